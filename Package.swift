@@ -1,0 +1,142 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// `SLUICE_STRICT=1` turns every warning of this package's own targets into an error; CI builds so.
+let strict = Context.environment["SLUICE_STRICT"] == "1"
+
+let swiftSettings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
+        swiftSettings: swiftSettings)
+}
+
+// Layers, lowest first: a target sees only what it lists here, so the compiler enforces the arrows.
+let package = Package(
+    name: "sluice",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "sluice", targets: ["sluice"]),
+        .library(name: "DeviceSync", targets: ["DeviceSync"]),
+        .library(name: "AMQP", targets: ["AMQP"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        module("AMQP", ["CRabbitMQ", logging, collections]),
+        module("Changesets"),
+        module("Merge", ["Changesets", collections]),
+        module("RealmState", ["Changesets", collections]),
+        module("SyncProtocol", ["CZlib"]),
+        module("Messages", ["AMQP", logging]),
+        module("Storage", ["Changesets", "RealmState", "Messages", grdb, logging]),
+        module(
+            "Operations",
+            [
+                "AMQP", hummingbird, logging, metrics, lifecycle,
+                .product(name: "Configuration", package: "swift-configuration"),
+            ]),
+        module(
+            "Worker",
+            [
+                "AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", "Operations", collections, logging,
+                metrics, lifecycle,
+            ]),
+        module(
+            "Gateway",
+            [
+                "AMQP", "SyncProtocol", "Messages", "Storage", "Operations", collections, logging, metrics, lifecycle,
+                hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
+        module(
+            "Coordinator",
+            [
+                "AMQP", "Messages", "Storage", "Operations", logging, metrics, lifecycle, hummingbird,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        module(
+            "DeviceSync",
+            [
+                "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, httpClient, collections,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
+        .executableTarget(
+            name: "sluice",
+            dependencies: [
+                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
+                argumentParser, logging, metrics, lifecycle, httpClient,
+            ],
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "demo",
+            dependencies: ["DeviceSync", argumentParser, logging],
+            swiftSettings: swiftSettings),
+
+        .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        tests("AMQP", [logging]),
+        tests("Changesets"),
+        tests("Merge", ["Changesets", "RealmState"]),
+        tests("RealmState", ["Changesets"]),
+        tests("SyncProtocol"),
+        tests("Messages", ["AMQP"]),
+        tests("Storage", ["Changesets", "RealmState", "Messages"]),
+        tests("Operations", [metrics]),
+        tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
+        tests("Gateway", ["AMQP", "SyncProtocol", "Messages", "Storage", logging, httpClient]),
+        tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
+        tests("DeviceSync", ["Changesets", "RealmState", "SyncProtocol", logging]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["AMQP", "DeviceSync", "Changesets", "SyncProtocol", "TestSupport", logging, httpClient],
+            swiftSettings: swiftSettings),
+    ]
+)
