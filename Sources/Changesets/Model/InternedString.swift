@@ -1,0 +1,34 @@
+/// The number of a string in its changeset's table. Meaningless beside any other changeset's table.
+package struct InternedString: Hashable, Sendable {
+    package var index: UInt32
+    package init(_ index: UInt32) { self.index = index }
+}
+
+/// The strings of one changeset in the order of their numbers.
+package struct InternTable: Sendable, Equatable {
+    package private(set) var strings: [ByteString] = []
+    private var numbers: [ByteString: UInt32] = [:]
+
+    package init() {}
+
+    package var count: Int { strings.count }
+
+    /// The string behind a number, or nil for a number that was never given out (possible only with hostile input).
+    package subscript(_ interned: InternedString) -> ByteString? {
+        let index = Int(interned.index)
+        return index < strings.count ? strings[index] : nil
+    }
+
+    package func find(_ string: ByteString) -> InternedString? { numbers[string].map(InternedString.init) }
+
+    /// The number of `string`, appending it to the table if it is new.
+    package mutating func intern(_ string: ByteString) -> InternedString {
+        if let number = numbers[string] { return InternedString(number) }
+        let number = UInt32(truncatingIfNeeded: strings.count)
+        strings.append(string)
+        numbers[string] = number
+        return InternedString(number)
+    }
+
+    package static func == (left: InternTable, right: InternTable) -> Bool { left.strings == right.strings }
+}
