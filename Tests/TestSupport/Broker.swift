@@ -1,0 +1,100 @@
+import Foundation
+package import Testing
+
+/// The message broker of the tests, started beside them with `Tests/broker start DIR`, which prints the variables read here.
+package enum TestBroker {
+    /// The broker's address, `amqp://user:password@host:port/vhost`.
+    package static var url: String? { environment("SLUICE_TEST_AMQP_URL") }
+
+    /// The address of its TLS listener, when it was started with `--tls`.
+    package static var tlsURL: String? { environment("SLUICE_TEST_AMQPS_URL") }
+
+    /// The folder it was started in: what `control` needs.
+    package static var folder: String? { environment("SLUICE_TEST_BROKER_DIR") }
+
+    /// Whether suites that need the broker run. Where it is required (continuous integration) they do without one too, and fail.
+    package static var isAvailable: Bool { url != nil || isRequired }
+
+    /// Whether a missing broker is a failure rather than a reason to skip.
+    package static var isRequired: Bool {
+        environment("CI") == "true" || environment("SLUICE_REQUIRE_BROKER") == "1"
+    }
+
+    /// The broker's address, or an error that says how to get one.
+    package static func requireURL() throws -> String {
+        guard let url else {
+            throw TestBrokerError(
+                "no broker: set SLUICE_TEST_AMQP_URL, as in: set -a; eval \"$(Tests/broker start DIR)\"; set +a")
+        }
+        return url
+    }
+
+    /// Whether `control` can be used: a broker elsewhere cannot be broken on purpose.
+    package static var isControllable: Bool { folder != nil || isRequired }
+
+    /// Runs `rabbitmqctl` with these arguments against the broker and returns what it printed.
+    @discardableResult
+    package static func control(_ arguments: String...) async throws -> String {
+        guard let folder else { throw TestBrokerError("no broker folder: set SLUICE_TEST_BROKER_DIR") }
+        return try await run(["ctl", folder] + arguments)
+    }
+
+    /// A name no other test or run uses.
+    package static func uniqueName(_ base: String = #function) -> String {
+        let word = base.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        return "test.\(word).\(UInt64.random(in: 0 ... .max))"
+    }
+
+    private static func environment(_ name: String) -> String? {
+        let value = ProcessInfo.processInfo.environment[name]
+        return value?.isEmpty == false ? value : nil
+    }
+
+    /// Runs `Tests/broker`, found from this file, off the cooperative pool.
+    private static func run(_ arguments: [String]) async throws -> String {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "broker").path
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try execute(script, arguments) })
+            }
+        }
+    }
+
+    private static func execute(_ script: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["bash", script] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw TestBrokerError("Tests/broker \(arguments.joined(separator: " ")): \(text)")
+        }
+        return text
+    }
+}
+
+/// Why a test could not reach or control its broker.
+package struct TestBrokerError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips, visibly, where there is no broker and none is required.
+    package static var needsBroker: Self {
+        .enabled(if: TestBroker.isAvailable, "needs a broker: set SLUICE_TEST_AMQP_URL (Tests/broker start DIR)")
+    }
+
+    /// Skips, visibly, where the broker cannot be controlled through `Tests/broker ctl`.
+    package static var needsBrokerControl: Self {
+        .enabled(if: TestBroker.isAvailable && TestBroker.isControllable, "needs SLUICE_TEST_BROKER_DIR")
+    }
+}
