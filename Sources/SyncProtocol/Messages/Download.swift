@@ -1,0 +1,109 @@
+/// DOWNLOAD: history for the client, and the only acknowledgement of its uploads.
+package struct Download: Hashable, Sendable {
+    package var session: SessionIdent
+    package var progress: SyncProgress
+    package var detail: DownloadDetail
+    package var entries: [DownloadEntry]
+
+    package init(session: SessionIdent, progress: SyncProgress, detail: DownloadDetail, entries: [DownloadEntry] = []) {
+        self.session = session
+        self.progress = progress
+        self.detail = detail
+        self.entries = entries
+    }
+
+    /// A DOWNLOAD of partition sync, its cursors one by one in the order of the wire.
+    package init(
+        session: SessionIdent, downloadServerVersion: ServerVersion, downloadClientVersion: ClientVersion,
+        latestServerVersion: ServerVersion, latestSalt: VersionSalt, uploadClientVersion: ClientVersion,
+        uploadServerVersion: ServerVersion, downloadableBytes: UInt64, entries: [DownloadEntry] = []
+    ) {
+        self.init(
+            session: session,
+            progress: SyncProgress(
+                download: DownloadCursor(serverVersion: downloadServerVersion, clientVersion: downloadClientVersion),
+                latest: SaltedServerVersion(version: latestServerVersion, salt: latestSalt),
+                upload: UploadCursor(clientVersion: uploadClientVersion, serverVersion: uploadServerVersion)),
+            detail: .partition(downloadableBytes: downloadableBytes), entries: entries)
+    }
+
+    package var downloadServerVersion: ServerVersion { progress.download.serverVersion }
+    package var downloadClientVersion: ClientVersion { progress.download.clientVersion }
+    package var latestServerVersion: ServerVersion { progress.latest.version }
+    package var latestSalt: VersionSalt { progress.latest.salt }
+    package var uploadClientVersion: ClientVersion { progress.upload.clientVersion }
+    package var uploadServerVersion: ServerVersion { progress.upload.serverVersion }
+
+    /// Partition mode: an estimate of the bytes still to come.
+    package var downloadableBytes: UInt64? { if case .partition(let bytes) = detail { bytes } else { nil } }
+    /// Flexible mode: where in which subscription set's data this is.
+    package var batch: FlexibleBatch? { if case .flexible(let batch) = detail { batch } else { nil } }
+}
+
+/// The part of a DOWNLOAD's head that differs between the modes.
+package enum DownloadDetail: Hashable, Sendable {
+    case partition(downloadableBytes: UInt64)
+    case flexible(FlexibleBatch)
+
+    package var mode: SyncMode {
+        switch self {
+        case .partition: .partition
+        case .flexible: .flexible
+        }
+    }
+}
+
+/// Which subscription set a flexible DOWNLOAD serves, and how far it is.
+package struct FlexibleBatch: Hashable, Sendable {
+    package var queryVersion: QueryVersion
+    package var state: BatchState
+    /// 0 to 1; 1 in steady state when caught up.
+    package var progress: Double
+
+    package init(queryVersion: QueryVersion, state: BatchState, progress: Double) {
+        self.queryVersion = queryVersion
+        self.state = state
+        self.progress = progress
+    }
+}
+
+/// Where a flexible DOWNLOAD stands. Peers before version 14 know only "last" or not.
+package enum BatchState: Int, Sendable {
+    case moreToCome = 0
+    case lastInBatch = 1
+    case steadyState = 2
+
+    package var isBootstrap: Bool { self != .steadyState }
+
+    /// What a build before version 14 makes of it: "last" for the active set is steady state to it.
+    package func resolvedBeforeBatchStates(queryVersion: QueryVersion, active: QueryVersion) -> BatchState {
+        self == .lastInBatch && queryVersion == active ? .steadyState : self
+    }
+}
+
+/// One changeset on its way down.
+package struct DownloadEntry: Hashable, Sendable {
+    /// Never 0.
+    package var serverVersion: ServerVersion
+    /// The receiver's newest version integrated before this one; 0 if none.
+    package var clientVersion: ClientVersion
+    package var originTimestamp: SyncTimestamp
+    /// The author's ident, at least 1 and never the receiver's.
+    package var originFileIdent: FileIdent
+    /// Bytes before compaction; as many as `changeset` has if there was none.
+    package var originalSize: UInt64
+    /// In the normalised form; may be empty.
+    package var changeset: [UInt8]
+
+    package init(
+        serverVersion: ServerVersion, clientVersion: ClientVersion, originTimestamp: SyncTimestamp,
+        originFileIdent: FileIdent, originalSize: UInt64? = nil, changeset: [UInt8]
+    ) {
+        self.serverVersion = serverVersion
+        self.clientVersion = clientVersion
+        self.originTimestamp = originTimestamp
+        self.originFileIdent = originFileIdent
+        self.originalSize = originalSize ?? UInt64(changeset.count)
+        self.changeset = changeset
+    }
+}

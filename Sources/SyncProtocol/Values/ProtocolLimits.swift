@@ -1,0 +1,24 @@
+/// How much a peer may send. Everything that a parser allocates is bounded by one of these, and checked before.
+package struct ProtocolLimits: Hashable, Sendable {
+    /// One WebSocket message, as it came.
+    package var maxMessageBytes = 16 * 1024 * 1024 + 64 * 1024
+    /// The entries of an UPLOAD or DOWNLOAD after decompression.
+    package var maxPlainBodyBytes = 16 * 1024 * 1024 + 64 * 1024
+    /// One changeset. Clients avoid 16 MiB unless a single write is larger (specification section 3).
+    package var maxChangesetBytes = 16 * 1024 * 1024
+    /// Changesets in one UPLOAD or DOWNLOAD. Stock clients close an UPLOAD at 128 KiB, about 26,000 of the smallest.
+    package var maxEntries = 65_536
+    /// Query, error, log and test-command bodies.
+    package var maxJSONBytes = 1024 * 1024
+    /// Path of a partition BIND; at least 1.
+    package var maxPathBytes = 1024
+    /// Token of a BIND (always empty from version 10 on).
+    package var maxTokenBytes = 2048
+    /// Sessions on one connection, those included that wait for their UNBIND after an error.
+    package var maxSessions = 1024
+
+    package init() {}
+
+    /// The defaults.
+    package static let standard = ProtocolLimits()
+}

@@ -1,0 +1,155 @@
+/// Reads what clients send: one WebSocket message at a time, strictly by specification sections 2 and 3.
+///
+/// Everything it throws names the code to answer. An UPLOAD beyond the limits is a session's error with action
+/// ClientReset (section 1.3): any other answer would have the client send it for ever.
+package struct ClientMessageParser: Sendable {
+    package let mode: SyncMode
+    package let version: ProtocolVersion
+    package let limits: ProtocolLimits
+
+    package init(mode: SyncMode, version: ProtocolVersion = .maximum, limits: ProtocolLimits = .standard) {
+        self.mode = mode
+        self.version = version
+        self.limits = limits
+    }
+
+    package func parse(_ bytes: [UInt8]) throws(SyncProtocolError) -> ClientMessage {
+        var reader = HeadReader(bytes)
+        guard let word = reader.word() else { throw Self.unknown }
+        guard bytes.count <= limits.maxMessageBytes else {
+            throw tooLarge(
+                "a message of \(bytes.count) bytes, \(limits.maxMessageBytes) allowed",
+                session: word == "upload" ? try reader.nonZero("session") : .connection)
+        }
+        switch word {
+        case "bind": return .bind(try bind(&reader))
+        case "ident": return .ident(try ident(&reader))
+        case "query" where mode == .flexible: return .query(try query(&reader))
+        case "upload": return .upload(try upload(&reader))
+        case "mark":
+            let session: SessionIdent = try reader.nonZero("session")
+            let request: RequestIdent = try reader.integer("requestIdent", HeadReader.lineFeed)
+            try reader.finish()
+            return .mark(session: session, request: request)
+        case "unbind":
+            let session: SessionIdent = try reader.nonZero("session", HeadReader.lineFeed)
+            try reader.finish()
+            return .unbind(session: session)
+        case "ping":
+            let timestamp = try reader.number("timestamp")
+            let roundTrip = try reader.number("rtt", HeadReader.lineFeed)
+            try reader.finish()
+            return .ping(timestamp: timestamp, roundTrip: roundTrip)
+        case "json_error": return .jsonError(try jsonError(&reader))
+        case "test_command": return .testCommand(try TestCommand(&reader, limits: limits))
+        default: throw Self.unknown
+        }
+    }
+
+    /// The session of an UPLOAD of which only the beginning was kept because it was too large; nil for anything else.
+    package static func uploadSession(inPrefix bytes: [UInt8]) -> SessionIdent? {
+        var reader = HeadReader(bytes)
+        guard reader.word() == "upload" else { return nil }
+        return try? reader.nonZero("session")
+    }
+
+    /// What to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
+    package func tooLarge(_ message: String, session: SessionIdent) -> SyncProtocolError {
+        session.isConnection
+            ? SyncProtocolError(.otherError, action: .protocolViolation, "limit exceeded: \(message)")
+            : SyncProtocolError(
+                .otherSessionError, session: session, action: .clientReset, "limit exceeded: \(message)")
+    }
+
+    private static var unknown: SyncProtocolError {
+        SyncProtocolError(.unknownMessage, "message: expected a known type and a space")
+    }
+
+    private func bind(_ reader: inout HeadReader) throws(SyncProtocolError) -> Bind {
+        let session: SessionIdent = try reader.nonZero("session")
+        let targetSize = try reader.size("pathSize")
+        let tokenSize = try reader.size("tokenSize")
+        let needsIdent = try reader.bool("needIdent")
+        let isSubserver = try reader.bool("isSubserver", HeadReader.lineFeed)
+        guard targetSize <= max(limits.maxJSONBytes, limits.maxPathBytes), tokenSize <= limits.maxTokenBytes else {
+            throw tooLarge("BIND: path of \(targetSize), token of \(tokenSize) bytes", session: .connection)
+        }
+        let target = try reader.text(targetSize, "path")
+        let token = try reader.text(tokenSize, "token")
+        try reader.finish()
+        return Bind(
+            session: session, target: target, token: token, needsIdent: needsIdent, isSubserver: isSubserver)
+    }
+
+    private func ident(_ reader: inout HeadReader) throws(SyncProtocolError) -> Ident {
+        var ident = Ident(
+            session: try reader.nonZero("session"),
+            file: ClientFileIdent(ident: try reader.nonZero("fileIdent"), salt: try reader.nonZero("fileSalt")),
+            download: DownloadCursor(
+                serverVersion: try reader.integer("dlServerVer"), clientVersion: try reader.integer("dlClientVer")),
+            latest: SaltedServerVersion(
+                version: try reader.integer("latestServerVer"),
+                salt: try reader.integer("latestSalt", mode == .partition ? HeadReader.lineFeed : HeadReader.space)))
+        if mode == .flexible { ident.query = try querySet(&reader) }
+        try reader.finish()
+        return ident
+    }
+
+    private func query(_ reader: inout HeadReader) throws(SyncProtocolError) -> Query {
+        let session: SessionIdent = try reader.nonZero("session")
+        let query = try querySet(&reader)
+        try reader.finish()
+        return Query(session: session, query: query)
+    }
+
+    private func querySet(_ reader: inout HeadReader) throws(SyncProtocolError) -> QuerySet {
+        let version: QueryVersion = try reader.integer("queryVer")
+        let size = try reader.size("querySize", HeadReader.lineFeed)
+        guard size <= limits.maxJSONBytes else {
+            throw tooLarge("a query of \(size) bytes, \(limits.maxJSONBytes) allowed", session: .connection)
+        }
+        return QuerySet(version: version, text: try reader.text(size, "query"))
+    }
+
+    private func upload(_ reader: inout HeadReader) throws(SyncProtocolError) -> Upload {
+        let session: SessionIdent = try reader.nonZero("session")
+        func tooLarge(_ message: String) -> SyncProtocolError { self.tooLarge(message, session: session) }
+        // The three body fields come first in an UPLOAD's head, before the cursors.
+        let compressed = try reader.bool("compressed")
+        let plainSize = try reader.size("plainSize")
+        let packedSize = try reader.size("packedSize")
+        let progress = UploadCursor(
+            clientVersion: try reader.integer("progClientVer"), serverVersion: try reader.integer("progServerVer"))
+        let locked: ServerVersion = try reader.integer("lockedServerVer", HeadReader.lineFeed)
+        let plain = try Body.read(
+            from: &reader, compressed: compressed, plainSize: plainSize, packedSize: packedSize, limits: limits,
+            tooLarge: tooLarge)
+        let entries = try Body.entries(in: plain, limits: limits, tooLarge: tooLarge) {
+            (reader: inout HeadReader) throws(SyncProtocolError) in
+            var entry = UploadEntry(
+                clientVersion: try reader.integer("clientVer"), serverVersion: try reader.integer("serverVer"),
+                originTimestamp: try reader.integer("originTimestamp"),
+                originFileIdent: try reader.integer("originFileIdent"), changeset: [])
+            return (
+                try reader.size("size"),
+                { changeset in
+                    entry.changeset = changeset
+                    return entry
+                }
+            )
+        }
+        return Upload(session: session, progress: progress, lockedServerVersion: locked, entries: entries)
+    }
+
+    private func jsonError(_ reader: inout HeadReader) throws(SyncProtocolError) -> ClientJSONError {
+        let code = try ErrorCode(&reader)
+        let size = try reader.size("size")
+        let session: SessionIdent = try reader.nonZero("session", HeadReader.lineFeed)
+        guard size <= limits.maxJSONBytes else {
+            throw tooLarge("an error of \(size) bytes, \(limits.maxJSONBytes) allowed", session: .connection)
+        }
+        let fields = try JSONFields(parsing: try reader.raw(size, "body"), of: "JSON_ERROR")
+        try reader.finish()
+        return ClientJSONError(session: session, code: code, message: try fields.string("message"))
+    }
+}
