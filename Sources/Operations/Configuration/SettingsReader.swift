@@ -1,0 +1,70 @@
+import Configuration
+import Logging
+
+/// Reads single settings as text and parses them here, so that every source gets the same precise errors.
+struct SettingsReader {
+    let reader: ConfigReader
+
+    func text(_ key: String, isSecret: Bool = false) async throws(OperationsError) -> String? {
+        do {
+            return try await reader.fetchString(forKey: ConfigKey(stringLiteral: key), isSecret: isSecret)
+        } catch {
+            // The underlying error may quote the value.
+            throw OperationsError(
+                .invalidSetting, "setting \(key) must be a single value", underlying: isSecret ? nil : error)
+        }
+    }
+
+    func read(_ key: String, into value: inout String) async throws(OperationsError) {
+        guard let text = try await text(key) else { return }
+        guard !text.isEmpty else { throw invalid(key, "a text that is not empty", text) }
+        value = text
+    }
+
+    func read(_ key: String, into value: inout String?) async throws(OperationsError) {
+        if let text = try await text(key) { value = text.isEmpty ? nil : text }
+    }
+
+    func read(_ key: String, into value: inout Secret) async throws(OperationsError) {
+        if let text = try await text(key, isSecret: true) { value = Secret(text) }
+    }
+
+    func read(_ key: String, in range: ClosedRange<Int>, into value: inout Int) async throws(OperationsError) {
+        var optional: Int?
+        try await read(key, in: range, into: &optional)
+        if let optional { value = optional }
+    }
+
+    func read(_ key: String, in range: ClosedRange<Int>, into value: inout Int?) async throws(OperationsError) {
+        guard let text = try await text(key), !text.isEmpty else { return }
+        guard let number = Int(text), range.contains(number) else {
+            throw invalid(key, "a whole number from \(range.lowerBound) to \(range.upperBound)", text)
+        }
+        value = number
+    }
+
+    func readSeconds(
+        _ key: String, in range: ClosedRange<Double>, into value: inout Duration
+    ) async throws(OperationsError) {
+        guard let text = try await text(key), !text.isEmpty else { return }
+        guard let seconds = Double(text), range.contains(seconds) else {
+            throw invalid(key, "seconds, from \(range.lowerBound) to \(range.upperBound)", text)
+        }
+        value = .seconds(seconds)
+    }
+
+    func readCase<Value: RawRepresentable<String> & CaseIterable>(
+        _ key: String, into value: inout Value
+    ) async throws(OperationsError) {
+        guard let text = try await text(key), !text.isEmpty else { return }
+        guard let found = Value(rawValue: text.lowercased()) else {
+            let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            throw invalid(key, "one of \(names)", text)
+        }
+        value = found
+    }
+
+    private func invalid(_ key: String, _ expected: String, _ came: String) -> OperationsError {
+        OperationsError(.invalidSetting, "setting \(key): expected \(expected), found \"\(came.prefix(80))\"")
+    }
+}

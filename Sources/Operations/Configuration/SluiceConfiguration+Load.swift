@@ -1,0 +1,75 @@
+import Configuration
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SluiceConfiguration {
+    /// Reads the settings: overrides (the flags) win over the environment, that over the file, that over the defaults.
+    ///
+    /// - Parameters:
+    ///   - overrides: by dotted key, such as `gateway.port`.
+    ///   - file: a YAML file; it must exist if it is named. Nil: `SLUICE_CONFIG`, else none.
+    package static func load(
+        overrides: [String: String] = [:], environment: [String: String] = ProcessInfo.processInfo.environment,
+        file: String? = nil
+    ) async throws(OperationsError) -> SluiceConfiguration {
+        let known = Set(SluiceConfiguration().settings.map(\.key))
+        if let stranger = overrides.keys.filter({ !known.contains($0) }).sorted().first {
+            throw OperationsError(.unknownSetting, "there is no setting \(stranger)")
+        }
+        let flags = Dictionary(
+            overrides.map { (environmentName($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+        var providers: [any ConfigProvider] = [
+            EnvironmentVariablesProvider(
+                environmentVariables: environment.merging(flags) { _, flag in flag }, secretsSpecifier: .all
+            ).prefixKeys(with: "sluice")
+        ]
+        if let path = file ?? environment["SLUICE_CONFIG"], !path.isEmpty {
+            do {
+                providers.append(
+                    try await FileProvider<YAMLSnapshot>(
+                        parsingOptions: .init(secretsSpecifier: .all), filePath: FilePath(path)))
+            } catch {
+                throw OperationsError(
+                    .unreadableFile, "the configuration file \(path) cannot be read as YAML", underlying: error)
+            }
+        }
+        return try await read(SettingsReader(reader: ConfigReader(providers: providers)))
+    }
+
+    /// The environment variable of a setting.
+    package static func environmentName(_ key: String) -> String {
+        "SLUICE_" + key.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
+    }
+
+    private static func read(_ reader: SettingsReader) async throws(OperationsError) -> SluiceConfiguration {
+        var value = SluiceConfiguration()
+        let ports = 0...65535
+        try await reader.read("id", into: &value.id)
+        try await reader.read("amqp.url", into: &value.amqpURL)
+        try await reader.read("amqp.prefix", into: &value.prefix)
+        try await reader.read("slices", in: 1...4096, into: &value.slices)
+        try await reader.read("store.url", into: &value.storeURL)
+        try await reader.read("gateway.host", into: &value.gateway.host)
+        try await reader.read("gateway.port", in: ports, into: &value.gateway.port)
+        try await reader.read("gateway.public_url", into: &value.gatewayPublicURL)
+        try await reader.read("coordinator.host", into: &value.coordinator.host)
+        try await reader.read("coordinator.port", in: ports, into: &value.coordinator.port)
+        try await reader.readSeconds("coordinator.tick_seconds", in: 0.05...3600, into: &value.tickInterval)
+        try await reader.read("operations.host", into: &value.operationsHost)
+        try await reader.read("operations.port", in: ports, into: &value.operationsPort)
+        try await reader.read("admin.token", into: &value.adminToken)
+        try await reader.read("admin.token_file", into: &value.adminTokenFile)
+        try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
+        try await reader.readSeconds("worker.heartbeat_seconds", in: 0.05...60, into: &value.heartbeatInterval)
+        try await reader.readSeconds("worker.lease_seconds", in: 0.2...600, into: &value.leaseDuration)
+        try await reader.readSeconds("shutdown.seconds", in: 0.1...3600, into: &value.shutdownDeadline)
+        try await reader.readCase("log.level", into: &value.logLevel)
+        try await reader.readCase("log.format", into: &value.logFormat)
+        return value
+    }
+}

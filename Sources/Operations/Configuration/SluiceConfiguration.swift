@@ -1,0 +1,95 @@
+package import Logging
+
+/// The settings of a Sluice process. Each has a dotted key, used in the YAML file as nested mappings, in the
+/// environment as `SLUICE_` with underscores (`amqp.url` is `SLUICE_AMQP_URL`), and by the flags of the command line.
+package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible {
+    /// Where a role listens. Port 0 takes a free one.
+    package struct Listen: Sendable, Equatable {
+        package var host: String
+        package var port: Int
+
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// `id`: names the process in queues, heartbeats and logs. Nil: made up at start.
+    package var id: String?
+    /// `amqp.url`: with its credentials.
+    package var amqpURL = Secret("amqp://guest:guest@127.0.0.1:5672/")
+    /// `amqp.prefix`: what the names of all exchanges and queues begin with.
+    package var prefix = "sluice"
+    /// `slices`: fixed when the cluster is created.
+    package var slices = 8
+    /// `store.url`: may hold a password, so it is treated as a secret.
+    package var storeURL = Secret("sqlite:sluice-data")
+
+    /// `gateway.host`, `gateway.port`.
+    package var gateway = Listen(host: "127.0.0.1", port: 9080)
+    /// `gateway.public_url`: what clients are told in /location. Nil: `http://host:port`.
+    package var gatewayPublicURL: String?
+    /// `coordinator.host`, `coordinator.port`: the admin API.
+    package var coordinator = Listen(host: "127.0.0.1", port: 9090)
+    /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
+    package var operationsHost = "127.0.0.1"
+    package var operationsPort: Int?
+
+    /// `admin.token`.
+    package var adminToken = Secret("")
+    /// `admin.token_file`: where a generated token is written (mode 0600) when `admin.token` is empty.
+    package var adminTokenFile: String?
+
+    /// `worker.prefetch`: deliveries in hand.
+    package var workerPrefetch = 200
+    /// `worker.heartbeat_seconds`.
+    package var heartbeatInterval: Duration = .seconds(2)
+    /// `worker.lease_seconds`.
+    package var leaseDuration: Duration = .seconds(15)
+    /// `coordinator.tick_seconds`.
+    package var tickInterval: Duration = .seconds(5)
+    /// `shutdown.seconds`: how long a process may take to stop in an orderly way.
+    package var shutdownDeadline: Duration = .seconds(20)
+
+    /// `log.level`.
+    package var logLevel: Logger.Level = .info
+    /// `log.format`.
+    package var logFormat: LogFormat = .text
+
+    package init() {}
+
+    /// Every setting, for `sluice config` and the first log line; secrets redacted.
+    package var description: String {
+        settings.map { "\($0.key): \($0.value)" }.joined(separator: "\n")
+    }
+
+    package var settings: [(key: String, value: String)] {
+        [
+            ("id", id ?? ""), ("amqp.url", amqpURL.description), ("amqp.prefix", prefix), ("slices", "\(slices)"),
+            ("store.url", Self.redactedURL(storeURL)), ("gateway.host", gateway.host),
+            ("gateway.port", "\(gateway.port)"), ("gateway.public_url", gatewayPublicURL ?? ""),
+            ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
+            ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
+            ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),
+            ("admin.token_file", adminTokenFile ?? ""), ("worker.prefetch", "\(workerPrefetch)"),
+            ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
+            ("worker.lease_seconds", leaseDuration.secondsText),
+            ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
+            ("log.format", logFormat.rawValue),
+        ]
+    }
+
+    /// The URL without user and password.
+    package static func redactedURL(_ url: Secret) -> String {
+        guard let scheme = url.revealed.firstRange(of: "://"),
+            let at = url.revealed[scheme.upperBound...].lastIndex(of: "@")
+        else { return url.revealed }
+        return "\(url.revealed[..<scheme.upperBound])<redacted>\(url.revealed[at...])"
+    }
+}
+
+extension Duration {
+    var secondsText: String {
+        PrometheusName.number(Double(components.seconds) + Double(components.attoseconds) / 1e18)
+    }
+}

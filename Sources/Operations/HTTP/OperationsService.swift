@@ -1,0 +1,38 @@
+import Hummingbird
+package import Logging
+import ServiceLifecycle
+
+/// The operator's port of a process: health, readiness and metrics, apart from what clients reach.
+package final class OperationsService: Service {
+    package let boundPort = BoundPort()
+    private let host: String
+    private let port: Int
+    private let readiness: Readiness
+    private let metrics: PrometheusRegistry?
+    private let logger: Logger
+
+    /// - Parameter port: 0 for one that is free; `boundPort` and the log say which.
+    package init(host: String, port: Int, readiness: Readiness, metrics: PrometheusRegistry?, logger: Logger) {
+        self.host = host
+        self.port = port
+        self.readiness = readiness
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        defer { boundPort.stop() }
+        let router = Router()
+        addOperationsRoutes(to: router, readiness: readiness, metrics: metrics)
+        let application = Application(
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { [boundPort, logger, host] channel in
+                let port = channel.localAddress?.port ?? 0
+                boundPort.set(port)
+                logger.info("operations endpoint listening", metadata: ["host": "\(host)", "port": "\(port)"])
+            },
+            logger: logger)
+        try await application.run()
+    }
+}

@@ -1,0 +1,96 @@
+import CoreMetrics
+import Testing
+
+@testable import Operations
+
+@Suite struct PrometheusRegistryTests {
+    @Test func countersEndInTotalAndDotsBecomeUnderscores() {
+        let registry = PrometheusRegistry()
+        Counter(label: "sluice.outcomes.processed", factory: registry).increment(by: 3)
+        Counter(label: "sluice.outcomes.processed", factory: registry).increment()
+        let text = registry.render()
+        #expect(text.contains("# TYPE sluice_outcomes_processed_total counter\n"))
+        #expect(text.contains("sluice_outcomes_processed_total 4\n"))
+    }
+
+    @Test func timersAreHistogramsInSeconds() {
+        let registry = PrometheusRegistry()
+        let timer = Timer(label: "sluice.commit.duration", factory: registry)
+        timer.recordMilliseconds(3)
+        timer.recordSeconds(120)
+        let text = registry.render()
+        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.0025\"} 0\n"))
+        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.005\"} 1\n"))
+        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"60\"} 1\n"))
+        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"+Inf\"} 2\n"))
+        #expect(text.contains("sluice_commit_duration_seconds_count 2\n"))
+        #expect(text.contains("sluice_commit_duration_seconds_sum 120.003\n"))
+    }
+
+    @Test func metersAndUnaggregatedRecordersAreGauges() {
+        let registry = PrometheusRegistry()
+        let meter = Meter(label: "sluice.sessions", factory: registry)
+        meter.set(5)
+        meter.decrement(by: 1.5)
+        Gauge(label: "sluice.depth", factory: registry).record(7)
+        #expect(registry.render().contains("# TYPE sluice_sessions gauge\nsluice_sessions 3.5\n"))
+        #expect(registry.render().contains("sluice_depth 7\n"))
+    }
+
+    @Test func labelsAreEscapedSortedAndSanitized() {
+        let registry = PrometheusRegistry()
+        let dimensions = [("app-id", "a\"b\\c\nd"), ("Zone", "x"), ("le", "1"), ("app.id", "second of one name")]
+        Counter(label: "9.odd name", dimensions: dimensions, factory: registry).increment()
+        #expect(
+            registry.render().contains("_9_odd_name_total{Zone=\"x\",app_id=\"a\\\"b\\\\c\\nd\",le_=\"1\"} 1\n"))
+    }
+
+    @Test func labelSetsPastTheBoundShareOneSeriesAndAreCounted() {
+        let registry = PrometheusRegistry(limits: .init(seriesPerMetric: 2, metrics: 10))
+        for app in 0..<10 {
+            Counter(label: "requests", dimensions: [("app", "\(app)")], factory: registry).increment()
+        }
+        let text = registry.render()
+        #expect(text.contains("requests_total{app=\"1\"} 1\n"))
+        #expect(!text.contains("requests_total{app=\"2\"}"))
+        #expect(text.contains("requests_total{overflow=\"true\"} 8\n"))
+        #expect(text.contains("sluice_metrics_overflow_total 8\n"))
+    }
+
+    @Test func metricsPastTheBoundAreNotRendered() {
+        let registry = PrometheusRegistry(limits: .init(seriesPerMetric: 2, metrics: 3))
+        for number in 0..<9 { Counter(label: "metric\(number)", factory: registry).increment() }
+        #expect(registry.render().split(separator: "\n").filter { $0.hasPrefix("metric") }.count == 3)
+        #expect(registry.render().contains("sluice_metrics_overflow_total 6\n"))
+    }
+
+    @Test func aNameWithTwoKindsIsSplitIntoTwoMetrics() {
+        let registry = PrometheusRegistry()
+        Gauge(label: "size", factory: registry).record(1)
+        Recorder(label: "size", factory: registry).record(2)
+        let text = registry.render()
+        #expect(text.contains("# TYPE size gauge\n"))
+        #expect(text.contains("# TYPE size_histogram histogram\n"))
+    }
+
+    @Test func aDestroyedMetricLeavesThePage() {
+        let registry = PrometheusRegistry()
+        let counter = Counter(label: "gone", factory: registry)
+        counter.increment()
+        #expect(registry.render().contains("gone_total 1"))
+        counter.destroy()
+        #expect(!registry.render().contains("gone_total"))
+    }
+
+    @Test func manyTasksCountTogether() async {
+        let registry = PrometheusRegistry()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 { Counter(label: "shared", factory: registry).increment() }
+                }
+            }
+        }
+        #expect(registry.render().contains("shared_total 4000\n"))
+    }
+}

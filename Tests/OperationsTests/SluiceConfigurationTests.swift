@@ -1,0 +1,81 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import Operations
+
+@Suite struct SluiceConfigurationTests {
+    private func withFile<Result>(_ text: String, _ body: (String) async throws -> Result) async throws -> Result {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("sluice-\(UUID().uuidString).yaml")
+        try text.write(to: url, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: url) }
+        return try await body(url.path)
+    }
+
+    @Test func withoutAnySourceTheDefaultsHold() async throws {
+        #expect(try await SluiceConfiguration.load(environment: [:]) == SluiceConfiguration())
+    }
+
+    @Test func flagsWinOverTheEnvironmentAndThatOverTheFile() async throws {
+        let yaml = "amqp:\n  prefix: file\nslices: 3\ngateway:\n  port: 1\n"
+        let settings = try await withFile(yaml) { file in
+            try await SluiceConfiguration.load(
+                overrides: ["gateway.port": "3"],
+                environment: ["SLUICE_GATEWAY_PORT": "2", "SLUICE_AMQP_PREFIX": "environment"], file: file)
+        }
+        #expect(settings.gateway.port == 3)
+        #expect(settings.prefix == "environment")
+        #expect(settings.slices == 3)
+    }
+
+    @Test func everySettingCanComeFromTheEnvironment() async throws {
+        let settings = try await SluiceConfiguration.load(environment: [
+            "SLUICE_ADMIN_TOKEN_FILE": "/tmp/token", "SLUICE_COORDINATOR_TICK_SECONDS": "0.5",
+            "SLUICE_LOG_LEVEL": "debug", "SLUICE_LOG_FORMAT": "JSON", "SLUICE_OPERATIONS_PORT": "0",
+            "SLUICE_GATEWAY_PUBLIC_URL": "https://sync.example.org", "SLUICE_AMQP_URL": "amqps://u:p@mq/v",
+        ])
+        #expect(settings.adminTokenFile == "/tmp/token")
+        #expect(settings.tickInterval == .milliseconds(500))
+        #expect(settings.logLevel == .debug && settings.logFormat == .json)
+        #expect(settings.operationsPort == 0)
+        #expect(settings.gatewayPublicURL == "https://sync.example.org")
+        #expect(settings.amqpURL.revealed == "amqps://u:p@mq/v")
+    }
+
+    @Test(arguments: [
+        ("SLUICE_GATEWAY_PORT", "70000"), ("SLUICE_SLICES", "none"), ("SLUICE_LOG_LEVEL", "loud"),
+        ("SLUICE_COORDINATOR_TICK_SECONDS", "-1"), ("SLUICE_AMQP_PREFIX", ""), ("SLUICE_SHUTDOWN_SECONDS", "nan"),
+    ])
+    func aBadValueIsRefusedNamingTheSetting(name: String, value: String) async throws {
+        let error = await #expect(throws: OperationsError.self) {
+            try await SluiceConfiguration.load(environment: [name: value])
+        }
+        let key = try #require(error).message.split(separator: " ")[1].replacingOccurrences(of: ":", with: "")
+        #expect(SluiceConfiguration.environmentName(key) == name)
+    }
+
+    @Test func aFileThatIsNamedMustExist() async throws {
+        let error = await #expect(throws: OperationsError.self) {
+            try await SluiceConfiguration.load(environment: ["SLUICE_CONFIG": "/nowhere/sluice.yaml"])
+        }
+        #expect(error?.code == .unreadableFile)
+    }
+
+    @Test func anUnknownOverrideIsRefused() async throws {
+        let error = await #expect(throws: OperationsError.self) {
+            try await SluiceConfiguration.load(overrides: ["gatway.port": "1"], environment: [:])
+        }
+        #expect(error?.code == .unknownSetting)
+    }
+
+    @Test func descriptionsHoldNoSecrets() async throws {
+        let settings = try await SluiceConfiguration.load(environment: [
+            "SLUICE_AMQP_URL": "amqp://user:hunter2@mq/", "SLUICE_ADMIN_TOKEN": "hunter2",
+            "SLUICE_STORE_URL": "postgres://user:hunter2@db/sluice",
+        ])
+        var dumped = ""
+        dump(settings, to: &dumped)
+        for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("hunter2")) }
+        #expect("\(settings)".contains("store.url: postgres://<redacted>@db/sluice"))
+    }
+}
