@@ -1,0 +1,70 @@
+package import Changesets
+
+/// The primary key of a top-level class.
+package struct KeySchema: Hashable, Sendable {
+    /// Empty for a table without a primary key.
+    package var name: ByteString
+    /// `globalKey` for a table without a primary key.
+    package var type: PayloadType
+    package var nullable: Bool
+
+    package init(name: ByteString, type: PayloadType, nullable: Bool) {
+        self.name = name
+        self.type = type
+        self.nullable = nullable
+    }
+}
+
+/// One class of a realm.
+package struct TableSchema: Hashable, Sendable {
+    package let id: TableID
+    package let name: ByteString
+    package let kind: TableType
+    /// Nil exactly for embedded classes.
+    package let key: KeySchema?
+    /// In the order in which they were added.
+    package private(set) var columns: [ColumnSchema] = []
+    package private(set) var nextColumnID: UInt32 = 0
+    private var positions: [ByteString: Int] = [:]
+
+    package init(id: TableID, name: ByteString, kind: TableType, key: KeySchema?) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+        self.key = key
+    }
+
+    package func column(_ name: ByteString) -> ColumnSchema? { positions[name].map { columns[$0] } }
+
+    /// Whether some column was erased, so that objects may hold values that belong to none.
+    var hasErasedColumns: Bool { Int(nextColumnID) > columns.count }
+
+    mutating func addColumn(
+        _ name: ByteString, element: ElementType, collection: CollectionType, keyType: PayloadType?
+    ) throws(RealmStateError) {
+        guard nextColumnID < .max else { throw .bad("no more columns") }
+        let id = ColumnID(rawValue: nextColumnID)
+        nextColumnID += 1
+        append(ColumnSchema(id: id, name: name, element: element, collection: collection, keyType: keyType))
+    }
+
+    mutating func eraseColumn(_ name: ByteString) {
+        guard let position = positions.removeValue(forKey: name) else { return }
+        columns.remove(at: position)
+        for later in position..<columns.count {
+            positions[columns[later].name] = later
+        }
+    }
+
+    mutating func restore(columns: [ColumnSchema], nextColumnID: UInt32) {
+        for column in columns {
+            append(column)
+        }
+        self.nextColumnID = nextColumnID
+    }
+
+    private mutating func append(_ column: ColumnSchema) {
+        positions[column.name] = columns.count
+        columns.append(column)
+    }
+}

@@ -1,0 +1,74 @@
+package import Changesets
+
+extension RealmState {
+    /// What has changed since it was last asked for. Not to be asked for while a savepoint is open.
+    package mutating func takeChanges() -> StateChanges {
+        precondition(savepoints.isEmpty, "changes taken inside a savepoint could still be undone")
+        var changes = StateChanges()
+        changes.schemaChanged = schemaChanged
+        changes.erasedTables = erasedTables
+        for (id, keys) in changedObjects {
+            guard let table = schema.table(id) else { continue }
+            for key in keys {
+                guard var object = rows[id]?[key]?.object else {
+                    changes.erased.append((id, key))
+                    continue
+                }
+                if table.hasErasedColumns { object.prune(to: table) }
+                changes.upserted.append((id, key, object))
+            }
+        }
+        schemaChanged = false
+        erasedTables = []
+        changedObjects = [:]
+        return changes
+    }
+
+    package var hasChanges: Bool {
+        schemaChanged || !erasedTables.isEmpty || changedObjects.values.contains { !$0.isEmpty }
+    }
+
+    /// Forgets the objects that have not been used for longest, until `limit` are left, if more are held.
+    ///
+    /// Only a partial state may forget; objects whose changes have not been taken stay. Forgets an eighth more than
+    /// asked for, so that the search is not repeated for every object.
+    package mutating func trimCache(to limit: Int) {
+        guard residency == .partial, savepoints.isEmpty, cachedObjectCount > max(0, limit) else { return }
+        var candidates: [(lastUse: UInt64, reference: ObjectReference)] = []
+        for (table, objects) in rows {
+            let changed = changedObjects[table] ?? []
+            for (key, row) in objects where !changed.contains(key) {
+                candidates.append((row.lastUse, ObjectReference(table: table, key: key)))
+            }
+        }
+        candidates.sort { $0.lastUse < $1.lastUse }
+        let excess = cachedObjectCount - max(0, limit) + max(0, limit) / 8
+        for candidate in candidates.prefix(excess) {
+            rows[candidate.reference.table]?[candidate.reference.key] = nil
+            completeTables.remove(candidate.reference.table)
+            cachedObjectCount -= 1
+        }
+    }
+
+    /// Removes an object as a consequence of this realm's own rules, not of an instruction: an asymmetric object, say,
+    /// once it has been recorded for upload.
+    package mutating func discard(_ address: ObjectAddress) {
+        guard let table = schema.table(address.className), rows[table.id]?[address.key]?.object != nil else { return }
+        store(nil, ObjectReference(table: table.id, key: address.key))
+    }
+
+    /// Replaces what is known of an object.
+    mutating func store(_ object: StoredObject?, _ reference: ObjectReference) {
+        prepareToChange(reference)
+        clock &+= 1
+        let isKnown = rows[reference.table]?[reference.key] != nil
+        if object == nil, residency == .complete {
+            if isKnown { cachedObjectCount -= 1 }
+            rows[reference.table]?[reference.key] = nil
+            return
+        }
+        if !isKnown { cachedObjectCount += 1 }
+        let row = CachedObject(object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
+        rows[reference.table, default: [:]][reference.key] = row
+    }
+}

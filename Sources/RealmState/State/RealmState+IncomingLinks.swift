@@ -1,0 +1,115 @@
+package import Changesets
+
+extension RealmState {
+    /// Every link to an object from the objects that are loaded, unresolved ones included.
+    ///
+    /// With the index this looks at the objects that ever linked there, without it at all of them.
+    package mutating func incomingLinks(to target: ObjectAddress) -> [IncomingLink] {
+        rebuildIncomingIndexIfBloated()
+        guard let index = incoming else {
+            var result: [IncomingLink] = []
+            for table in schema.tables where mayLink(from: table, to: target.className) {
+                for (key, row) in rows[table.id] ?? [:] {
+                    guard let object = row.object else { continue }
+                    result += links(from: ObjectAddress(table.name, key), object, table, to: target)
+                }
+            }
+            return result
+        }
+        var result: [IncomingLink] = []
+        for source in index.candidates(for: target) {
+            guard let table = schema.table(source.className), let object = object(source) else {
+                forget(source, target)
+                continue
+            }
+            let found = links(from: source, object, table, to: target)
+            if found.isEmpty { forget(source, target) }
+            result += found
+        }
+        return result
+    }
+
+    /// Stale entries can be forgotten only when nothing can bring them back.
+    private mutating func forget(_ source: ObjectAddress, _ target: ObjectAddress) {
+        if savepoints.isEmpty { incoming?.remove(source, from: target) }
+    }
+
+    private mutating func rebuildIncomingIndexIfBloated() {
+        guard let index = incoming, index.count > index.countToRebuild, savepoints.isEmpty else { return }
+        var fresh = IncomingLinkIndex()
+        for table in schema.tables {
+            for (key, row) in rows[table.id] ?? [:] {
+                if let object = row.object { fresh.add(linksOf: object, from: ObjectAddress(table.name, key)) }
+            }
+        }
+        fresh.finishRebuild()
+        incoming = fresh
+    }
+
+    private func mayLink(from table: TableSchema, to className: ByteString) -> Bool {
+        guard table.kind != .embedded else { return false }
+        return table.columns.contains { column in
+            guard column.element.type == .link else { return column.element.isMixed }
+            guard let target = column.element.target, !target.isEmpty else { return true }
+            return target == className || schema.isEmbedded(target)
+        }
+    }
+
+    private func links(
+        from source: ObjectAddress, _ object: StoredObject, _ table: TableSchema, to target: ObjectAddress
+    ) -> [IncomingLink] {
+        var search = LinkSearch(schema: schema, source: source, target: target)
+        for entry in object.entries {
+            guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
+            search.field = column.name
+            search.visit(entry.value, element: column.element, path: [], holder: .property)
+        }
+        return search.found
+    }
+}
+
+/// Walks one object's values in search of links to one target.
+private struct LinkSearch {
+    let schema: Schema
+    let source: ObjectAddress
+    let target: ObjectAddress
+    var field: ByteString = ""
+    var found: [IncomingLink] = []
+
+    mutating func visit(_ value: Value, element: ElementType, path: [PathStep], holder: IncomingLink.Holder) {
+        switch value {
+        case .link(let address):
+            guard address == target else { return }
+            let link = IncomingLink(source: source, field: field, path: path, holder: holder, isMixed: element.isMixed)
+            found.append(link)
+        case .list(let items):
+            for (index, item) in items.enumerated() where item.mayHoldLinks {
+                visit(item, element: element, path: path + [.index(index)], holder: .listSlot)
+            }
+        case .dictionary(let entries):
+            for (key, item) in entries where item.mayHoldLinks {
+                visit(item, element: element, path: path + [.key(key)], holder: .dictionaryEntry)
+            }
+        case .set(let items):
+            for item in items where item.mayHoldLinks {
+                visit(item, element: element, path: path, holder: .setMember)
+            }
+        case .embedded(let object):
+            guard let table = schema.embeddedTarget(of: element) else { return }
+            for entry in object.entries where entry.value.mayHoldLinks {
+                guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
+                visit(entry.value, element: column.element, path: path + [.key(column.name)], holder: .property)
+            }
+        case .null, .int, .bool, .string, .binary, .timestamp, .float, .double, .decimal, .objectID, .uuid: break
+        }
+    }
+}
+
+extension Value {
+    fileprivate var mayHoldLinks: Bool {
+        switch self {
+        case .link, .list, .dictionary, .set, .embedded: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,120 @@
+package import Changesets
+
+/// How objects created in an occupied slot of a dictionary of embedded objects behave (spec: merge-rules.md, D4).
+package enum ApplyCompatibility: Sendable, Hashable {
+    /// The new object replaces the old one, as in every stock client.
+    case stockClients
+    /// The old one stays; converges among peers that all record a removal before a replacement.
+    case ownPeers
+}
+
+/// A realm's schema and objects, or as many of its objects as the caller has loaded.
+///
+/// A value: it does no I/O. Whoever holds it applies changesets and then writes `takeChanges()` to a store.
+/// Links are stored as class and key, so a link to an object that does not exist needs no bookkeeping.
+package struct RealmState: Sendable {
+    package enum Residency: Sendable, Hashable {
+        /// Every object is here; what is not does not exist.
+        case complete
+        /// Only what was loaded is here; touching anything else is an error.
+        case partial
+    }
+
+    package internal(set) var schema: Schema
+    package let residency: Residency
+    package var compatibility: ApplyCompatibility
+
+    var rows: [TableID: [ObjectKey: CachedObject]] = [:]
+    /// Tables of which every object is known although the residency is partial: those created since.
+    var completeTables: Set<TableID> = []
+    var clock: UInt64 = 0
+    package internal(set) var cachedObjectCount = 0
+
+    var schemaChanged = false
+    var erasedTables: [TableID] = []
+    var changedObjects: [TableID: Set<ObjectKey>] = [:]
+
+    var journal: [UndoEntry] = []
+    var savepoints: [Savepoint] = []
+    var lastSavepoint: UInt64 = 0
+
+    var incoming: IncomingLinkIndex?
+
+    struct Savepoint: Sendable {
+        var number: UInt64
+        var journalStart: Int
+        var hasSavedSchema = false
+    }
+
+    package init(
+        schema: Schema = Schema(), residency: Residency = .complete, compatibility: ApplyCompatibility = .stockClients,
+        indexingIncomingLinks: Bool = false
+    ) {
+        self.schema = schema
+        self.residency = residency
+        self.compatibility = compatibility
+        incoming = indexingIncomingLinks ? IncomingLinkIndex() : nil
+    }
+}
+
+// MARK: - Loading and reading
+
+extension RealmState {
+    /// The objects that applying a changeset touches; the targets of links are not among them.
+    package static func addresses(touchedBy changeset: Changeset) -> Set<ObjectAddress> {
+        var result: Set<ObjectAddress> = []
+        var last: (table: InternedString, object: PrimaryKey)?
+        for instruction in changeset.instructions {
+            let named: (table: InternedString, object: PrimaryKey)
+            switch instruction {
+            case .createObject(let table, let object), .eraseObject(let table, let object): named = (table, object)
+            default:
+                guard let path = instruction.fieldPath else { continue }
+                named = (path.table, path.object)
+            }
+            // Most instructions follow another one for the same object.
+            if let last, last == named { continue }
+            last = named
+            guard let table = changeset.strings[named.table], let key = changeset.strings.resolve(named.object) else {
+                continue
+            }
+            result.insert(ObjectAddress(table, key))
+        }
+        return result
+    }
+
+    /// Whether it is known what the object holds or that it does not exist; always so for an unknown class.
+    package func isLoaded(_ address: ObjectAddress) -> Bool {
+        guard residency == .partial, let table = schema.table(address.className)?.id else { return true }
+        return completeTables.contains(table) || rows[table]?[address.key] != nil
+    }
+
+    /// Puts an object in that a store holds, or nil for one that it does not. What is already known stays.
+    package mutating func load(_ address: ObjectAddress, _ object: StoredObject?) {
+        guard let table = schema.table(address.className)?.id else { return }
+        clock &+= 1
+        guard rows[table]?[address.key] == nil, object != nil || residency == .partial else { return }
+        rows[table, default: [:]][address.key] = CachedObject(object: object, lastUse: clock)
+        cachedObjectCount += 1
+        if let object { incoming?.add(linksOf: object, from: address) }
+    }
+
+    /// The object as it is now; nil if it does not exist or is not loaded.
+    package func object(_ address: ObjectAddress) -> StoredObject? {
+        schema.table(address.className).flatMap { rows[$0.id]?[address.key]?.object }
+    }
+
+    /// Whether the object exists, as far as it is loaded.
+    package func contains(_ address: ObjectAddress) -> Bool { object(address) != nil }
+
+    /// The loaded objects of a class, in no particular order.
+    package func objects(of className: ByteString) -> [(key: ObjectKey, object: StoredObject)] {
+        guard let table = schema.table(className), let rows = rows[table.id] else { return [] }
+        return rows.compactMap { key, row in row.object.map { (key, $0) } }
+    }
+
+    package func objectCount(of className: ByteString) -> Int {
+        guard let table = schema.table(className), let rows = rows[table.id] else { return 0 }
+        return rows.values.count { $0.object != nil }
+    }
+}

@@ -1,0 +1,14 @@
+package import Changesets
+
+/// What a store has to write so that it holds the state again.
+package struct StateChanges: Sendable {
+    package var schemaChanged = false
+    package var upserted: [(table: TableID, key: ObjectKey, object: StoredObject)] = []
+    package var erased: [(table: TableID, key: ObjectKey)] = []
+    /// All rows of these go; their numbers are never used again.
+    package var erasedTables: [TableID] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { !schemaChanged && upserted.isEmpty && erased.isEmpty && erasedTables.isEmpty }
+}
