@@ -38,6 +38,19 @@ package struct DownloadChecker: Hashable, Sendable {
     package var activeQueryVersion: QueryVersion? { bootstrap?.active }
     package var isBootstrapping: Bool { bootstrap?.isOpen ?? false }
 
+    /// A server's knowledge of the file, before the first DOWNLOAD: how far its uploads are on record.
+    package mutating func identified(upload: UploadCursor) {
+        progress.upload.clientVersion = max(progress.upload.clientVersion, upload.clientVersion)
+        progress.upload.serverVersion = max(progress.upload.serverVersion, upload.serverVersion)
+        newestClientVersion = max(newestClientVersion ?? 0, upload.clientVersion)
+    }
+
+    /// An UPLOAD shows that the client's history reaches this far; counts once `newestClientVersion` is known at all.
+    package mutating func clientReached(_ version: ClientVersion) {
+        guard let newest = newestClientVersion else { return }
+        newestClientVersion = max(newest, version)
+    }
+
     private var fault: SyncProtocolError.Fault { role == .sending ? .sending : .received }
 
     package mutating func check(_ download: Download) throws(SyncProtocolError) {
