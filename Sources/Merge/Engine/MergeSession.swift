@@ -1,0 +1,133 @@
+/// One call of the engine: both sides as operations, and the loop that makes them meet (section 11).
+struct MergeSession {
+    private let matrix: RuleMatrix
+    private let search: ConflictSearch
+    private var reader: OperationReader
+    private var steps = PathSteps()
+    private var local = OperationList()
+    private var localVersions: [UInt64] = []
+
+    /// The incoming side of the run in hand.
+    private var incoming = OperationList()
+    private var incomingVersions: [UInt64] = []
+    private var index: ConflictIndex?
+    private var walk = ConflictWalk()
+
+    init(compatibility: MergeCompatibility, search: ConflictSearch) {
+        matrix = RuleMatrix(compatibility)
+        self.search = search
+        reader = OperationReader(compatibility)
+    }
+
+    /// Adds a local entry; by ascending version, before the first run.
+    mutating func addLocal(_ entry: LocalChangeset, rank: UInt32) throws(MergeError) {
+        try reader.append(entry.changeset, rank: rank, to: &local, &steps)
+        localVersions.append(entry.version)
+    }
+
+    /// Merges a run of incoming changesets with the local entries after their base, which keep what becomes of them for
+    /// the next run.
+    mutating func merge(
+        _ run: ArraySlice<IncomingChangeset>, ranks: ArraySlice<UInt32>, after base: UInt64
+    ) throws(MergeError) -> OperationList {
+        incoming = OperationList()
+        incomingVersions.removeAll(keepingCapacity: true)
+        for (changeset, rank) in zip(run, ranks) {
+            try reader.append(changeset.changeset, rank: rank, to: &incoming, &steps)
+            incomingVersions.append(changeset.version)
+        }
+        index =
+            switch search {
+            case .exhaustive: nil
+            case .indexed:
+                ConflictIndex(
+                    incoming, steps,
+                    followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
+                    separatesElements: matrix.compatibility.comparesErasedValuesByContent)
+            }
+        for entry in localVersions.indices where localVersions[entry] > base {
+            for position in local.ranges[entry] {
+                if !local.inFront.isEmpty, let added = local.inFront[position] {
+                    for position in added { try merge(local: position) }
+                }
+                try merge(local: position)
+            }
+        }
+        return incoming
+    }
+
+    private mutating func merge(local position: Int) throws(MergeError) {
+        guard local.operations[position].isLive else { return }
+        var walk = self.walk
+        self.walk = ConflictWalk()
+        defer { self.walk = walk }
+        start(&walk, for: position)
+        try merge(local: position, &walk)
+    }
+
+    /// - Parameter after: the incoming operation that the local one is there because of: it meets only those behind.
+    private mutating func merge(
+        local position: Int, _ walk: inout ConflictWalk, after cause: Int? = nil
+    ) throws(MergeError) {
+        while local.operations[position].isLive, let met = next(&walk) {
+            if let cause, !incoming.precedes(cause, met) { continue }
+            if try merge(local: position, incoming: met) { try eraseColumnFirst(local: position, incoming: met) }
+        }
+    }
+
+    private mutating func merge(local position: Int, incoming met: Int) throws(MergeError) -> Bool {
+        do throws(RuleViolation) {
+            return try matrix.merge(&local.operations[position], &incoming.operations[met], &steps)
+        } catch {
+            let writer = OperationWriter(symbols: reader.symbols, steps: steps)
+            let localVersion = localVersions[Int(local.operations[position].changeset)]
+            let incomingVersion = incomingVersions[Int(incoming.operations[met].changeset)]
+            throw MergeError(
+                code: error.code, message: error.message,
+                local: writer.site(position, of: local, version: localVersion),
+                incoming: writer.site(met, of: incoming, version: incomingVersion))
+        }
+    }
+
+    /// 5.4: the erasing side erases the other's new column before the class it links to.
+    private mutating func eraseColumnFirst(local position: Int, incoming met: Int) throws(MergeError) {
+        let column = incoming.operations[met]
+        if column.code == .addColumn {
+            // What is put in on our side has to meet the rest of the incoming operations at once.
+            let added = local.putEraseColumn(column.table, column.field, inFrontOf: position)
+            var walk = ConflictWalk()
+            start(&walk, for: added)
+            try merge(local: added, &walk, after: met)
+        } else {
+            let column = local.operations[position]
+            let added = incoming.putEraseColumn(column.table, column.field, inFrontOf: met)
+            index?.insertEraseColumn(added, incoming)
+        }
+    }
+
+    // MARK: Searching
+
+    private mutating func start(_ walk: inout ConflictWalk, for position: Int) {
+        if index == nil {
+            walk.reset()
+            walk.positions = incoming.allPositions()
+        } else {
+            index?.start(&walk, for: local.operations[position], incoming, steps)
+        }
+    }
+
+    private mutating func next(_ walk: inout ConflictWalk) -> Int? {
+        index == nil ? walk.nextCollected(incoming) : index?.next(&walk, incoming)
+    }
+
+    // MARK: Results
+
+    var writer: OperationWriter { OperationWriter(symbols: reader.symbols, steps: steps) }
+
+    func modifiedLocal() -> [TransformResult.Reciprocal] {
+        localVersions.indices.filter { local.isDirty(changeset: $0) }.map { entry in
+            TransformResult.Reciprocal(
+                version: localVersions[entry], changeset: writer.changeset(entry, of: local))
+        }
+    }
+}

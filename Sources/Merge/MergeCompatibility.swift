@@ -1,0 +1,24 @@
+/// Whose behaviour the merge follows in the few places where the reference engine is at fault (spec: merge-rules.md,
+/// section 15). Everywhere else the two are the same.
+package enum MergeCompatibility: Hashable, Sendable {
+    /// Exactly what realm-core does, its mistakes included: for comparing, and for pinning a run to a stock peer.
+    case stockClients
+    /// What the rules mean to say, so that peers that share these rules converge.
+    case convergent
+
+    /// D1: a move of a list's element carries along what the other side changes inside that list. The reference
+    /// rewrites the move's own source index instead.
+    var movesCarryNestedPaths: Bool { self == .convergent }
+
+    /// D2: two erasures from a set are equal if their values are. The reference compares where the values' bytes
+    /// were in its parse buffers.
+    var comparesErasedValuesByContent: Bool { self == .convergent }
+
+    /// D3: erasing a column discards every change in it. The reference discards only updates, so that the rest fails
+    /// when it is applied.
+    var erasedColumnDiscardsEveryChange: Bool { self == .convergent }
+
+    /// D6: no honest peer makes a Set inside a mixed value. The reference's release build lets the newer of such an
+    /// update and a Clear win.
+    var rejectsSetMarkers: Bool { self == .convergent }
+}
