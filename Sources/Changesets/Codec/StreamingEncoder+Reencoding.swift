@@ -26,7 +26,7 @@ extension StreamingEncoder {
             if let target = addColumn.linkTarget {
                 addColumn.linkTarget = try move(target, from: strings)
             } else {
-                _ = intern("")
+                _ = self.strings.intern("")
             }
             append(.addColumn(addColumn))
         case .eraseColumn(let table, let field):
@@ -61,7 +61,7 @@ extension StreamingEncoder {
         guard let string = strings[interned] else {
             throw ChangesetError(.malformed, "Invalid interned string: number \(interned.index)", offset: 0)
         }
-        return intern(string)
+        return self.strings.intern(string)
     }
 
     private mutating func move(_ key: PrimaryKey, from strings: InternTable) throws(ChangesetError) -> PrimaryKey {
@@ -77,7 +77,7 @@ extension StreamingEncoder {
     private mutating func move(
         _ path: FieldPath, from strings: InternTable, owner: ByteString?
     ) throws(ChangesetError) -> FieldPath {
-        if let owner { _ = intern(owner) }
+        if let owner { _ = self.strings.intern(owner) }
         var moved = path
         moved.table = try move(path.table, from: strings)
         moved.object = try move(path.object, from: strings)

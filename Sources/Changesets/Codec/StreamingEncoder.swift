@@ -6,26 +6,24 @@
 package struct StreamingEncoder: Sendable {
     package private(set) var changeset = Changeset()
     private var writer = ChangesetWriter()
+    private var definedCount = 0
 
     package init() {}
 
     /// What has been recorded so far; zero bytes while there is no instruction, whatever has been interned.
-    package var bytes: [UInt8] { changeset.isEmpty ? [] : writer.output.bytes }
+    package var bytes: [UInt8] { writer.output.bytes }
 
-    package mutating func intern(_ string: ByteString) -> InternedString {
-        let count = changeset.strings.count
-        let interned = changeset.strings.intern(string)
-        if changeset.strings.count > count { writer.writeDefinition(interned.index, string) }
-        return interned
-    }
-
-    package mutating func intern(_ key: ObjectKey) -> PrimaryKey {
-        if case .string(let string) = key { return .string(intern(string)) }
-        // No other key touches the table.
-        return changeset.strings.intern(key)
+    /// For interning; what is added here is defined in the bytes together with the next instruction.
+    package var strings: InternTable {
+        get { changeset.strings }
+        _modify { yield &changeset.strings }
     }
 
     package mutating func append(_ instruction: Instruction) {
+        while definedCount < changeset.strings.count {
+            writer.writeDefinition(UInt32(truncatingIfNeeded: definedCount), changeset.strings.strings[definedCount])
+            definedCount += 1
+        }
         changeset.instructions.append(instruction)
         writer.write(instruction)
     }

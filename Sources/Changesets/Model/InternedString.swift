@@ -7,6 +7,8 @@ package struct InternedString: Hashable, Sendable {
 /// The strings of one changeset in the order of their numbers.
 package struct InternTable: Sendable, Equatable {
     package private(set) var strings: [ByteString] = []
+    /// The bytes of all strings together.
+    package private(set) var byteCount = 0
     private var numbers: [ByteString: UInt32] = [:]
 
     package init() {}
@@ -26,6 +28,7 @@ package struct InternTable: Sendable, Equatable {
         if let number = numbers[string] { return InternedString(number) }
         let number = UInt32(truncatingIfNeeded: strings.count)
         strings.append(string)
+        byteCount += string.count
         numbers[string] = number
         return InternedString(number)
     }

@@ -29,7 +29,7 @@ extension FieldEditor {
         case .clear(let kind):
             guard element.isMixed else { throw invalidPath() }
             guard index < items.count else { throw outOfRange(index, items) }
-            items[index] = try emptied(items[index], kind, depth: depth)
+            items[index] = try emptied(kind, depth: depth)
         case .addInteger, .setInsert, .setErase: throw invalidPath()
         }
     }
@@ -79,7 +79,7 @@ extension FieldEditor {
 
 extension [Value] {
     /// The first position whose member does not come before `value` in a set's order.
-    fileprivate func partitioningIndex(before value: Value) -> Int {
+    func partitioningIndex(before value: Value) -> Int {
         var low = 0
         var high = count
         while low < high {

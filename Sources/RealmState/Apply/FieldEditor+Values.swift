@@ -15,7 +15,7 @@ extension FieldEditor {
             }
         case .clear(let kind):
             guard element.isMixed else { throw invalidPath() }
-            value = try emptied(value, kind, depth: 0)
+            value = try emptied(kind, depth: 0)
         case .insert, .move, .erase, .setInsert, .setErase: throw invalidPath()
         }
     }
@@ -30,13 +30,19 @@ extension FieldEditor {
             if compatibility == .ownPeers, case .embedded = entries[key] { return }
             entries[key] = .embedded(StoredObject())
         case .update(let new):
+            let isNew = entries[key] == nil
             var value = entries.removeValue(forKey: key) ?? .null
-            try assign(new, to: &value, element, .entry, depth: depth)
+            do throws(RealmStateError) {
+                try assign(new, to: &value, element, .entry, depth: depth)
+            } catch {
+                if !isNew { entries[key] = value }
+                throw error
+            }
             entries[key] = value
         case .clear(let kind):
             guard element.isMixed else { throw invalidPath() }
-            guard let value = entries.removeValue(forKey: key) else { throw .bad("there is no entry of that key") }
-            entries[key] = try emptied(value, kind, depth: depth)
+            guard entries[key] != nil else { throw .bad("there is no entry of that key") }
+            entries[key] = try emptied(kind, depth: depth)
         case .addInteger, .insert, .move, .erase, .setInsert, .setErase: throw invalidPath()
         }
     }
@@ -54,7 +60,7 @@ extension FieldEditor {
     }
 
     /// What a mixed slot holds after Clear: an empty collection of the kind that Clear names.
-    func emptied(_ value: Value, _ kind: CollectionType, depth: Int) throws(RealmStateError) -> Value {
+    func emptied(_ kind: CollectionType, depth: Int) throws(RealmStateError) -> Value {
         switch kind {
         case .list, .dictionary:
             try checkNesting(depth)

@@ -1,0 +1,73 @@
+package import Changesets
+
+extension RecordingTransaction {
+    package mutating func createObject(_ address: ObjectAddress) throws(RecordingError) {
+        let table = try table(address.className)
+        try check(address.key, of: table)
+        guard !state.contains(address) else {
+            throw RecordingError(.objectExists, address.className, nil, "an object with this primary key exists")
+        }
+        if table.kind == .asymmetric { asymmetricObjects.insert(address) }
+        let interned = encoder.strings.intern(address.className)
+        let key = encoder.strings.intern(address.key)
+        try record(.createObject(table: interned, object: key), address.className)
+    }
+
+    /// Deletes an object with its embedded objects, after every link to it has been set to null or removed.
+    package mutating func deleteObject(_ address: ObjectAddress) throws(RecordingError) {
+        let table = try table(address.className)
+        try check(address.key, of: table)
+        guard state.contains(address) else { throw noSuchObject(address) }
+        if table.kind == .asymmetric {
+            asymmetricObjects.remove(address)
+            state.discard(address)
+            return
+        }
+        let links = state.incomingLinks(to: address).filter { $0.source != address }
+        for link in links.sorted(by: IncomingLink.removalOrder) {
+            try remove(link, to: address)
+        }
+        let interned = encoder.strings.intern(address.className)
+        let key = encoder.strings.intern(address.key)
+        try record(.eraseObject(table: interned, object: key), address.className)
+    }
+
+    private mutating func remove(_ link: IncomingLink, to target: ObjectAddress) throws(RecordingError) {
+        let address = FieldAddress(link.source, link.field, link.path)
+        switch link.holder {
+        case .property, .dictionaryEntry: try write(.null, to: address, place(address))
+        case .listSlot where link.isMixed: try write(.null, to: address, place(address))
+        case .listSlot: try remove(at: address)
+        case .setMember: try removeFromSet(.link(target), in: address)
+        }
+    }
+
+    func check(_ key: ObjectKey, of table: TableSchema) throws(RecordingError) {
+        do throws(RealmStateError) {
+            try table.check(key)
+        } catch {
+            throw RecordingError(.wrongKey, table.name, table.key?.name, error.message)
+        }
+    }
+
+    func noSuchObject(_ address: ObjectAddress) -> RecordingError {
+        RecordingError(.noSuchObject, address.className, nil, "there is no object with this primary key")
+    }
+}
+
+extension IncomingLink {
+    /// From the back of each list to its front, so that removing one does not move those still to be removed.
+    fileprivate static func removalOrder(_ left: IncomingLink, _ right: IncomingLink) -> Bool {
+        if left.source != right.source { return left.source < right.source }
+        if left.field != right.field { return left.field < right.field }
+        for (a, b) in zip(left.path, right.path) where a != b {
+            switch (a, b) {
+            case (.index(let a), .index(let b)): return a > b
+            case (.key(let a), .key(let b)): return a < b
+            case (.index, .key): return true
+            case (.key, .index): return false
+            }
+        }
+        return left.path.count > right.path.count
+    }
+}

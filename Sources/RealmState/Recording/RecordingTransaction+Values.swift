@@ -1,0 +1,133 @@
+import Changesets
+
+extension RecordingTransaction {
+    /// Writes a property, list slot or dictionary entry, or replaces all of a collection field.
+    ///
+    /// A list or dictionary written to a mixed slot and an embedded object are written with all they hold. Links must
+    /// have existing targets. `isDefault` marks a schema default written right after an object's creation.
+    package mutating func set(
+        _ address: FieldAddress, to value: Value, isDefault: Bool = false
+    ) throws(RecordingError) {
+        let place = try place(address)
+        switch place.kind {
+        case .property, .entry, .slot:
+            if place.kind == .slot, place.content == .absent { throw beyondEnd(address, place) }
+            try validate(value, place.element, depth: place.depth, at: address)
+            // A default must not wipe what somebody else creates there meanwhile.
+            if isDefault, value == .null, place.content == .null, place.element.type == .link { return }
+            try write(value, to: address, place, isDefault: isDefault)
+        case .list, .dictionary, .set:
+            try validate(contents: value, of: place, at: address)
+            if place.content.count > 0 { try clear(address) }
+            try fill(address, with: value, place.element)
+        }
+    }
+
+    /// Puts a new, empty embedded object into a property, list slot or dictionary entry, in place of any that is there.
+    package mutating func createEmbedded(at address: FieldAddress) throws(RecordingError) {
+        try set(address, to: .embedded(StoredObject()))
+    }
+
+    /// Adds to an integer, so that concurrent increments add up. Does nothing to null.
+    package mutating func increment(_ address: FieldAddress, by delta: Int64) throws(RecordingError) {
+        let place = try place(address)
+        guard place.kind == .property, place.element.type == .int || place.element.isMixed else {
+            throw RecordingError(.wrongType, place.owner, address.field, "only integer properties can be incremented")
+        }
+        try record(
+            .addInteger(path(address, owner: place.owner), delta: delta), address.object.className, address.field)
+    }
+
+    /// Writes one slot, and then what the value holds.
+    mutating func write(
+        _ value: Value, to address: FieldAddress, _ place: RecordedPlace, isDefault: Bool = false
+    ) throws(RecordingError) {
+        if case .embedded = value {
+            try writeEmbedded(to: address, place)
+        } else {
+            try update(address, place, value, isDefault: isDefault)
+            switch value {
+            case .list: try recordClear(address, .list, owner: place.owner)
+            case .dictionary: try recordClear(address, .dictionary, owner: place.owner)
+            default: break
+            }
+        }
+        try fill(address, with: value, place.element)
+    }
+
+    private mutating func writeEmbedded(to address: FieldAddress, _ place: RecordedPlace) throws(RecordingError) {
+        let new = Value.embedded(StoredObject())
+        switch place.kind {
+        case .slot:
+            try remove(at: address)
+            try recordInsertion(new, at: address, priorSize: place.listCount - 1, owner: place.owner)
+        case .entry:
+            if place.content == .embedded, state.compatibility == .ownPeers {
+                try erase(address, owner: place.owner)
+            }
+            try update(address, place, new)
+        case .property, .list, .dictionary, .set:
+            if place.content == .embedded { try update(address, place, .null) }
+            try update(address, place, new)
+        }
+    }
+
+    private mutating func update(
+        _ address: FieldAddress, _ place: RecordedPlace, _ value: Value, isDefault: Bool = false
+    ) throws(RecordingError) {
+        let path = path(address, owner: place.owner)
+        let payload = Payload(value, &encoder.strings)
+        let qualifier: Instruction.Update.Qualifier =
+            place.kind == .slot
+            ? .priorSize(UInt32(clamping: place.listCount)) : .isDefault(isDefault && place.kind == .property)
+        let update = Instruction.Update(target: path, value: payload, qualifier: qualifier)
+        try record(.update(update), address.object.className, address.field)
+    }
+
+    mutating func erase(_ address: FieldAddress, owner: ByteString) throws(RecordingError) {
+        let path = path(address, owner: owner)
+        let update = Instruction.Update(target: path, value: .erased, qualifier: .isDefault(false))
+        try record(.update(update), address.object.className, address.field)
+    }
+
+    /// Writes what a new collection or embedded object holds.
+    mutating func fill(
+        _ address: FieldAddress, with value: Value, _ element: ElementType
+    ) throws(RecordingError) {
+        switch value {
+        case .list(let items):
+            for (index, item) in items.enumerated() {
+                try insert(item, at: address.appending(.index(index)))
+            }
+        case .dictionary(let entries):
+            for (key, item) in entries.sorted(by: { $0.key < $1.key }) {
+                try set(address.appending(.key(key)), to: item)
+            }
+        case .set(let members):
+            for member in members {
+                try insertIntoSet(member, in: address)
+            }
+        case .embedded(let object):
+            guard let table = state.schema.embeddedTarget(of: element) else { return }
+            for entry in object.entries {
+                guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
+                try set(address.appending(.key(column.name)), to: entry.value)
+            }
+        default: break
+        }
+    }
+
+    func beyondEnd(_ address: FieldAddress, _ place: RecordedPlace) -> RecordingError {
+        RecordingError(
+            .outOfRange, place.owner, address.field, "index beyond the list's \(place.listCount) elements")
+    }
+}
+
+extension RecordedPlace.Content {
+    var count: Int {
+        switch self {
+        case .list(let count), .dictionary(let count), .set(let count): count
+        case .absent, .null, .scalar, .embedded: 0
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package import Changesets
+
+/// Local changes that are made to a state and recorded as the changeset that is to be uploaded
+/// (spec: changesets.md, section 7).
+///
+/// Every change is made by applying the instruction that is recorded for it, so author and receivers cannot differ.
+/// The transaction holds the state from `init(taking:)` to `commit` or `rollback`: copies of it made in between would
+/// make the next change of it slow.
+package struct RecordingTransaction: Sendable {
+    package internal(set) var state: RealmState
+    var encoder = StreamingEncoder()
+    /// Objects that exist only to be uploaded; they go when the transaction is committed.
+    var asymmetricObjects: Set<ObjectAddress> = []
+
+    /// Moves the state in here, leaving an empty one. It must be a complete one.
+    package init(taking state: inout RealmState) {
+        self.state = state
+        state = RealmState()
+        self.state.begin()
+    }
+
+    /// The changeset so far.
+    package var changeset: Changeset { encoder.changeset }
+    package var hasChanges: Bool { !encoder.changeset.isEmpty }
+
+    /// Keeps the changes and moves the state back. Returns the changeset as it is uploaded, zero bytes if there is none.
+    package mutating func commit(returningTo target: inout RealmState) -> [UInt8] {
+        for address in asymmetricObjects {
+            state.discard(address)
+        }
+        state.commit()
+        let bytes = encoder.bytes
+        finish(returningTo: &target)
+        return bytes
+    }
+
+    /// Undoes the changes and moves the state back.
+    package mutating func rollback(returningTo target: inout RealmState) {
+        state.rollback()
+        finish(returningTo: &target)
+    }
+
+    private mutating func finish(returningTo target: inout RealmState) {
+        target = state
+        state = RealmState()
+        encoder = StreamingEncoder()
+        asymmetricObjects = []
+    }
+
+    // MARK: Recording
+
+    /// Applies an instruction whose strings are interned in `encoder`, and records it.
+    mutating func record(
+        _ instruction: Instruction, _ className: ByteString, _ field: ByteString? = nil
+    ) throws(RecordingError) {
+        do throws(RealmStateError) {
+            try state.apply(instruction, strings: encoder.strings)
+        } catch {
+            throw RecordingError(.invalid, className, field, error.message)
+        }
+        encoder.append(instruction)
+    }
+
+    /// The path of an instruction; the class that directly holds the field is interned before it.
+    mutating func path(_ address: FieldAddress, owner: ByteString) -> FieldPath {
+        _ = encoder.strings.intern(owner)
+        return FieldPath(address, &encoder.strings)
+    }
+
+    func table(_ className: ByteString) throws(RecordingError) -> TableSchema {
+        guard let table = state.schema.table(className) else {
+            throw RecordingError(.noSuchClass, className, nil, "the schema has no such class")
+        }
+        return table
+    }
+}
+
+extension RealmState {
+    /// Runs local changes: keeps them and returns their changeset, or undoes them all if `body` throws.
+    package mutating func record<Result, Failure: Error>(
+        _ body: (inout RecordingTransaction) throws(Failure) -> Result
+    ) throws(Failure) -> (result: Result, changeset: [UInt8]) {
+        var transaction = RecordingTransaction(taking: &self)
+        do throws(Failure) {
+            let result = try body(&transaction)
+            return (result, transaction.commit(returningTo: &self))
+        } catch {
+            transaction.rollback(returningTo: &self)
+            throw error
+        }
+    }
+}
