@@ -11,3 +11,28 @@
 #include <amqp_tcp_socket.h>
 #include <amqp_ssl_socket.h>
 #endif
+
+// Variadic, which Swift cannot call; with PLAIN the arguments are the user and the password.
+static inline amqp_rpc_reply_t amqp_shim_login_plain(
+    amqp_connection_state_t state, const char *vhost, int channel_max, int frame_max, int heartbeat,
+    const amqp_table_t *properties, const char *user, const char *password) {
+    return amqp_login_with_properties(
+        state, vhost, channel_max, frame_max, heartbeat, properties, AMQP_SASL_METHOD_PLAIN, user, password);
+}
+
+// Variadic likewise; with EXTERNAL the argument is the identity, and the broker trusts the client's certificate.
+static inline amqp_rpc_reply_t amqp_shim_login_external(
+    amqp_connection_state_t state, const char *vhost, int channel_max, int frame_max, int heartbeat,
+    const amqp_table_t *properties, const char *identity) {
+    return amqp_login_with_properties(
+        state, vhost, channel_max, frame_max, heartbeat, properties, AMQP_SASL_METHOD_EXTERNAL, identity);
+}
+
+// Outside of what Swift's Glibc module covers.
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+
+static inline int amqp_shim_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+// Variadic as well; the name shows in `top -H`.
+static inline void amqp_shim_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -1,0 +1,29 @@
+extension AMQPChannel {
+    /// Consumes a queue. Deliveries must be acknowledged; at most the channel's prefetch of them are open at any time.
+    ///
+    /// - Parameters:
+    ///   - queue: the queue's name.
+    ///   - tag: the consumer's name on this channel; one is made up if nil.
+    ///   - exclusive: whether to be the queue's only consumer.
+    ///   - arguments: such as `x-priority`.
+    /// - Throws: `notFound`, `accessRefused` (which is also how the broker turns down a second exclusive consumer), `timeout`,
+    ///   `connectionLost`, `closed`.
+    public func consume(
+        queue: String, tag: String? = nil, exclusive: Bool = false, arguments: AMQPTable = [:]
+    ) async throws(AMQPError) -> AMQPConsumer {
+        let tag = tag ?? "consumer-\(handle.id.value)-\(handle.link.makeID())"
+        let subscription = Subscription(
+            queue: queue, tag: tag, exclusive: exclusive, arguments: arguments, buffer: DeliveryBuffer())
+        _ = try await request(.consume(subscription))
+        return AMQPConsumer(channel: self, subscription: subscription)
+    }
+
+    /// Fetches one message, which must be acknowledged. For now and then: consuming is what queues are made for.
+    ///
+    /// - Returns: nil when no message is ready.
+    /// - Throws: `notFound`, `accessRefused`, `timeout`, `connectionLost`, `closed`.
+    public func get(queue: String) async throws(AMQPError) -> AMQPDelivery? {
+        guard case .message(let delivery) = try await request(.get(queue: queue)) else { return nil }
+        return delivery
+    }
+}

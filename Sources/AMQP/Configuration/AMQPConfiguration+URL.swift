@@ -1,0 +1,163 @@
+extension AMQPConfiguration {
+    /// Reads `amqp://user:password@host:port/vhost?key=value`, or `amqps://` for TLS.
+    ///
+    /// User, password and virtual host may be percent-encoded. Everything but the scheme may be left out: the user is then
+    /// `guest`, the host `localhost`, the port 5672 (5671 with TLS), the virtual host `/`. Several hosts, separated by commas, are
+    /// the nodes of one cluster. Keys, all times in seconds unless their unit is written out (`500ms`, `30s`): `heartbeat`,
+    /// `connection_timeout` (a bare number is in milliseconds, as in RabbitMQ's own clients), `request_timeout`, `channel_max`, `name`,
+    /// and with TLS `cacertfile`, `certfile`, `keyfile`, `verify` (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`,
+    /// `external`).
+    ///
+    /// - Throws: `invalidArgument`, with what was expected and never with the password.
+    public init(url: String) throws(AMQPError) {
+        var rest = Substring(url)
+        self.init()
+        if rest.hasPrefix("amqp://") {
+            rest = rest.dropFirst("amqp://".count)
+        } else if rest.hasPrefix("amqps://") {
+            rest = rest.dropFirst("amqps://".count)
+            tls = AMQPTLSConfiguration()
+        } else {
+            throw AMQPError(.invalidArgument, "a broker's address begins with amqp:// or amqps://")
+        }
+        if let mark = rest.firstIndex(of: "#") { rest = rest[..<mark] }
+        var query: Substring = ""
+        if let mark = rest.firstIndex(of: "?") {
+            query = rest[rest.index(after: mark)...]
+            rest = rest[..<mark]
+        }
+        if let slash = rest.firstIndex(of: "/") {
+            let path = rest[rest.index(after: slash)...]
+            rest = rest[..<slash]
+            // RabbitMQ reads `amqp://host/` as the empty virtual host, which nobody has: `/` is what is meant.
+            if !path.isEmpty { virtualHost = try Self.decoded(path, "virtual host") }
+        }
+        if let at = rest.lastIndex(of: "@") {
+            try readCredentials(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        try readHosts(rest)
+        try readQuery(query)
+    }
+
+    private mutating func readCredentials(_ text: Substring) throws(AMQPError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let user = try Self.decoded(parts[0], "user")
+        let password = parts.count > 1 ? try Self.decoded(parts[1], "password") : ""
+        credentials = .plain(user: user, password: password)
+    }
+
+    private mutating func readHosts(_ text: Substring) throws(AMQPError) {
+        let defaultPort = tls == nil ? 5672 : 5671
+        endpoints = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            var host = part
+            var port: Substring?
+            if part.hasPrefix("["), let end = part.firstIndex(of: "]") {
+                host = part[part.index(after: part.startIndex)..<end]
+                let after = part[part.index(after: end)...]
+                if after.hasPrefix(":") { port = after.dropFirst() }
+                guard after.isEmpty || port != nil else {
+                    throw AMQPError(.invalidArgument, "expected a port after the address in brackets, as in [::1]:5672")
+                }
+            } else if let colon = part.lastIndex(of: ":") {
+                host = part[..<colon]
+                port = part[part.index(after: colon)...]
+            }
+            var number = defaultPort
+            if let port, !port.isEmpty {
+                guard let value = Int(port), (1...65_535).contains(value) else {
+                    throw AMQPError(.invalidArgument, "expected a port from 1 to 65535 in the broker's address")
+                }
+                number = value
+            }
+            let name = try Self.decoded(host, "host")
+            endpoints.append(Endpoint(host: name.isEmpty ? "localhost" : name, port: number))
+        }
+    }
+
+    private mutating func readQuery(_ query: Substring) throws(AMQPError) {
+        var external = false
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let key = String(parts[0])
+            let value = parts.count > 1 ? try Self.decoded(parts[1], key) : ""
+            switch key {
+            case "heartbeat": heartbeat = try Self.duration(value, key, bareUnit: .seconds(1))
+            case "connection_timeout": connectTimeout = try Self.duration(value, key, bareUnit: .milliseconds(1))
+            case "request_timeout": requestTimeout = try Self.duration(value, key, bareUnit: .seconds(1))
+            case "channel_max":
+                guard let number = Int(value), (0...65_535).contains(number) else {
+                    throw AMQPError(.invalidArgument, "expected channel_max from 0 to 65535")
+                }
+                channelMax = number
+            case "name": connectionName = value
+            case "cacertfile": tls?.authoritiesFile = value
+            case "certfile": tls?.certificateFile = value
+            case "keyfile": tls?.keyFile = value
+            case "verify":
+                guard value == "verify_peer" || value == "verify_none" else {
+                    throw AMQPError(.invalidArgument, "expected verify_peer or verify_none for verify")
+                }
+                tls?.verifiesPeer = value == "verify_peer"
+                tls?.verifiesHostname = value == "verify_peer"
+            case "auth_mechanism":
+                guard value == "plain" || value == "external" else {
+                    throw AMQPError(.invalidArgument, "expected plain or external for auth_mechanism")
+                }
+                external = value == "external"
+            default:
+                throw AMQPError(.invalidArgument, "unknown key in the broker's address: \(key.prefix(40))")
+            }
+        }
+        if external { credentials = .external }
+    }
+
+    /// A time such as `30`, `30s` or `500ms`.
+    private static func duration(_ text: String, _ key: String, bareUnit: Duration) throws(AMQPError) -> Duration {
+        var digits = Substring(text)
+        var unit = bareUnit
+        if digits.hasSuffix("ms") {
+            digits = digits.dropLast(2)
+            unit = .milliseconds(1)
+        } else if digits.hasSuffix("s") {
+            digits = digits.dropLast()
+            unit = .seconds(1)
+        }
+        guard let number = Int(digits), (0...1_000_000_000).contains(number) else {
+            throw AMQPError(.invalidArgument, "expected a whole number, with ms or s after it if need be, for \(key)")
+        }
+        return unit * number
+    }
+
+    /// Undoes percent-encoding; the text itself stays out of the error, because it may be the password.
+    private static func decoded(_ text: Substring, _ what: String) throws(AMQPError) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var input = text.utf8.makeIterator()
+        while let byte = input.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = input.next().flatMap(hexValue), let low = input.next().flatMap(hexValue) else {
+                throw AMQPError(.invalidArgument, "expected two hexadecimal digits after % in the \(what)")
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard let result = String(validating: bytes, as: UTF8.self) else {
+            throw AMQPError(.invalidArgument, "expected the \(what) in UTF-8")
+        }
+        return result
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

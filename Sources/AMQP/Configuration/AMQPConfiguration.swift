@@ -1,0 +1,125 @@
+/// Where a broker is, who we are to it, and how a connection to it behaves.
+///
+/// The description of a configuration, and every error made from it, leaves the password out.
+public struct AMQPConfiguration: Sendable, Hashable {
+    /// One address of the broker, or of one node of its cluster.
+    public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+        /// A host name or address.
+        public var host: String
+        /// The TCP port.
+        public var port: Int
+
+        /// An address.
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// `host:port`, with brackets around an IPv6 address.
+        public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    }
+
+    /// How this client logs in.
+    public enum Credentials: Sendable, Hashable {
+        /// By user and password.
+        case plain(user: String, password: String)
+        /// By the client's certificate (SASL EXTERNAL).
+        case external
+    }
+
+    /// The addresses tried in turn at every attempt to connect; at least one.
+    public var endpoints: [Endpoint]
+
+    /// How this client logs in.
+    public var credentials: Credentials
+
+    /// The virtual host, `/` unless the address says otherwise.
+    public var virtualHost: String
+
+    /// Present when the connection is encrypted.
+    public var tls: AMQPTLSConfiguration?
+
+    /// How often either side must be heard, in whole seconds (rounded up); zero turns heartbeats off. The broker may ask for
+    /// less. A peer that is silent for two of these is given up.
+    public var heartbeat: Duration
+
+    /// How long one attempt to reach one endpoint, with handshake and login, may take.
+    public var connectTimeout: Duration
+
+    /// How long a declaration or another question to the broker may take, including the wait for a connection.
+    public var requestTimeout: Duration
+
+    /// The most channels to ask for; zero leaves it to the broker.
+    public var channelMax: Int
+
+    /// The name that the broker shows for this connection.
+    public var connectionName: String?
+
+    /// The waits between attempts to come back.
+    public var reconnect: ReconnectPolicy
+
+    /// How many publishes of one channel may await their confirms; further ones wait their turn.
+    public var maxOutstandingConfirms: Int
+
+    /// How many unacknowledged deliveries a channel that consumes may have when it was opened without a prefetch of its own.
+    public var defaultPrefetch: Int
+
+    /// The largest message accepted from the broker; a larger one closes the connection as a protocol error.
+    public var maxMessageBytes: Int
+
+    /// A configuration for one or more addresses of a broker, everything else at its default.
+    public init(
+        endpoints: [Endpoint] = [Endpoint(host: "localhost", port: 5672)],
+        credentials: Credentials = .plain(user: "guest", password: "guest"), virtualHost: String = "/",
+        tls: AMQPTLSConfiguration? = nil
+    ) {
+        self.endpoints = endpoints
+        self.credentials = credentials
+        self.virtualHost = virtualHost
+        self.tls = tls
+        self.heartbeat = .seconds(30)
+        self.connectTimeout = .seconds(10)
+        self.requestTimeout = .seconds(30)
+        self.channelMax = 0
+        self.connectionName = nil
+        self.reconnect = ReconnectPolicy()
+        self.maxOutstandingConfirms = 1_000
+        self.defaultPrefetch = 256
+        self.maxMessageBytes = 128 << 20
+    }
+}
+
+extension AMQPConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The address with the user but without the password: `amqp://user@host:port/vhost`.
+    public var description: String {
+        let scheme = tls == nil ? "amqp" : "amqps"
+        let user =
+            switch credentials {
+            case .plain(let user, _): "\(user)@"
+            case .external: ""
+            }
+        return "\(scheme)://\(user)\(endpoints.map(\.description).joined(separator: ","))/\(virtualHost)"
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// Hides the stored properties, among them the password, from `dump` and string interpolation.
+    public var customMirror: Mirror { Mirror(self, children: ["address": description]) }
+}
+
+extension AMQPConfiguration.Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The user, never the password.
+    public var description: String {
+        switch self {
+        case .plain(let user, _): "plain(\(user))"
+        case .external: "external"
+        }
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// Hides the password from `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+}

@@ -1,0 +1,87 @@
+public import Logging
+
+/// A connection to a broker that comes back by itself until it is closed.
+///
+/// Each connection has a thread of its own, which sleeps until the socket or a caller wants something; all methods may be called
+/// from any task. A broker that is short of memory or disk stops reading from connections that publish: use one connection to
+/// publish and another to consume.
+///
+/// The connection closes when it is told to, or when the last reference to it, its channels and consumers is gone.
+public final class AMQPConnection: Sendable {
+    let link: ConnectionLink
+
+    /// A connection that does nothing before `start()`.
+    public init(configuration: AMQPConfiguration, logger: Logger) {
+        link = ConnectionLink(configuration: configuration, logger: logger)
+    }
+
+    deinit { _ = link.inbox.push(.stop) }
+
+    /// What the connection was made with.
+    public var configuration: AMQPConfiguration { link.configuration }
+
+    /// Connects, and from then on stays connected as far as it can.
+    ///
+    /// Every endpoint is tried once. After a failure, `start()` may be called again.
+    ///
+    /// - Throws: `connectFailed`, `authenticationFailed`; `closed` after `close()`, and when it is already started.
+    public func start() async throws(AMQPError) {
+        guard link.begin() else {
+            throw AMQPError(.closed, "the connection is already started, or was closed")
+        }
+        let link = link
+        let result = await withCheckedContinuation { continuation in
+            let started = LoopThread.start { ConnectionLoop(link, started: continuation).run() }
+            if !started {
+                link.end()
+                continuation.resume(returning: .failure(AMQPError(.connectFailed, "no thread could be started")))
+            }
+        }
+        try result.get()
+    }
+
+    /// Closes the connection for good: what is under way fails with `closed`, consumers end.
+    ///
+    /// Returns when the broker has agreed or has had two seconds to.
+    public func close() async {
+        link.retire()
+        _ = link.inbox.push(.stop)
+        await link.ended()
+        link.finishUpdates()
+    }
+
+    /// What the connection is doing now.
+    public var state: AMQPConnectionState { link.state }
+
+    /// What the connection is doing, beginning with the present state. A slow reader misses states in between, never the newest.
+    /// Ends with `close()`.
+    public var stateUpdates: AsyncStream<AMQPConnectionState> { link.updates() }
+
+    /// What the connection has done so far.
+    public var statistics: AMQPConnectionStatistics { link.statistics }
+
+    /// Opens a channel; while the connection is being recovered, waits for it up to the configured request time-out.
+    ///
+    /// - Parameters:
+    ///   - prefetch: how many unacknowledged deliveries each consumer on the channel may hold, 1 to 65535; nil takes
+    ///     the configuration's.
+    ///   - confirms: whether the broker confirms what is published, which makes `publish` wait for it.
+    /// - Throws: `AMQPError`: `timeout`, `closed`, `invalidArgument` when all channels are in use.
+    public func openChannel(prefetch: Int? = nil, confirms: Bool = false) async throws(AMQPError) -> AMQPChannel {
+        let prefetch = prefetch ?? configuration.defaultPrefetch
+        guard (1...65_535).contains(prefetch) else {
+            throw AMQPError(.invalidArgument, "expected a prefetch from 1 to 65535, not \(prefetch)")
+        }
+        let id = ChannelID(value: link.makeID())
+        let deadline = Monotonic.now().advanced(by: configuration.requestTimeout)
+        let result = await withCheckedContinuation { continuation in
+            let opening = ChannelOpening(
+                id: id, prefetch: UInt16(prefetch), confirms: confirms, deadline: deadline, continuation: continuation)
+            if !link.inbox.push(.openChannel(opening)) {
+                continuation.resume(returning: .failure(AMQPError(.closed, "the connection is closed")))
+            }
+        }
+        return AMQPChannel(
+            connection: self, handle: ChannelHandle(id: id, link: link), number: try result.get(), confirms: confirms)
+    }
+}

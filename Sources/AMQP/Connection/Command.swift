@@ -1,0 +1,42 @@
+/// What a channel is called between the API and the connection's thread; never used twice, unlike the number on the wire.
+struct ChannelID: Hashable, Sendable {
+    var value: UInt64
+}
+
+/// What the API asks of a connection's thread.
+enum Command: Sendable {
+    case publish(ChannelID, PendingPublish)
+    case publishBatch(ChannelID, [PendingPublish])
+    case acknowledge(ChannelID, Acknowledgement)
+    case request(ChannelID, ChannelRequest)
+    case openChannel(ChannelOpening)
+    case dropConsumer(ChannelID, tag: String)
+    case connected(ConnectOutcome)
+    case stop
+}
+
+/// A channel to open, and who waits for it.
+struct ChannelOpening: Sendable {
+    let id: ChannelID
+    let prefetch: UInt16
+    let confirms: Bool
+    let deadline: Monotonic
+    let continuation: CheckedContinuation<Result<UInt16, AMQPError>, Never>
+}
+
+/// An answer to one or more deliveries.
+struct Acknowledgement: Sendable {
+    enum Kind: Sendable {
+        case ack
+        /// This delivery and all earlier ones of its consumer.
+        case ackUpTo
+        case reject(requeue: Bool)
+    }
+
+    let kind: Kind
+    let tag: UInt64
+    /// The opening of the channel that the tag belongs to; tags begin anew with each.
+    let epoch: UInt64
+    /// Nil for a message that was fetched.
+    let consumerTag: String?
+}

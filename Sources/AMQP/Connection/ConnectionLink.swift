@@ -1,0 +1,130 @@
+import Logging
+import Synchronization
+
+/// What a connection's thread shares with the objects of the API.
+final class ConnectionLink: Sendable {
+    let configuration: AMQPConfiguration
+    let logger: Logger
+    let inbox = Inbox()
+    private let nextID = Mutex<UInt64>(0)
+    private let observed = Mutex(Observed())
+
+    private let life = Mutex(Life())
+
+    /// Whether the thread runs. Never locked together with another lock.
+    private struct Life {
+        var running = false
+        var retired = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private struct Observed {
+        var state = AMQPConnectionState.connecting
+        var observers: [UInt64: AsyncStream<AMQPConnectionState>.Continuation] = [:]
+        var frameMax = 131_072
+        var statistics = AMQPConnectionStatistics()
+    }
+
+    init(configuration: AMQPConfiguration, logger: Logger) {
+        self.configuration = configuration
+        self.logger = logger
+    }
+
+    /// - Returns: false if the thread runs already, or must not run again.
+    func begin() -> Bool {
+        let begins = life.withLock { life in
+            guard !life.running, !life.retired else { return false }
+            life.running = true
+            return true
+        }
+        if begins {
+            inbox.open()
+            setState(.connecting)
+        }
+        return begins
+    }
+
+    /// Keeps the thread from being started again.
+    func retire() {
+        let idle = life.withLock { life in
+            life.retired = true
+            return !life.running
+        }
+        if idle {
+            _ = inbox.close()
+            setState(.closed)
+        }
+    }
+
+    /// Says that the thread is done.
+    func end() {
+        setState(.closed)
+        let waiters = life.withLock { life in
+            life.running = false
+            defer { life.waiters = [] }
+            return life.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Returns when no thread runs.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let idle = life.withLock { life in
+                if life.running { life.waiters.append(continuation) }
+                return !life.running
+            }
+            if idle { continuation.resume() }
+        }
+    }
+
+    func makeID() -> UInt64 {
+        nextID.withLock { value in
+            value += 1
+            return value
+        }
+    }
+
+    var state: AMQPConnectionState { observed.withLock { $0.state } }
+
+    /// The largest frame that the broker agreed to last.
+    var frameMax: Int { observed.withLock { $0.frameMax } }
+
+    func setFrameMax(_ bytes: Int) { observed.withLock { $0.frameMax = bytes } }
+
+    var statistics: AMQPConnectionStatistics { observed.withLock { $0.statistics } }
+
+    func setStatistics(_ statistics: AMQPConnectionStatistics) { observed.withLock { $0.statistics = statistics } }
+
+    func setState(_ state: AMQPConnectionState) {
+        observed.withLock { observed in
+            guard observed.state != state else { return }
+            observed.state = state
+            for observer in observed.observers.values { observer.yield(state) }
+        }
+    }
+
+    /// The states from now on, the present one first; a slow reader misses some, never the newest.
+    func updates() -> AsyncStream<AMQPConnectionState> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: AMQPConnectionState.self, bufferingPolicy: .bufferingNewest(1))
+        let id = makeID()
+        continuation.onTermination = { [weak self] _ in
+            self?.observed.withLock { _ = $0.observers.removeValue(forKey: id) }
+        }
+        observed.withLock { observed in
+            observed.observers[id] = continuation
+            continuation.yield(observed.state)
+        }
+        return stream
+    }
+
+    /// Ends the streams of states, once the connection is gone for good.
+    func finishUpdates() {
+        let observers = observed.withLock { observed in
+            defer { observed.observers = [:] }
+            return Array(observed.observers.values)
+        }
+        for observer in observers { observer.finish() }
+    }
+}

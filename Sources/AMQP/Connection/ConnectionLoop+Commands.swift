@@ -1,0 +1,109 @@
+import CRabbitMQ
+
+// What callers ask for.
+extension ConnectionLoop {
+    func handle(_ command: Command) {
+        switch command {
+        case .publish(let id, let publish): enqueue(id, CollectionOfOne(publish))
+        case .publishBatch(let id, let publishes): enqueue(id, publishes)
+        case .acknowledge(let id, let answer):
+            guard let channel = channels[id] else {
+                statistics.staleAcknowledgements += 1
+                return
+            }
+            channel.acknowledge(answer)
+        case .request(let id, let request):
+            if let channel = channels[id] {
+                channel.submit(request)
+            } else {
+                refuse(request)
+            }
+        case .openChannel(let opening): open(opening)
+        case .dropConsumer(let id, let tag): drop(id, tag)
+        case .connected(let outcome): connected(outcome)
+        case .stop: stop()
+        }
+    }
+
+    private func enqueue(_ id: ChannelID, _ publishes: some Sequence<PendingPublish>) {
+        guard let channel = channels[id] else {
+            for publish in publishes { publish.resolve(AMQPError(.closed, "the channel is closed")) }
+            return
+        }
+        switch channel.phase {
+        case .closing, .closed:
+            for publish in publishes { publish.resolve(AMQPError(.closed, "the channel is closed")) }
+        default:
+            channel.publishes.append(contentsOf: publishes)
+            wantsToPublish(channel)
+            armDeadlines()
+        }
+    }
+
+    /// Puts a channel on the list of those with something to write.
+    func wantsToPublish(_ channel: ChannelState) {
+        guard !channel.listed, !channel.publishes.isEmpty else { return }
+        channel.listed = true
+        publishers.append(channel)
+    }
+
+    private func refuse(_ request: ChannelRequest) {
+        switch request.operation {
+        case .close, .cancel: request.continuation?.resume(returning: .success(.done))
+        default:
+            request.continuation?.resume(returning: .failure(AMQPError(.closed, "the channel is closed")))
+        }
+    }
+
+    private func open(_ opening: ChannelOpening) {
+        guard stopAt == nil else {
+            opening.continuation.resume(returning: .failure(AMQPError(.closed, "the connection is closed")))
+            return
+        }
+        guard let number = (1...UInt16(clamping: channelMax)).first(where: { numbers[$0] == nil }) else {
+            let error = AMQPError(.invalidArgument, "all \(channelMax) channels of the connection are in use")
+            opening.continuation.resume(returning: .failure(error))
+            return
+        }
+        let channel = ChannelState(opening, number: number, loop: self)
+        channels[opening.id] = channel
+        numbers[number] = channel
+        if transport != nil { channel.attach() }
+        armDeadlines()
+    }
+
+    private func drop(_ id: ChannelID, _ tag: String) {
+        guard let channel = channels[id], let consumer = channel.consumers[tag], consumer.active else { return }
+        channel.submit(
+            ChannelRequest(operation: .cancel(tag: tag), deadline: .never, record: false, continuation: nil))
+    }
+
+    /// Forgets a channel that is closed; its number is free again.
+    func remove(_ channel: ChannelState) {
+        channels[channel.id] = nil
+        if numbers[channel.number] === channel { numbers[channel.number] = nil }
+        if channel.listed {
+            publishers.removeAll { $0 === channel }
+            channel.listed = false
+        }
+    }
+
+    /// Takes leave of the broker; the loop ends when it has answered, or after two seconds.
+    private func stop() {
+        guard stopAt == nil else { return }
+        for channel in Array(channels.values) { channel.end(closing: false) }
+        guard let transport else {
+            stopped = true
+            return
+        }
+        stopAt = now.advanced(by: .seconds(2))
+        do throws(AMQPError) {
+            var arguments = amqp_connection_close_t()
+            arguments.reply_code = 200
+            try output.appendMethod(Method.connectionClose, arguments, channel: 0, frameMax: frameMax)
+            try flush(transport)
+        } catch {
+            stopped = true
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import CRabbitMQ
+import Logging
+
+/// How an attempt to connect ended.
+///
+/// Unchecked: made by the connecting thread, which ends with handing it over.
+final class ConnectOutcome: @unchecked Sendable {
+    let result: Result<(LibraryConnection, any Transport), AMQPError>
+
+    init(_ result: Result<(LibraryConnection, any Transport), AMQPError>) { self.result = result }
+}
+
+// Connecting, losing the connection, coming back, ending.
+extension ConnectionLoop {
+    /// Connects on a thread of its own: name resolution and handshake block, and deadlines must be kept meanwhile.
+    func beginConnecting() {
+        retryAt = .never
+        let link = link
+        let attempt = attempt
+        let started = LoopThread.start {
+            let outcome = ConnectOutcome(Self.connect(link.configuration, attempt))
+            // When nobody takes it any more, the socket closes with it.
+            _ = link.inbox.push(.connected(outcome))
+        }
+        if !started {
+            connected(ConnectOutcome(.failure(AMQPError(.connectFailed, "no thread could be started"))))
+        }
+    }
+
+    /// Tries every endpoint once, each attempt beginning with the next one.
+    private static func connect(
+        _ configuration: AMQPConfiguration, _ attempt: Int
+    ) -> Result<(LibraryConnection, any Transport), AMQPError> {
+        var failure = AMQPError(.invalidArgument, "expected at least one address of the broker")
+        let endpoints = configuration.endpoints
+        for offset in endpoints.indices {
+            do throws(AMQPError) {
+                let library = try LibraryConnection(configuration)
+                let transport = try library.connect(to: endpoints[(attempt &+ offset) % endpoints.count])
+                return .success((library, transport))
+            } catch {
+                failure = error
+            }
+        }
+        return .failure(failure)
+    }
+
+    func connected(_ outcome: ConnectOutcome) {
+        guard stopAt == nil, !stopped else { return }
+        switch outcome.result {
+        case .success((let library, let transport)):
+            adopt(library, transport)
+            generation += 1
+            if generation > 1 { statistics.reconnects += 1 }
+            attempt = 0
+            logger.info("connected", metadata: ["broker": "\(link.configuration)", "generation": "\(generation)"])
+            for channel in channels.values { channel.attach() }
+            link.setState(.connected(generation: generation))
+            started?.resume(returning: .success(()))
+            started = nil
+        case .failure(let error):
+            if let started {
+                self.started = nil
+                stopped = true
+                // The caller may start again as soon as it knows, so everything else is done before.
+                finish(started, error)
+            } else {
+                logger.warning("cannot connect", metadata: ["attempt": "\(attempt)", "reason": "\(error)"])
+                scheduleRetry()
+            }
+        }
+    }
+
+    private func scheduleRetry() {
+        attempt += 1
+        link.setState(.reconnecting(attempt: attempt))
+        let delay = link.configuration.reconnect.delay(beforeAttempt: attempt, random: Double.random(in: 0..<1))
+        retryAt = now.advanced(by: delay)
+    }
+
+    /// The connection is gone. What was under way fails; what was not begun waits for the next connection.
+    func lose(_ error: AMQPError, culprit: UInt32 = 0, reason: AMQPError? = nil) {
+        guard transport != nil else { return }
+        transport = nil
+        blocked = nil
+        output.clear()
+        arrivals.removeAll()
+        let lost =
+            error.code == .connectionLost
+            ? error : AMQPError(.connectionLost, error.description, replyCode: error.replyCode)
+        for channel in Array(channels.values) { channel.detach(lost, culprit: culprit, reason: reason) }
+        guard stopAt == nil else {
+            stopped = true
+            return
+        }
+        logger.warning("connection lost", metadata: ["reason": "\(error)"])
+        attempt = 0
+        scheduleRetry()
+    }
+
+    /// Fails whatever is left and tells who waits for the end.
+    func finish(
+        _ started: CheckedContinuation<Result<Void, AMQPError>, Never>? = nil, _ error: AMQPError? = nil
+    ) {
+        guard !finished else { return }
+        finished = true
+        transport = nil
+        for channel in Array(channels.values) { channel.end(closing: false) }
+        let closed = AMQPError(.closed, "the connection is closed")
+        // Without a channel every command is refused.
+        for command in link.inbox.close() {
+            if case .openChannel(let opening) = command {
+                opening.continuation.resume(returning: .failure(closed))
+            } else {
+                handle(command)
+            }
+        }
+        link.setStatistics(statistics)
+        self.started?.resume(returning: .failure(closed))
+        self.started = nil
+        link.end()
+        if let started, let error { started.resume(returning: .failure(error)) }
+    }
+}

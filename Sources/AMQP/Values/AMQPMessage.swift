@@ -1,0 +1,18 @@
+/// A message: a body and what describes it.
+public struct AMQPMessage: Sendable, Hashable {
+    /// The content, of any size; it is split into frames on the way.
+    public var body: [UInt8]
+    /// What describes the content.
+    public var properties: AMQPProperties
+
+    /// A message of bytes.
+    public init(body: [UInt8], properties: AMQPProperties = AMQPProperties()) {
+        self.body = body
+        self.properties = properties
+    }
+
+    /// A message of text, in UTF-8.
+    public init(body: String, properties: AMQPProperties = AMQPProperties()) {
+        self.init(body: Array(body.utf8), properties: properties)
+    }
+}

@@ -1,0 +1,53 @@
+/// What travels with a message's body.
+///
+/// All text but the headers is limited to 255 bytes of UTF-8.
+public struct AMQPProperties: Sendable, Hashable {
+    /// The media type of the body.
+    public var contentType: String?
+    /// The encoding of the body, such as `gzip`.
+    public var contentEncoding: String?
+    /// What the application adds; empty when there is nothing.
+    public var headers: AMQPTable
+    /// Whether a durable queue keeps the message over a restart of the broker.
+    public var persistent: Bool
+    /// 0 to 9, for queues that have priorities.
+    public var priority: UInt8?
+    /// What this message answers.
+    public var correlationID: String?
+    /// The queue that answers should go to.
+    public var replyTo: String?
+    /// After how many milliseconds, as text, a queue may drop or dead-letter the message.
+    public var expiration: String?
+    /// The message's own identity.
+    public var messageID: String?
+    /// When the message was made, in whole seconds since 1970.
+    public var timestamp: UInt64?
+    /// The kind of message.
+    public var type: String?
+    /// The user who publishes; the broker checks it against the connection's.
+    public var userID: String?
+    /// The application that publishes.
+    public var appID: String?
+
+    /// Properties, all but `persistent` absent unless given.
+    public init(
+        type: String? = nil, messageID: String? = nil, correlationID: String? = nil, replyTo: String? = nil,
+        timestamp: UInt64? = nil, contentType: String? = nil, contentEncoding: String? = nil, headers: AMQPTable = [:],
+        persistent: Bool = true, priority: UInt8? = nil, expiration: String? = nil, userID: String? = nil,
+        appID: String? = nil
+    ) {
+        self.type = type
+        self.messageID = messageID
+        self.correlationID = correlationID
+        self.replyTo = replyTo
+        self.timestamp = timestamp
+        self.contentType = contentType
+        self.contentEncoding = contentEncoding
+        self.headers = headers
+        self.persistent = persistent
+        self.priority = priority
+        self.expiration = expiration
+        self.userID = userID
+        self.appID = appID
+    }
+}

@@ -1,0 +1,138 @@
+import CRabbitMQ
+
+/// Memory for the C structures of one call: everything made in it lives until it goes out of scope.
+struct Arena: ~Copyable {
+    private var blocks: [UnsafeMutableRawPointer] = []
+    private var free: UnsafeMutableRawPointer?
+    private var left = 0
+
+    private static let blockBytes = 1024
+    /// How deep a table may nest; the broker has a limit of its own.
+    static let maxDepth = 64
+
+    init() {}
+
+    deinit {
+        for block in blocks { block.deallocate() }
+    }
+
+    mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        let size = (byteCount + 15) & ~15
+        if let pointer = free, size <= left {
+            free = pointer + size
+            left -= size
+            return pointer
+        }
+        let block = UnsafeMutableRawPointer.allocate(byteCount: max(size, Self.blockBytes), alignment: 16)
+        blocks.append(block)
+        if size < Self.blockBytes {
+            free = block + size
+            left = Self.blockBytes - size
+        }
+        return block
+    }
+
+    mutating func bytes(_ source: UnsafeRawBufferPointer) -> amqp_bytes_t {
+        let target = allocate(max(source.count, 1))
+        if let base = source.baseAddress { target.copyMemory(from: base, byteCount: source.count) }
+        return amqp_bytes_t(len: source.count, bytes: target)
+    }
+
+    mutating func bytes(_ text: String) -> amqp_bytes_t {
+        var text = text
+        return text.withUTF8 { bytes(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A text that AMQP gives a one-byte length.
+    mutating func shortText(_ text: String, _ what: String) throws(AMQPError) -> amqp_bytes_t {
+        guard text.utf8.count <= 255 else {
+            throw AMQPError(.invalidArgument, "expected at most 255 bytes for the \(what), not \(text.utf8.count)")
+        }
+        return bytes(text)
+    }
+
+    mutating func table(_ table: AMQPTable, depth: Int = 0) throws(AMQPError) -> amqp_table_t {
+        guard !table.isEmpty else { return amqp_table_t(num_entries: 0, entries: nil) }
+        guard depth < Self.maxDepth else {
+            throw AMQPError(.invalidArgument, "expected tables nested at most \(Self.maxDepth) deep")
+        }
+        let memory = allocate(table.count * MemoryLayout<amqp_table_entry_t>.stride)
+        let entries = memory.bindMemory(to: amqp_table_entry_t.self, capacity: table.count)
+        var index = 0
+        for (key, value) in table {
+            let name = try shortText(key, "key of a table")
+            let field = try self.value(value, depth: depth + 1)
+            (entries + index).initialize(to: amqp_table_entry_t(key: name, value: field))
+            index += 1
+        }
+        return amqp_table_t(num_entries: Int32(clamping: table.count), entries: entries)
+    }
+
+    private mutating func value(_ value: AMQPValue, depth: Int) throws(AMQPError) -> amqp_field_value_t {
+        var field = amqp_field_value_t()
+        switch value {
+        case .bool(let flag):
+            field.kind = FieldKind.boolean
+            field.value.boolean = flag ? 1 : 0
+        case .int(let number):
+            field.kind = FieldKind.int64
+            field.value.i64 = number
+        case .double(let number):
+            field.kind = FieldKind.double
+            field.value.f64 = number
+        case .string(let text):
+            field.kind = FieldKind.text
+            field.value.bytes = bytes(text)
+        case .bytes(let content):
+            field.kind = FieldKind.bytes
+            field.value.bytes = content.withUnsafeBytes { bytes($0) }
+        case .timestamp(let seconds):
+            field.kind = FieldKind.timestamp
+            field.value.u64 = seconds
+        case .table(let nested):
+            field.kind = FieldKind.table
+            field.value.table = try table(nested, depth: depth)
+        case .array(let elements):
+            field.kind = FieldKind.array
+            field.value.array = try array(elements, depth: depth)
+        case .void:
+            field.kind = FieldKind.void
+        }
+        return field
+    }
+
+    private mutating func array(_ elements: [AMQPValue], depth: Int) throws(AMQPError) -> amqp_array_t {
+        guard !elements.isEmpty else { return amqp_array_t(num_entries: 0, entries: nil) }
+        guard depth < Self.maxDepth else {
+            throw AMQPError(.invalidArgument, "expected arrays nested at most \(Self.maxDepth) deep")
+        }
+        let memory = allocate(elements.count * MemoryLayout<amqp_field_value_t>.stride)
+        let entries = memory.bindMemory(to: amqp_field_value_t.self, capacity: elements.count)
+        for (index, element) in elements.enumerated() {
+            (entries + index).initialize(to: try value(element, depth: depth + 1))
+        }
+        return amqp_array_t(num_entries: Int32(clamping: elements.count), entries: entries)
+    }
+}
+
+/// The letters that tell the kinds of table values apart on the wire.
+enum FieldKind {
+    static let boolean = UInt8(ascii: "t")
+    static let int8 = UInt8(ascii: "b")
+    static let uint8 = UInt8(ascii: "B")
+    static let int16 = UInt8(ascii: "s")
+    static let uint16 = UInt8(ascii: "u")
+    static let int32 = UInt8(ascii: "I")
+    static let uint32 = UInt8(ascii: "i")
+    static let int64 = UInt8(ascii: "l")
+    static let uint64 = UInt8(ascii: "L")
+    static let float = UInt8(ascii: "f")
+    static let double = UInt8(ascii: "d")
+    static let decimal = UInt8(ascii: "D")
+    static let text = UInt8(ascii: "S")
+    static let array = UInt8(ascii: "A")
+    static let timestamp = UInt8(ascii: "T")
+    static let table = UInt8(ascii: "F")
+    static let void = UInt8(ascii: "V")
+    static let bytes = UInt8(ascii: "x")
+}
