@@ -41,6 +41,7 @@ let package = Package(
         .executable(name: "sluice", targets: ["sluice"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
+        .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

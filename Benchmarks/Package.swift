@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// Speed is measured here and nowhere else: apart from the tests, by hand, side by side with what it is compared to.
+//
+// The engine's modules are not public API. Their access level is `package`, so the benchmarks are compiled under the name of
+// the package that they measure, which SwiftPM derives from its folder.
+let engine = URL(fileURLWithPath: Context.packageDirectory).deletingLastPathComponent().lastPathComponent.lowercased()
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .unsafeFlags(["-package-name", engine.replacingOccurrences(of: "-", with: "_")]),
+]
+
+let package = Package(
+    name: "benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "sluice", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                .product(name: "SluiceEngine", package: "sluice"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            packageAccess: false,
+            swiftSettings: settings)
+    ]
+)

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+@main
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures Sluice; each subcommand prints a table and, with --json, one JSON line at the end.",
+        subcommands: [MergeBench.self])
+}

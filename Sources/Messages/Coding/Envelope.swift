@@ -1,0 +1,31 @@
+package import AMQP
+import Foundation
+
+/// A message's name and identity, wherever its publisher could put them.
+///
+/// Debian's `amqp-publish` sets neither `type` nor `message-id`, so a JSON body may carry them as its own keys `type`
+/// and `id`.
+package struct Envelope: Sendable, Equatable {
+    package var type: String
+    /// Nil if the publisher gave none: then a redelivery cannot be told from a second event.
+    package var id: String?
+
+    package init(of message: AMQPMessage) throws(MessageError) {
+        let isJSON = (message.properties.contentType ?? ContentType.json) == ContentType.json
+        let keys =
+            isJSON && (message.properties.type == nil || message.properties.messageID == nil)
+            ? try? JSONDecoder().decode(Keys.self, from: Data(message.body)) : nil
+        guard let type = message.properties.type ?? keys?.type, !type.isEmpty else {
+            throw MessageError(
+                messageType: "unnamed",
+                reason: "neither the AMQP property \"type\" nor a key \"type\" in a JSON body says what it is")
+        }
+        self.type = type
+        id = message.properties.messageID ?? keys?.id
+    }
+
+    private struct Keys: Decodable {
+        var type: String?
+        var id: String?
+    }
+}

@@ -1,0 +1,85 @@
+/// Live sessions must be told to reset (realm topic). Names a realm, or with `partition` nil the whole app in a slice.
+package struct ResetNotice: Message, Equatable {
+    package static let type = "client-reset"
+    package var app: String
+    package var partition: String?
+    package var slice: SliceNumber
+    /// Sessions of an older generation are meant; with `clientFile`, that one whatever its generation.
+    package var generation: UInt64
+    package var clientFile: UInt64?
+    package var campaign: String
+    package var code: Int
+    package var message: String
+
+    package init(
+        app: String, partition: String?, slice: SliceNumber, generation: UInt64, clientFile: UInt64?,
+        campaign: String, code: Int, message: String
+    ) {
+        self.app = app
+        self.partition = partition
+        self.slice = slice
+        self.generation = generation
+        self.clientFile = clientFile
+        self.campaign = campaign
+        self.code = code
+        self.message = message
+    }
+
+    /// The routing key that reaches every gateway with a session of the app.
+    package static func topicKey(app: String) -> String { "\(RealmName.topicWord(app)).generation" }
+}
+
+/// The generation of an app in one slice, repeated with every tick: a session of an older one missed its reset notice.
+package struct GenerationNotice: Message, Equatable {
+    package static let type = "generation"
+    package var app: String
+    package var slice: SliceNumber
+    package var generation: UInt64
+    package var campaign: String?
+
+    package init(app: String, slice: SliceNumber, generation: UInt64, campaign: String?) {
+        self.app = app
+        self.slice = slice
+        self.generation = generation
+        self.campaign = campaign
+    }
+}
+
+/// An app's settings changed; gateways and workers read them again. Routing key `<app>.settings`.
+package struct SettingsNotice: Message, Equatable {
+    package static let type = "settings"
+    package var app: String
+    package init(app: String) { self.app = app }
+    package static func topicKey(app: String) -> String { "\(RealmName.topicWord(app)).settings" }
+}
+
+/// A worker's heartbeat (presence exchange).
+package struct HeartbeatMessage: Message, Equatable {
+    package static let type = "heartbeat"
+    package var worker: String
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+    package var owns: [SliceNumber]
+    package var standsBy: [SliceNumber]
+    package var epochs: [String: UInt64]
+    /// Deliveries of each consumed slice queue that the worker holds unacknowledged.
+    package var holds: [String: Int]
+    /// Changesets integrated per second over the last interval.
+    package var load: Double
+    /// False in the last heartbeat of a worker that is shutting down.
+    package var isStaying: Bool
+
+    package init(
+        worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
+        holds: [String: Int] = [:], load: Double, isStaying: Bool
+    ) {
+        self.worker = worker
+        self.at = at
+        self.owns = owns
+        self.standsBy = standsBy
+        self.epochs = epochs
+        self.holds = holds
+        self.load = load
+        self.isStaying = isStaying
+    }
+}

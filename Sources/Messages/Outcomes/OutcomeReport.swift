@@ -1,0 +1,85 @@
+/// How one client realm's reset goes or went: client-reset.md 19.3, from the client itself or inferred by its owner.
+///
+/// Keyed by (campaign, client realm); `attempt` tells attempts apart, and a later report of one updates the earlier.
+package struct OutcomeReport: Message, Equatable {
+    package static let type = "outcome"
+
+    package enum Result: String, Codable, Sendable, CaseIterable {
+        case recovered, discarded, manualPending, manualHandled, manualAtLaunch, failed, interrupted, notNeeded
+    }
+
+    package enum Evidence: String, Codable, Sendable { case client, inferred }
+
+    package struct Changesets: Codable, Sendable, Equatable {
+        package var unsynced: Int
+        package var recovered: Int
+        package var emptied: Int
+        package var discarded: Int
+
+        package init(unsynced: Int = 0, recovered: Int = 0, emptied: Int = 0, discarded: Int = 0) {
+            self.unsynced = unsynced
+            self.recovered = recovered
+            self.emptied = emptied
+            self.discarded = discarded
+        }
+    }
+
+    package struct Failure: Codable, Sendable, Equatable {
+        package var name: String
+        package var message: String
+
+        package init(name: String, message: String) {
+            self.name = name
+            self.message = message
+        }
+    }
+
+    /// Nil from a client, which does not know it: the coordinator finds it by (app, realm, `identOld`).
+    package var campaign: String?
+    package var attempt: String
+    package var realm: RealmName
+    package var user: String
+    package var identOld: UInt64
+    package var identNew: UInt64?
+    package var modeRequested: String?
+    package var modeUsed: String?
+    package var result: Result
+    package var changesets: Changesets?
+    /// The name (never the path) of the backup file that a manual reset reserved or made.
+    package var backupFile: String?
+    package var error: Failure?
+    package var evidence: Evidence
+    /// 0 ... 1; 1 for a client's own report.
+    package var confidence: Double
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+
+    package init(
+        campaign: String?, attempt: String, realm: RealmName, user: String, identOld: UInt64, identNew: UInt64?,
+        modeRequested: String?, modeUsed: String?, result: Result, changesets: Changesets?, backupFile: String?,
+        error: Failure?, evidence: Evidence, confidence: Double, at: UInt64
+    ) {
+        self.campaign = campaign
+        self.attempt = attempt
+        self.realm = realm
+        self.user = user
+        self.identOld = identOld
+        self.identNew = identNew
+        self.modeRequested = modeRequested
+        self.modeUsed = modeUsed
+        self.result = result
+        self.changesets = changesets
+        self.backupFile = backupFile
+        self.error = error
+        self.evidence = evidence
+        self.confidence = confidence
+        self.at = at
+    }
+}
+
+/// The reason why a message went to the dead-letter queue, as its headers say.
+package struct DeadLetter: Sendable, Equatable {
+    package static let reasonHeader = "x-sluice-reason"
+    package static let queueHeader = "x-sluice-queue"
+    package static let appHeader = "x-sluice-app"
+}

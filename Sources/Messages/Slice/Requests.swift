@@ -1,0 +1,134 @@
+/// What every request of a gateway carries. The answer goes to the request's `reply-to` with its `correlation-id`.
+package struct RequestContext: Codable, Sendable, Equatable {
+    package var realm: RealmName
+    package var session: SessionReference
+    /// Milliseconds of Unix time after which nobody waits for the answer any more; the owner then drops the request.
+    package var deadline: UInt64
+
+    package init(realm: RealmName, session: SessionReference, deadline: UInt64) {
+        self.realm = realm
+        self.session = session
+        self.deadline = deadline
+    }
+}
+
+/// A client's BIND. Answered by `bound` or `refused`.
+package struct BindRequest: Message, Equatable {
+    package static let type = "bind"
+    package var context: RequestContext
+    package var user: String
+    /// The gateway's connection on which the session lives: tells a fresh copy's session from another device's.
+    package var connection: String
+    package var needsClientFile: Bool
+    package var sessionReason: Int
+    package var protocolVersion: Int
+    package var userAgent: String
+
+    package init(
+        context: RequestContext, user: String, connection: String, needsClientFile: Bool, sessionReason: Int,
+        protocolVersion: Int, userAgent: String
+    ) {
+        self.context = context
+        self.user = user
+        self.connection = connection
+        self.needsClientFile = needsClientFile
+        self.sessionReason = sessionReason
+        self.protocolVersion = protocolVersion
+        self.userAgent = userAgent
+    }
+}
+
+/// A client's IDENT. Answered by `identified` or `refused`.
+package struct IdentifyRequest: Message, Equatable {
+    package static let type = "identify"
+    package var context: RequestContext
+    package var user: String
+    package var clientFile: ClientFile
+    package var download: DownloadCursor
+    package var latest: SaltedVersion
+
+    package init(
+        context: RequestContext, user: String, clientFile: ClientFile, download: DownloadCursor, latest: SaltedVersion
+    ) {
+        self.context = context
+        self.user = user
+        self.clientFile = clientFile
+        self.download = download
+        self.latest = latest
+    }
+}
+
+/// How far a client has the server's history, and the newest of its own versions integrated up to there.
+package struct DownloadCursor: Codable, Sendable, Hashable {
+    package var serverVersion: UInt64
+    package var clientVersion: UInt64
+
+    package init(serverVersion: UInt64 = 0, clientVersion: UInt64 = 0) {
+        self.serverVersion = serverVersion
+        self.clientVersion = clientVersion
+    }
+}
+
+/// A page of history for a session that is behind, or the proof that nothing is missing (MARK). Answered by `page`.
+package struct PageRequest: Message, Equatable {
+    package static let type = "page"
+    package var context: RequestContext
+    package var clientFile: UInt64
+    package var generation: UInt64
+    package var after: DownloadCursor
+    package var maxBytes: Int
+    /// The client asked to be told when it has everything (MARK); part of what a reset's outcome is inferred from.
+    package var isMark: Bool
+
+    package init(
+        context: RequestContext, clientFile: UInt64, generation: UInt64, after: DownloadCursor, maxBytes: Int,
+        isMark: Bool
+    ) {
+        self.context = context
+        self.clientFile = clientFile
+        self.generation = generation
+        self.after = after
+        self.maxBytes = maxBytes
+        self.isMark = isMark
+    }
+}
+
+/// A session has ended (UNBIND or a lost connection). Not answered; it is evidence for inferring reset outcomes.
+package struct UnbindNotice: Message, Equatable {
+    package static let type = "unbind"
+    package var realm: RealmName
+    package var session: SessionReference
+    package var user: String
+    package var connection: String
+    /// Nil if the session ended before IDENT.
+    package var clientFile: UInt64?
+    /// True for a client's UNBIND, false for a lost connection.
+    package var isOrderly: Bool
+
+    package init(
+        realm: RealmName, session: SessionReference, user: String, connection: String, clientFile: UInt64?,
+        isOrderly: Bool
+    ) {
+        self.realm = realm
+        self.session = session
+        self.user = user
+        self.connection = connection
+        self.clientFile = clientFile
+        self.isOrderly = isOrderly
+    }
+}
+
+/// Published by a worker to a slice queue that it starts to consume: the first delivery tells it that it is active.
+package struct ClaimMessage: Message, Equatable {
+    package static let type = "claim"
+    package var worker: String
+    package init(worker: String) { self.worker = worker }
+}
+
+/// The coordinator's clock: drives expiry, inference and the repetition of generations.
+package struct TickMessage: Message, Equatable {
+    package static let type = "tick"
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+    package init(at: UInt64) { self.at = at }
+}

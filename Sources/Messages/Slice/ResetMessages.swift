@@ -1,0 +1,36 @@
+/// An app's sync is terminated: every client realm of it must reset. Reaches every slice queue by the fan-out.
+///
+/// Published by the coordinator, or from a shell with just the app: the message id then names the campaign and each
+/// slice starts its next generation.
+package struct TerminationMessage: Message, Equatable {
+    package static let type = "termination"
+    package var app: String
+    /// The campaign that accounts for it; the message id if absent.
+    package var campaign: String?
+    /// The sync generation that begins; the slice's next one if absent. One that is not newer changes nothing.
+    package var generation: UInt64?
+    package var reason: String?
+
+    package init(app: String, campaign: String?, generation: UInt64?, reason: String?) {
+        self.app = app
+        self.campaign = campaign
+        self.generation = generation
+        self.reason = reason
+    }
+}
+
+/// One client realm (or, without `clientFile`, every client realm of one realm) must reset.
+package struct ResetMessage: Message, Equatable {
+    package static let type = "reset"
+    package var realm: RealmName
+    package var clientFile: UInt64?
+    package var campaign: String?
+    package var reason: String?
+
+    package init(realm: RealmName, clientFile: UInt64?, campaign: String?, reason: String?) {
+        self.realm = realm
+        self.clientFile = clientFile
+        self.campaign = campaign
+        self.reason = reason
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// A realm's name in the cluster: the app, the sync mode and, for partition sync, the partition value.
+///
+/// `partition` is the canonical extended JSON text that a client sends in BIND, such as `"store-nw"` with its quotes,
+/// `{"$oid":"..."}` or `null`. In JSON messages a bare word is taken for a string value, so that
+/// `"partition": "store-nw"` means the partition `"store-nw"`.
+package struct RealmName: Hashable, Sendable {
+    package var app: String
+    package var partition: String
+
+    package init(app: String, partition: String) {
+        self.app = app
+        self.partition = partition
+    }
+
+    /// The realm key of design.md: `<app>/<sync mode>/<partition>`.
+    package var key: String { "\(app)/partition/\(partition)" }
+
+    package func slice(of count: SliceCount) -> SliceNumber {
+        SliceNumber(JumpHash.bucket(of: FNV1a.hash64(key.utf8), buckets: count.value))
+    }
+
+    /// The routing key of the realm's notices on the realm topic: `<app>.<16 hex digits>`.
+    package var topicKey: String {
+        let digits = String(FNV1a.hash64(key.utf8), radix: 16)
+        return "\(Self.topicWord(app)).\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+
+    /// App ids may hold a dot, which separates words in a topic key.
+    package static func topicWord(_ app: String) -> String { app.replacingOccurrences(of: ".", with: "_") }
+
+    /// A partition value as an operator writes it: extended JSON is kept, anything else is a plain string.
+    package static func partition(fromText text: String) -> String {
+        if text == "null" || text.hasPrefix("\"") || text.hasPrefix("{") { return text }
+        guard let data = try? JSONEncoder.message.encode(text) else { return "\"\(text)\"" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+extension RealmName: Codable {
+    private enum Key: String, CodingKey { case app, partition }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        app = try container.decode(String.self, forKey: .app)
+        partition = Self.partition(fromText: try container.decode(String.self, forKey: .partition))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(app, forKey: .app)
+        try container.encode(partition, forKey: .partition)
+    }
+}
+
+extension RealmName: CustomStringConvertible {
+    package var description: String { key }
+}

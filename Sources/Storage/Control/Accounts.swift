@@ -1,0 +1,112 @@
+/// A user of one app.
+package struct UserRecord: Sendable, Equatable {
+    package struct Identity: Sendable, Equatable {
+        /// 24 hexadecimal digits.
+        package var id: String
+        /// `anon-user` or `local-userpass`.
+        package var provider: String
+
+        package init(id: String, provider: String) {
+            self.id = id
+            self.provider = provider
+        }
+    }
+
+    package var app: String
+    /// 24 hexadecimal digits.
+    package var id: String
+    package var identities: [Identity]
+    package var email: String?
+    package var isDisabled: Bool
+    package var createdAt: UInt64
+
+    package init(
+        app: String, id: String, identities: [Identity], email: String?, isDisabled: Bool, createdAt: UInt64
+    ) {
+        self.app = app
+        self.id = id
+        self.identities = identities
+        self.email = email
+        self.isDisabled = isDisabled
+        self.createdAt = createdAt
+    }
+}
+
+/// A registered e-mail address with its password's hash; the user comes into being at the first login.
+package struct PasswordRecord: Sendable, Equatable {
+    package var app: String
+    /// Lower-cased.
+    package var email: String
+    /// Self-describing: algorithm, parameters, salt, hash.
+    package var passwordHash: String
+    package var userID: String?
+
+    package init(app: String, email: String, passwordHash: String, userID: String?) {
+        self.app = app
+        self.email = email
+        self.passwordHash = passwordHash
+        self.userID = userID
+    }
+}
+
+/// One login: the authority behind its refresh token.
+package struct LoginSessionRecord: Sendable, Equatable {
+    package var id: String
+    package var app: String
+    package var userID: String
+    package var deviceID: String
+    package var createdAt: UInt64
+    package var lastUsedAt: UInt64
+    package var expiresAt: UInt64
+    package var isRevoked: Bool
+
+    package init(
+        id: String, app: String, userID: String, deviceID: String, createdAt: UInt64, lastUsedAt: UInt64,
+        expiresAt: UInt64, isRevoked: Bool
+    ) {
+        self.id = id
+        self.app = app
+        self.userID = userID
+        self.deviceID = deviceID
+        self.createdAt = createdAt
+        self.lastUsedAt = lastUsedAt
+        self.expiresAt = expiresAt
+        self.isRevoked = isRevoked
+    }
+}
+
+/// A key that signs tokens, shared by all gateways of a cluster.
+package struct SigningKeyRecord: Sendable, Equatable {
+    package var id: String
+    /// `access` or `refresh`.
+    package var purpose: String
+    /// PEM of an ES256 (P-256) private key.
+    package var privateKeyPEM: String
+    package var createdAt: UInt64
+
+    package init(id: String, purpose: String, privateKeyPEM: String, createdAt: UInt64) {
+        self.id = id
+        self.purpose = purpose
+        self.privateKeyPEM = privateKeyPEM
+        self.createdAt = createdAt
+    }
+}
+
+package protocol AccountStore: Sendable {
+    func user(app: String, id: String) async throws(StoreError) -> UserRecord?
+    func insert(_ user: UserRecord) async throws(StoreError)
+    func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError)
+    /// - Throws: `alreadyExists` if the address is taken.
+    func register(_ password: PasswordRecord) async throws(StoreError)
+    func password(app: String, email: String) async throws(StoreError) -> PasswordRecord?
+    func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError)
+    /// Makes `user` the user of the address if it has none yet; returns the id of the user that it then has.
+    func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String
+    func insert(_ session: LoginSessionRecord) async throws(StoreError)
+    func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord?
+    func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError)
+    func revokeLoginSession(_ id: String) async throws(StoreError)
+    /// The newest key of a purpose is first. `candidate` is inserted if there is none yet, so that all processes agree.
+    func signingKeys(purpose: String, orCreate candidate: SigningKeyRecord) async throws(StoreError)
+        -> [SigningKeyRecord]
+}

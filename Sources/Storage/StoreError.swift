@@ -1,0 +1,33 @@
+/// Why a store could not do what was asked.
+package struct StoreError: Error, CustomStringConvertible, Sendable {
+    package struct Code: Hashable, Sendable {
+        package var name: String
+        package static let alreadyExists = Code(name: "alreadyExists")
+        package static let notFound = Code(name: "notFound")
+        /// The slice belongs to another epoch: this worker has lost it and must write nothing more.
+        package static let fenced = Code(name: "fenced")
+        /// The configuration names another slice count, version or kind of store than the one recorded.
+        package static let mismatch = Code(name: "mismatch")
+        /// What is stored cannot be read: damage, or written by a newer version.
+        package static let corrupt = Code(name: "corrupt")
+        /// Disk full, locked, unreachable: may work later.
+        package static let unavailable = Code(name: "unavailable")
+        package static let invalidURL = Code(name: "invalidURL")
+    }
+
+    package var code: Code
+    package var message: String
+    package var underlying: (any Error)?
+
+    package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    package var isRetriable: Bool { code == .unavailable }
+
+    package var description: String {
+        underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
+    }
+}

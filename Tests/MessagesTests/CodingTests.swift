@@ -1,0 +1,123 @@
+import AMQP
+import Messages
+import Testing
+
+@Suite struct CodingTests {
+    static let realm = RealmName(app: "tasks", partition: "\"store-nw\"")
+    static let changeset = ChangesetMessage(
+        realm: realm,
+        upload: .init(
+            session: SessionReference(gateway: "g1", number: 7), clientFile: 3, generation: 2, follows: 11,
+            progress: UploadCursor(clientVersion: 14, serverVersion: 9), lockedServerVersion: 8),
+        entries: [
+            .init(clientVersion: 12, serverVersion: 9, timestamp: 364_953_000_000, changeset: [1, 2, 3]),
+            .init(clientVersion: 14, serverVersion: 9, timestamp: 364_953_000_001, changeset: []),
+        ])
+    static let entries = [
+        HistoryEntry(serverVersion: 5, clientVersion: 12, originFile: 3, timestamp: 1, changeset: [9, 8]),
+        HistoryEntry(serverVersion: 6, clientVersion: 0, originFile: 1, timestamp: .max, changeset: []),
+    ]
+    static let page = PageAnswer(
+        generation: 2, after: DownloadCursor(serverVersion: 4, clientVersion: 1), entries: entries,
+        download: DownloadCursor(serverVersion: 6, clientVersion: 12), latest: SaltedVersion(version: 6, salt: .max),
+        upload: UploadCursor(clientVersion: 14, serverVersion: 4), downloadableBytes: 0)
+    static let integrated = IntegratedNotice(
+        realm: realm, generation: 2, follows: 4, latest: SaltedVersion(version: 6, salt: 77), entries: entries,
+        acknowledgements: [.init(clientFile: 3, upload: UploadCursor(clientVersion: 14, serverVersion: 4))])
+
+    private func roundTrip<M: Message & Equatable>(_ message: M) throws {
+        let amqp = try AMQPMessage(message)
+        #expect(amqp.properties.contentType == ContentType.binary)
+        #expect(amqp.properties.type == M.type)
+        #expect(try amqp.decode(M.self) == message)
+        let json = AMQPMessage(
+            body: Array(try jsonBody(message)), properties: AMQPProperties(contentType: ContentType.json))
+        #expect(try json.decode(M.self) == message)
+    }
+
+    private func jsonBody(_ message: some Message) throws -> [UInt8] { Array(try JSON.encode(message)) }
+
+    @Test func bulkMessagesAreTheSameInBothForms() throws {
+        try roundTrip(Self.changeset)
+        try roundTrip(Self.page)
+        try roundTrip(Self.integrated)
+    }
+
+    @Test func otherMessagesTravelAsJSON() throws {
+        let message = try AMQPMessage(TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
+        #expect(message.properties.contentType == ContentType.json)
+        #expect(
+            try message.decode(TerminationMessage.self)
+                == TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
+    }
+
+    @Test func everyTruncationOfABinaryBodyIsRefused() throws {
+        let body = try #require(Self.changeset.binaryBody())
+        for length in 0..<body.count {
+            #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: Array(body.prefix(length))) }
+        }
+        #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: body + [0]) }
+        let notice = try #require(Self.integrated.binaryBody())
+        for length in 0..<notice.count {
+            #expect(throws: MessageError.self) { try IntegratedNotice(binaryBody: Array(notice.prefix(length))) }
+        }
+    }
+
+    @Test func aCountThatLiesReservesNothing() {
+        var writer = WireWriter()
+        writer.byte(1)
+        writer.text("tasks")
+        writer.text("null")
+        writer.byte(0)
+        writer.number(.max)
+        #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: writer.bytes) }
+    }
+
+    @Test func randomBytesNeverTrap() {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...64, using: &generator)).map { _ in UInt8.random(in: 0...255) }
+            _ = try? ChangesetMessage(binaryBody: [1] + bytes)
+            _ = try? PageAnswer(binaryBody: [1] + bytes)
+            _ = try? IntegratedNotice(binaryBody: [1] + bytes)
+        }
+    }
+
+    @Test func theShortFormOfAShellEventIsUnderstood() throws {
+        let body = #"{"realm": {"app": "tasks", "partition": "store-nw"}, "changesets": ["0a0B", ""], "timestamp": 5}"#
+        let message = try AMQPMessage(body: body).decode(ChangesetMessage.self)
+        #expect(message.upload == nil)
+        #expect(message.realm == Self.realm)
+        #expect(message.entries.map(\.changeset.bytes) == [[10, 11], []])
+        #expect(message.entries.map(\.timestamp) == [5, 5])
+    }
+
+    @Test(arguments: [
+        (#"{"realm": {"app": "tasks"}, "changesets": []}"#, "partition"),
+        (#"{"realm": {"app": "tasks", "partition": "a"}, "changesets": ["0"]}"#, "hexadecimal"),
+        (#"{"realm": {"app": "tasks", "partition": "a"}, "changesets": [7]}"#, "changesets"), ("", "not"),
+        ("[", "not"),
+    ])
+    func badJSONIsRefusedByName(body: String, word: String) {
+        let error = #expect(throws: MessageError.self) { try AMQPMessage(body: body).decode(ChangesetMessage.self) }
+        #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "no error")")
+    }
+
+    @Test func anUnknownContentTypeIsRefused() {
+        let message = AMQPMessage(body: "x", properties: AMQPProperties(contentType: "text/plain"))
+        let error = #expect(throws: MessageError.self) { try message.decode(TickMessage.self) }
+        #expect(error?.reason.contains("text/plain") == true)
+    }
+
+    @Test func anEnvelopeIsFoundInPropertiesOrInTheBody() throws {
+        var message = AMQPMessage(body: #"{"type": "reset", "id": "r-1"}"#)
+        #expect(try Envelope(of: message) == Envelope(of: message))
+        #expect(try Envelope(of: message).type == "reset")
+        #expect(try Envelope(of: message).id == "r-1")
+        message.properties.type = "termination"
+        message.properties.messageID = "m-1"
+        #expect(try Envelope(of: message).type == "termination")
+        #expect(try Envelope(of: message).id == "m-1")
+        #expect(throws: MessageError.self) { try Envelope(of: AMQPMessage(body: "{}")) }
+    }
+}
