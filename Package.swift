@@ -117,9 +117,10 @@ let package = Package(
                 argumentParser, logging, metrics, lifecycle, httpClient,
             ],
             swiftSettings: swiftSettings),
+        module("LocalCluster"),
         .executableTarget(
             name: "demo",
-            dependencies: ["DeviceSync", argumentParser, logging],
+            dependencies: ["DeviceSync", "LocalCluster", argumentParser],
             swiftSettings: swiftSettings),
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
@@ -137,7 +138,9 @@ let package = Package(
         tests("DeviceSync", ["Changesets", "RealmState", "SyncProtocol", logging]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["AMQP", "DeviceSync", "Changesets", "SyncProtocol", "TestSupport", logging, httpClient],
+            dependencies: [
+                "AMQP", "DeviceSync", "LocalCluster", "Changesets", "SyncProtocol", "TestSupport", logging, httpClient,
+            ],
             swiftSettings: swiftSettings),
     ]
 )

@@ -1,0 +1,33 @@
+package import Foundation
+
+/// The lines of a pipe, read on a thread of its own.
+package final class LineReader: Sendable {
+    private let stream: AsyncStream<String>
+
+    package init(_ handle: FileHandle) {
+        stream = AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
+            Thread.detachNewThread {
+                var buffer = Data()
+                while let chunk = try? handle.read(upToCount: 65_536), !chunk.isEmpty {
+                    buffer.append(chunk)
+                    while let end = buffer.firstIndex(of: 0x0a) {
+                        continuation.yield(String(decoding: buffer[buffer.startIndex..<end], as: UTF8.self))
+                        buffer = Data(buffer[buffer.index(after: end)...])
+                    }
+                }
+                continuation.finish()
+            }
+        }
+    }
+
+    package func next() async -> String? {
+        for await line in stream { return line }
+        return nil
+    }
+}
+
+extension String {
+    package var absolutePath: String {
+        hasPrefix("/") ? self : FileManager.default.currentDirectoryPath + "/" + self
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Synchronization
+
+/// A cluster of Sluice processes on this machine and the operator's shell beside it: for the demo and the end-to-end tests.
+package final class LocalCluster: Sendable {
+    package let amqpURL: String
+    package let folder: String
+    /// The binary.
+    package let sluice: String
+    package let slices: Int
+    package let prefix: String
+    package let gatewayPort = FreePort.next()
+    package let coordinatorPort = FreePort.next()
+    private let adminToken = UUID().uuidString
+    private let extra: [String: String]
+    private let processes = Mutex<[String: ManagedProcess]>([:])
+
+    /// - Parameters:
+    ///   - prefix: of all queues, so that clusters can share a broker.
+    ///   - environment: further settings of the processes.
+    package init(
+        amqpURL: String, folder: String, sluice: String, slices: Int = 8, prefix: String = "sluice",
+        environment: [String: String] = [:]
+    ) {
+        self.amqpURL = amqpURL
+        self.folder = folder
+        self.sluice = sluice
+        self.slices = slices
+        self.prefix = prefix
+        extra = environment
+    }
+
+    package var gatewayURL: String { "http://127.0.0.1:\(gatewayPort)" }
+    package var coordinatorURL: String { "http://127.0.0.1:\(coordinatorPort)" }
+
+    /// What a process or an operator's shell needs to know of the cluster.
+    package var environment: [String: String] {
+        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SLUICE_") }
+        environment["SLUICE_AMQP_URL"] = amqpURL
+        environment["SLUICE_AMQP_PREFIX"] = prefix
+        environment["SLUICE_STORE_URL"] = "sqlite:\(folder)/store"
+        environment["SLUICE_ADMIN_TOKEN"] = adminToken
+        environment["SLUICE_COORDINATOR_URL"] = coordinatorURL
+        environment["SLUICE_SLICES"] = "\(slices)"
+        environment["SLUICE_LOG_LEVEL"] = "info"
+        return environment.merging(extra) { $1 }
+    }
+
+    package func start(_ name: String, _ arguments: String...) throws {
+        let process = try ManagedProcess(
+            name: name, executable: sluice, arguments: arguments, environment: environment, logFolder: folder + "/logs")
+        processes.withLock { $0[name] = process }
+    }
+
+    /// Starts the roles: a coordinator, a gateway at `gatewayPort`, and workers named worker-1 ...
+    package func startAll(workers: Int = 2) throws {
+        try startCoordinator()
+        for number in 1...max(workers, 1) { try startWorker("worker-\(number)") }
+        try startGateway()
+    }
+
+    package func startCoordinator() throws { try start("coordinator", "coordinator", "--port", "\(coordinatorPort)") }
+    package func startGateway() throws { try start("gateway", "gateway", "--port", "\(gatewayPort)") }
+    package func startWorker(_ id: String) throws { try start(id, "worker", "--id", id) }
+
+    package func kill(_ name: String) async {
+        guard let process = processes.withLock({ $0.removeValue(forKey: name) }) else { return }
+        process.kill()
+        await process.wait(upTo: .seconds(5))
+    }
+
+    /// SIGTERM, and the wait for an orderly end.
+    package func stop(_ name: String) async {
+        guard let process = processes.withLock({ $0.removeValue(forKey: name) }) else { return }
+        process.terminate()
+        await process.wait(upTo: .seconds(20))
+    }
+
+    package func stop() async {
+        let all = processes.withLock { processes in
+            defer { processes = [:] }
+            return Array(processes.values)
+        }
+        for process in all { process.terminate() }
+        for process in all { await process.wait(upTo: .seconds(10)) }
+    }
+
+    /// Runs `sluice` as an operator would; standard output on success, its standard error in the error otherwise.
+    @discardableResult
+    package func operate(_ arguments: String...) async throws -> String { try await operate(arguments) }
+
+    package func operate(_ arguments: [String]) async throws -> String {
+        try await Self.run(sluice, arguments, environment: environment, called: "sluice")
+    }
+
+    /// Runs any program of the operator's shell.
+    package func shell(_ program: String, _ arguments: [String]) async throws -> String {
+        try await Self.run("/usr/bin/env", [program] + arguments, environment: environment, called: program)
+    }
+
+    private static func run(
+        _ executable: String, _ arguments: [String], environment: [String: String], called name: String
+    ) async throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = arguments
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        async let text = output.fileHandleForReading.contents()
+        async let complaint = errors.fileHandleForReading.contents()
+        let result = try await (text, complaint)
+        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
+        guard process.terminationStatus == 0 else {
+            throw LocalClusterError(
+                "\(name) \(arguments.joined(separator: " ")) exited with \(process.terminationStatus): "
+                    + result.1.trimmingCharacters(in: .newlines))
+        }
+        return result.0
+    }
+
+    package func operateJSON<Value: Decodable>(_ type: Value.Type, _ arguments: String...) async throws -> Value {
+        let text = try await operate(arguments + ["--json"])
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+        } catch {
+            throw LocalClusterError(
+                "sluice \(arguments.joined(separator: " ")) --json printed \(text.prefix(300)): \(error)")
+        }
+    }
+
+    /// Repeats `body` until it does not throw; its last error is in the one thrown when time is up.
+    package static func retrying<Value>(
+        _ what: String, upTo limit: Duration = .seconds(60), _ body: () async throws -> Value
+    ) async throws -> Value {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do { return try await body() } catch {
+                guard ContinuousClock.now < deadline else {
+                    throw LocalClusterError("waited \(limit) until \(what); \(error)")
+                }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    /// Waits until the coordinator answers and every slice has an owner.
+    package func waitUntilReady() async throws {
+        struct Slice: Decodable { var owner: String? }
+        try await Self.retrying("the coordinator answers") { _ = try await operate("apps", "list") }
+        try await Self.retrying("every slice has an owner") {
+            let owned = try await operateJSON([Slice].self, "slices").filter { $0.owner != nil }.count
+            guard owned == slices else { throw LocalClusterError("\(owned) of \(slices) slices have an owner") }
+        }
+    }
+}
+
+extension FileHandle {
+    /// Everything up to the end, read off the cooperative threads.
+    func contents() async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { String(decoding: try self.readToEnd() ?? Data(), as: UTF8.self) })
+            }
+        }
+    }
+}
