@@ -69,7 +69,7 @@ struct MergeBench: ParsableCommand {
         var encoded = 0
         let encode = clock.measure {
             for changeset in result?.incoming ?? [] { encoded += changeset.encoded().count }
-            for (_, changeset) in result?.modifiedLocal ?? [] { encoded += changeset.encoded().count }
+            for reciprocal in result?.modifiedLocal ?? [] { encoded += reciprocal.changeset.encoded().count }
         }
         return (parse.milliseconds, merge.milliseconds, encode.milliseconds)
     }
