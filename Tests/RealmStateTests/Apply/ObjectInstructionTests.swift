@@ -1,0 +1,98 @@
+import Changesets
+import RealmState
+import Testing
+
+@Suite struct ObjectInstructionTests {
+    @Test func creatingAnObjectThatIsThereResetsNothing() throws {
+        var state = try SampleRealm.make()
+        try state.apply { builder in
+            builder.update(SampleRealm.at("i"), .int(7))
+            builder.create("T", .int(1))
+        }
+        #expect(state.value(at: SampleRealm.at("i")) == .int(7))
+        #expect(state.objectCount(of: "T") == 1)
+    }
+
+    @Test func erasingAnObjectThatIsNotThereIsIgnored() throws {
+        var state = try SampleRealm.make()
+        try state.apply { $0.erase("T", .int(99)) }
+        #expect(state.objectCount(of: "T") == 1)
+    }
+
+    @Test func linksToAnErasedObjectStayAndReviveWithIt() throws {
+        var state = try SampleRealm.make()
+        try state.apply { builder in
+            builder.update(SampleRealm.at("link"), linkTo: SampleRealm.target)
+            builder.erase("U", SampleRealm.target.key)
+        }
+        #expect(!state.contains(SampleRealm.target))
+        #expect(state.value(at: SampleRealm.at("link")) == .link(SampleRealm.target))
+        let erased = try #require(StateDump.json(of: SampleRealm.object, in: state))
+        #expect(erased.contains(#""link":null"#))
+        try state.apply { $0.create("U", SampleRealm.target.key) }
+        let revived = try #require(StateDump.json(of: SampleRealm.object, in: state))
+        #expect(revived.contains(#""link":"a""#))
+    }
+
+    @Test func keysMustFitTheirClass() throws {
+        var state = try SampleRealm.make()
+        let id = ObjectKey.objectID(.init(high: 1, low: 1))
+        let uuid = ObjectKey.uuid(.init(high: 1, low: 1))
+        let global = ObjectKey.globalKey(high: 2, low: 1)
+        let keys: [ObjectKey] = [.null, .int(5), .string("k"), global, id, uuid]
+        let allowed: [ByteString: Set<ObjectKey>] = [
+            "T": [.int(5)], "U": [.null, .string("k")], "O": [id], "X": [uuid], "A": [.int(5)], "G": [global], "E": [],
+        ]
+        for (className, fitting) in allowed {
+            for key in keys {
+                #expect((state.failure { $0.create(className, key) } == nil) == fitting.contains(key))
+                #expect((state.failure { $0.erase(className, key) } == nil) == fitting.contains(key))
+            }
+        }
+        #expect(state.failure { $0.create("None", .int(1)) } != nil)
+        #expect(state.failure { $0.erase("None", .int(1)) } != nil)
+    }
+
+    @Test func everyPathInstructionNeedsItsObject() throws {
+        var state = try SampleRealm.make()
+        let gone = FieldAddress(ObjectAddress("T", .int(2)), "li")
+        let slot = gone.appending(.index(0))
+        #expect(state.failure { $0.update(slot, .int(1)) } != nil)
+        #expect(state.failure { $0.increment(gone, 1) } != nil)
+        #expect(state.failure { $0.insert(slot, .int(1), priorSize: 0) } != nil)
+        #expect(state.failure { $0.move(slot, to: 1, priorSize: 2) } != nil)
+        #expect(state.failure { $0.remove(slot, priorSize: 1) } != nil)
+        #expect(state.failure { $0.clear(gone, .list) } != nil)
+        #expect(state.failure { $0.setInsert(gone, .int(1)) } != nil)
+        #expect(state.failure { $0.setErase(gone, .int(1)) } != nil)
+    }
+
+    @Test func errorsNameTheInstructionAndItsPlace() throws {
+        var state = try SampleRealm.make()
+        let error = try #require(
+            state.failure { builder in
+                builder.update(SampleRealm.at("i"), .int(1))
+                builder.update(SampleRealm.at("li", .index(3)), .int(1))
+            })
+        #expect(error.code == .badInstruction)
+        #expect(error.instruction == 1)
+        #expect(error.className == "T")
+        #expect(error.key == .int(1))
+        #expect(error.path == "li[3]")
+        #expect(error.description.contains("T[1].li[3]"))
+    }
+
+    @Test func stringsThatAreNotInTheTableAreRefused() throws {
+        var state = try SampleRealm.make()
+        let nowhere = InternedString(9)
+        let path = FieldPath(table: nowhere, object: .string(nowhere), field: nowhere, path: [.key(nowhere)])
+        for instruction: Instruction in [
+            .eraseTable(table: nowhere), .createObject(table: nowhere, object: .null), .addInteger(path, delta: 1),
+            .eraseColumn(table: nowhere, field: nowhere), .setErase(path, value: .link(table: nowhere, key: .null)),
+        ] {
+            let changeset = Changeset(instructions: [instruction])
+            #expect(throws: RealmStateError.self) { try state.apply(changeset) }
+            #expect(RealmState.addresses(touchedBy: changeset).isEmpty)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Changesets
+import RealmState
+import Testing
+
+@Suite struct PartialStateTests {
+    private func make() throws -> RealmState {
+        RealmState(schema: try SampleRealm.make().schema, residency: .partial)
+    }
+
+    @Test func touchingWhatIsNotLoadedIsAnErrorOfItsOwn() throws {
+        var state = try make()
+        #expect(!state.isLoaded(SampleRealm.object))
+        #expect(state.failure { $0.create("T", .int(1)) }?.code == .notLoaded)
+        #expect(state.failure { $0.erase("T", .int(1)) }?.code == .notLoaded)
+        #expect(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code == .notLoaded)
+        state.load(SampleRealm.object, nil)
+        #expect(state.isLoaded(SampleRealm.object))
+        #expect(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code == .badInstruction)
+        try state.apply { $0.create("T", .int(1)) }
+        #expect(state.contains(SampleRealm.object))
+    }
+
+    @Test func linksNeedOnlyTheClassOfTheirTarget() throws {
+        var state = try make()
+        state.load(SampleRealm.object, StoredObject())
+        try state.apply { $0.update(SampleRealm.at("link"), linkTo: SampleRealm.target) }
+        #expect(state.value(at: SampleRealm.at("link")) == .link(SampleRealm.target))
+    }
+
+    @Test func loadingDoesNotOverwriteWhatIsNewer() throws {
+        var state = try make()
+        state.load(SampleRealm.object, StoredObject())
+        try state.apply { $0.update(SampleRealm.at("i"), .int(5)) }
+        state.load(SampleRealm.object, StoredObject())
+        #expect(state.value(at: SampleRealm.at("i")) == .int(5))
+    }
+
+    @Test func classesCreatedHereNeedNoLoading() throws {
+        var state = try make()
+        #expect(state.isLoaded(ObjectAddress("New", .int(1))))
+        try state.apply { builder in
+            builder.table("New")
+            builder.create("New", .int(1))
+        }
+        #expect(state.isLoaded(ObjectAddress("New", .int(2))))
+        _ = state.takeChanges()
+        state.trimCache(to: 0)
+        #expect(!state.isLoaded(ObjectAddress("New", .int(1))))
+        #expect(!state.isLoaded(ObjectAddress("New", .int(2))))
+    }
+
+    @Test func trimmingForgetsTheLeastRecentlyUsedButNoChanges() throws {
+        var state = try make()
+        for key in Int64(0)..<100 {
+            state.load(ObjectAddress("T", .int(key)), StoredObject())
+        }
+        try state.apply { $0.update(FieldAddress(ObjectAddress("T", .int(0)), "i"), .int(1)) }
+        state.trimCache(to: 40)
+        #expect(state.cachedObjectCount == 35)
+        #expect(state.isLoaded(ObjectAddress("T", .int(0))))
+        #expect(state.isLoaded(ObjectAddress("T", .int(99))))
+        #expect(!state.isLoaded(ObjectAddress("T", .int(1))))
+        state.trimCache(to: 0)
+        #expect(state.cachedObjectCount == 1)
+        _ = state.takeChanges()
+        state.trimCache(to: 0)
+        #expect(state.cachedObjectCount == 0)
+    }
+
+    @Test func theObjectsThatAChangesetTouchesAreListed() throws {
+        var builder = ChangesetBuilder()
+        builder.table("T")
+        builder.create("T", .int(1))
+        builder.update(SampleRealm.at("i"), .int(1))
+        builder.update(SampleRealm.at("link"), linkTo: SampleRealm.target)
+        builder.erase("U", .null)
+        let addresses = RealmState.addresses(touchedBy: builder.changeset)
+        #expect(addresses == [SampleRealm.object, ObjectAddress("U", .null)])
+    }
+}
