@@ -1,0 +1,48 @@
+package import Messages
+
+/// How a reset ended, as campaigns count it (client-reset.md 19.3).
+package enum OutcomeClass: String, Sendable, Codable, CaseIterable {
+    case pending, recovered, discarded, manual, failed
+
+    package init(_ result: OutcomeReport.Result) {
+        self =
+            switch result {
+            // Nothing was lost where there was nothing to do.
+            case .recovered, .notNeeded: .recovered
+            case .discarded: .discarded
+            case .manualPending, .manualHandled, .manualAtLaunch: .manual
+            case .failed: .failed
+            case .interrupted: .pending
+            }
+    }
+}
+
+extension OutcomeReport {
+    /// Whether this report takes the place of `other` about the same client realm and campaign.
+    ///
+    /// This is a total order, so that reports may arrive in any order and any number of times and the same one wins:
+    /// a client's own report beats any inference; among a client's the latest wins, since it knows; among inferences
+    /// an ended reset beats one that is not, then the surer, then the later.
+    package func supersedes(_ other: OutcomeReport) -> Bool {
+        if evidence != other.evidence { return evidence == .client }
+        let keys: [(Double, Double)]
+        switch evidence {
+        case .client: keys = [(Double(at), Double(other.at)), (finality, other.finality)]
+        case .inferred:
+            keys = [(finality, other.finality), (confidence, other.confidence), (Double(at), Double(other.at))]
+        }
+        for (own, its) in keys where own != its { return own > its }
+        // Differing reports of one moment: any choice will do as long as it is always the same.
+        return tieBreak > other.tieBreak
+    }
+
+    private var finality: Double {
+        switch result {
+        case .interrupted: 0
+        case .manualPending: 1
+        default: 2
+        }
+    }
+
+    private var tieBreak: String { "\(result.rawValue)/\(attempt)/\(identNew ?? 0)/\(modeUsed ?? "")" }
+}

@@ -1,0 +1,44 @@
+import GRDB
+
+/// An SQLite error without its statement and arguments, which may hold secrets.
+struct SQLiteFailure: Error, CustomStringConvertible, Sendable {
+    var code: Int32
+    var message: String
+
+    var description: String { "SQLite \(code): \(message)" }
+
+    static func storeError(_ error: any Error, _ message: String) -> StoreError {
+        switch error {
+        case let error as StoreError: return error
+        case let error as DatabaseError:
+            let failure = SQLiteFailure(
+                code: error.extendedResultCode.rawValue, message: error.message ?? "no further words")
+            return StoreError(code(of: error.resultCode), message, underlying: failure)
+        case is CancellationError: return StoreError(.unavailable, "\(message): cancelled")
+        default: return StoreError(.corrupt, "\(message): what is stored does not have the expected form")
+        }
+    }
+
+    private static func code(of result: ResultCode) -> StoreError.Code {
+        switch result {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH, .SQLITE_FORMAT: .corrupt
+        case .SQLITE_CONSTRAINT: .alreadyExists
+        default: .unavailable
+        }
+    }
+}
+
+/// SQLite's integers are signed; ours never exceed them in practice, and must not trap if they do.
+func sqlInteger(_ value: UInt64?) -> Int64? { value.map { Int64(clamping: $0) } }
+
+extension Row {
+    func unsigned(_ column: String) -> UInt64 {
+        let value: Int64 = self[column]
+        return UInt64(clamping: value)
+    }
+
+    func unsignedIfAny(_ column: String) -> UInt64? {
+        let value: Int64? = self[column]
+        return value.map { UInt64(clamping: $0) }
+    }
+}

@@ -1,0 +1,97 @@
+import GRDB
+
+/// The tables of the control store. Each step is applied once, in its own order, under one IMMEDIATE transaction, so
+/// that processes that start together do not apply it twice. A released step is never changed; new ones are added.
+enum SQLiteControlSchema {
+    /// "SLCT": tells this file from any other SQLite file.
+    static let applicationID: Int64 = 0x534C_4354
+
+    static let steps = [
+        """
+        CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+        CREATE TABLE apps (
+            id TEXT PRIMARY KEY, sync_mode TEXT NOT NULL, sync_state TEXT NOT NULL, development_mode INTEGER NOT NULL,
+            client_recovery INTEGER NOT NULL, max_offline_days INTEGER NOT NULL, generation INTEGER NOT NULL,
+            anonymous_login INTEGER NOT NULL, email_password_login INTEGER NOT NULL, created_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        CREATE TABLE users (
+            app TEXT NOT NULL, id TEXT NOT NULL, identities TEXT NOT NULL, email TEXT, disabled INTEGER NOT NULL,
+            created_at INTEGER NOT NULL, PRIMARY KEY (app, id)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE passwords (
+            app TEXT NOT NULL, email TEXT NOT NULL, hash TEXT NOT NULL, user TEXT, PRIMARY KEY (app, email)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE login_sessions (
+            id TEXT PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, device TEXT NOT NULL,
+            created_at INTEGER NOT NULL, last_used_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+            revoked INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX login_sessions_expiry ON login_sessions (expires_at);
+
+        CREATE TABLE signing_keys (
+            id TEXT PRIMARY KEY, purpose TEXT NOT NULL, pem TEXT NOT NULL, created_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        CREATE TABLE campaigns (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, app TEXT NOT NULL, kind TEXT NOT NULL,
+            reason TEXT, partition TEXT, client_file INTEGER, started_at INTEGER NOT NULL, generation INTEGER NOT NULL,
+            state TEXT NOT NULL, slices_expected INTEGER NOT NULL, slices_reported INTEGER NOT NULL, closed_at INTEGER
+        );
+        CREATE INDEX campaigns_app ON campaigns (app, number);
+        CREATE INDEX campaigns_unpublished ON campaigns (number) WHERE state = 'publishing';
+
+        CREATE TABLE campaign_chunks (
+            campaign TEXT NOT NULL, slice INTEGER NOT NULL, chunks INTEGER NOT NULL, chunk INTEGER NOT NULL,
+            PRIMARY KEY (campaign, slice, chunks, chunk)
+        ) WITHOUT ROWID;
+
+        -- found_at is null while only a notification or an outcome has come: such a row counts nowhere.
+        CREATE TABLE campaign_realms (
+            campaign TEXT NOT NULL, partition TEXT NOT NULL, client_file INTEGER NOT NULL, app TEXT NOT NULL,
+            user TEXT NOT NULL, slice INTEGER, last_seen INTEGER NOT NULL, found_at INTEGER, notified_at INTEGER,
+            outcome TEXT NOT NULL, report TEXT, updated_at INTEGER NOT NULL,
+            PRIMARY KEY (campaign, partition, client_file)
+        ) WITHOUT ROWID;
+        CREATE INDEX campaign_realms_of_one ON campaign_realms (app, partition, client_file);
+        CREATE INDEX campaign_realms_counts ON campaign_realms (campaign, outcome, found_at, notified_at);
+        CREATE INDEX campaign_realms_early ON campaign_realms (updated_at) WHERE found_at IS NULL;
+
+        CREATE TABLE parked_outcomes (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, partition TEXT NOT NULL,
+            client_file INTEGER NOT NULL, report TEXT NOT NULL, UNIQUE (app, partition, client_file)
+        );
+        """
+    ]
+
+    static func migrate(_ database: any DatabaseWriter) throws {
+        try database.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                try migrate(db)
+                return .commit
+            }
+        }
+    }
+
+    private static func migrate(_ db: Database) throws {
+        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        let application = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+        let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
+        guard application == applicationID || (version == 0 && tables == 0) else {
+            throw StoreError(.mismatch, "control.sqlite is another program's file")
+        }
+        guard version <= steps.count else {
+            throw StoreError(
+                .corrupt,
+                "control.sqlite was written by a newer version: its schema is \(version), this one knows \(steps.count)"
+            )
+        }
+        guard version < steps.count else { return }
+        for step in steps[version...] { try db.execute(sql: step) }
+        try db.execute(sql: "PRAGMA application_id = \(applicationID)")
+        try db.execute(sql: "PRAGMA user_version = \(steps.count)")
+    }
+}

@@ -1,0 +1,161 @@
+import GRDB
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SQLiteControlStore {
+    package func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
+        try await read("the user") { try Self.user(app: app, id: id, $0) }
+    }
+
+    package func insert(_ user: UserRecord) async throws(StoreError) {
+        try await write("the user") { try Self.insert(user, $0) }
+    }
+
+    package func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
+        try await write("the user") { db in
+            try db.execute(
+                sql: "UPDATE users SET disabled = ? WHERE app = ? AND id = ?", arguments: [disabled, app, user])
+            guard db.changesCount > 0 else { throw StoreError(.notFound, "there is no user \(user) of app \(app)") }
+        }
+    }
+
+    package func register(_ password: PasswordRecord) async throws(StoreError) {
+        try await write("the registration") { db in
+            guard try Self.password(app: password.app, email: password.email, db) == nil else {
+                throw StoreError(.alreadyExists, "the address is registered already")
+            }
+            try db.execute(
+                sql: "INSERT INTO passwords VALUES (?, ?, ?, ?)",
+                arguments: [password.app, password.email, password.passwordHash, password.userID])
+        }
+    }
+
+    package func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
+        try await read("the registration") { try Self.password(app: app, email: email, $0) }
+    }
+
+    package func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
+        try await write("the registration") { db in
+            try db.execute(
+                sql: "UPDATE passwords SET hash = ? WHERE app = ? AND email = ?", arguments: [hash, app, email])
+            guard db.changesCount > 0 else { throw StoreError(.notFound, "the address is not registered") }
+        }
+    }
+
+    package func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String {
+        try await write("the user") { db in
+            guard let registered = try Self.password(app: app, email: email, db) else {
+                throw StoreError(.notFound, "the address is not registered")
+            }
+            if let known = registered.userID { return known }
+            try Self.insert(user, db)
+            try db.execute(
+                sql: "UPDATE passwords SET user = ? WHERE app = ? AND email = ?", arguments: [user.id, app, email])
+            return user.id
+        }
+    }
+
+    package func insert(_ session: LoginSessionRecord) async throws(StoreError) {
+        try await write("the login session") { db in
+            // A few at a time keeps the table as large as what still lives.
+            try db.execute(
+                sql: """
+                    DELETE FROM login_sessions WHERE id IN
+                        (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT 20)
+                    """, arguments: [sqlInteger(session.createdAt)])
+            try db.execute(
+                sql: "INSERT INTO login_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    session.id, session.app, session.userID, session.deviceID, sqlInteger(session.createdAt),
+                    sqlInteger(session.lastUsedAt), sqlInteger(session.expiresAt), session.isRevoked,
+                ])
+        }
+    }
+
+    package func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? {
+        try await read("the login session") { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM login_sessions WHERE id = ?", arguments: [id]).map { row in
+                LoginSessionRecord(
+                    id: row["id"], app: row["app"], userID: row["user"], deviceID: row["device"],
+                    createdAt: row.unsigned("created_at"), lastUsedAt: row.unsigned("last_used_at"),
+                    expiresAt: row.unsigned("expires_at"), isRevoked: row["revoked"])
+            }
+        }
+    }
+
+    package func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
+        try await write("the login session") { db in
+            try db.execute(
+                sql: "UPDATE login_sessions SET last_used_at = MAX(last_used_at, ?) WHERE id = ?",
+                arguments: [sqlInteger(at), id])
+        }
+    }
+
+    package func revokeLoginSession(_ id: String) async throws(StoreError) {
+        try await write("the login session") { db in
+            try db.execute(sql: "UPDATE login_sessions SET revoked = 1 WHERE id = ?", arguments: [id])
+        }
+    }
+
+    package func signingKeys(
+        purpose: String, orCreate candidate: SigningKeyRecord
+    ) async throws(StoreError) -> [SigningKeyRecord] {
+        try await write("the signing keys") { db in
+            let known = try Self.signingKeys(purpose: purpose, db)
+            if !known.isEmpty { return known }
+            guard candidate.purpose == purpose else {
+                throw StoreError(.mismatch, "the new key is for \(candidate.purpose), expected \(purpose)")
+            }
+            try db.execute(
+                sql: "INSERT INTO signing_keys VALUES (?, ?, ?, ?)",
+                arguments: [
+                    candidate.id, candidate.purpose, candidate.privateKeyPEM, sqlInteger(candidate.createdAt),
+                ])
+            return try Self.signingKeys(purpose: purpose, db)
+        }
+    }
+
+    private static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
+        try Row.fetchOne(db, sql: "SELECT * FROM users WHERE app = ? AND id = ?", arguments: [app, id]).map { row in
+            let text: String = row["identities"]
+            let identities = try JSONDecoder().decode([[String]].self, from: Data(text.utf8))
+            return UserRecord(
+                app: row["app"], id: row["id"],
+                identities: identities.compactMap { pair in
+                    pair.count == 2 ? UserRecord.Identity(id: pair[0], provider: pair[1]) : nil
+                },
+                email: row["email"], isDisabled: row["disabled"], createdAt: row.unsigned("created_at"))
+        }
+    }
+
+    private static func insert(_ user: UserRecord, _ db: Database) throws {
+        guard try Self.user(app: user.app, id: user.id, db) == nil else {
+            throw StoreError(.alreadyExists, "there is a user \(user.id) of app \(user.app) already")
+        }
+        let identities = try JSONEncoder().encode(user.identities.map { [$0.id, $0.provider] })
+        try db.execute(
+            sql: "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [
+                user.app, user.id, String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
+                sqlInteger(user.createdAt),
+            ])
+    }
+
+    private static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
+        try Row.fetchOne(db, sql: "SELECT * FROM passwords WHERE app = ? AND email = ?", arguments: [app, email])
+            .map { PasswordRecord(app: $0["app"], email: $0["email"], passwordHash: $0["hash"], userID: $0["user"]) }
+    }
+
+    private static func signingKeys(purpose: String, _ db: Database) throws -> [SigningKeyRecord] {
+        try Row.fetchAll(
+            db, sql: "SELECT * FROM signing_keys WHERE purpose = ? ORDER BY created_at DESC, id", arguments: [purpose]
+        ).map {
+            SigningKeyRecord(
+                id: $0["id"], purpose: $0["purpose"], privateKeyPEM: $0["pem"], createdAt: $0.unsigned("created_at"))
+        }
+    }
+}

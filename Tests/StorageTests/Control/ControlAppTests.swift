@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite(.timeLimit(.minutes(1))) struct ControlAppTests {
+    @Test(arguments: ControlVariant.allCases)
+    func appsAreInsertedChangedAndListedById(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            let beta = AppRecord(id: "beta", syncMode: .flexible, developmentMode: false, createdAt: 2)
+            try await store.insert(beta)
+            try await store.insert(AppRecord(id: "alpha", createdAt: 1))
+            #expect(try await store.apps().map(\.id) == ["alpha", "beta"])
+            #expect(try await store.app("beta") == beta)
+            #expect(try await store.app("gamma") == nil)
+            let changed = try await store.updateApp("beta") {
+                $0.maxOfflineDays = 3
+                $0.id = "other"
+            }
+            #expect(changed.id == "beta" && changed.maxOfflineDays == 3)
+            #expect(try await store.app("beta") == changed)
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
+    func anAppIsInsertedOnce(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            let error = await #expect(throws: StoreError.self) {
+                try await store.insert(AppRecord(id: "tasks", createdAt: 2))
+            }
+            #expect(error?.code == .alreadyExists)
+            let missing = await #expect(throws: StoreError.self) { _ = try await store.updateApp("none") { _ in } }
+            #expect(missing?.code == .notFound)
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
+    func theFirstSliceCountStays(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            let counts = [try await store.sliceCount(orCreate: 8), try await store.sliceCount(orCreate: 16)]
+            #expect(counts == [8, 8])
+        }
+    }
+
+    @Test func severalOpenersAtOnceShareOneFile() async throws {
+        try await withControlFolder { folder in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 1...8 {
+                    group.addTask {
+                        let store = try await ControlStores.open(url: "sqlite:\(folder)")
+                        try await store.insert(AppRecord(id: "app\(number)", createdAt: 1))
+                        return try await store.sliceCount(orCreate: number)
+                    }
+                }
+                let counts = try await group.reduce(into: Set<Int>()) { $0.insert($1) }
+                #expect(counts.count == 1)
+            }
+            #expect(try await ControlStores.open(url: "sqlite:\(folder)").apps().count == 8)
+        }
+    }
+
+    @Test func twoConnectionsDoNotLoseUpdates() async throws {
+        try await withControlFolder { folder in
+            let stores = [
+                try await ControlStores.open(url: "sqlite:\(folder)"),
+                try await ControlStores.open(url: "sqlite:\(folder)"),
+            ]
+            try await stores[0].insert(AppRecord(id: "tasks", generation: 0, createdAt: 1))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        _ = try await stores[number % 2].updateApp("tasks") { $0.generation += 1 }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await stores[1].app("tasks")?.generation == 40)
+        }
+    }
+
+    @Test func theFileIsForItsOwnerOnly() async throws {
+        try await withControlFolder { folder in
+            let store = try await ControlStores.open(url: "sqlite:\(folder)")
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            for name in ["control.sqlite", "control.sqlite-wal"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+                #expect(attributes[.posixPermissions] as? Int == 0o600)
+            }
+        }
+    }
+
+    @Test func whatIsWrittenIsThereWhenOpenedAgain() async throws {
+        try await withControlFolder { folder in
+            try await ControlStores.open(url: "sqlite:\(folder)").insert(AppRecord(id: "tasks", createdAt: 7))
+            #expect(try await ControlStores.open(url: "sqlite:\(folder)").app("tasks")?.createdAt == 7)
+        }
+    }
+
+    @Test func aForeignOrNewerFileIsRefused() async throws {
+        try await withControlFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("not a database, but long enough to be taken for one".utf8)
+                .write(to: URL(fileURLWithPath: "\(folder)/control.sqlite"))
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await ControlStores.open(url: "sqlite:\(folder)")
+            }
+            #expect(error?.code == .corrupt)
+        }
+    }
+
+    @Test(arguments: ["", "sqlite", "sqlite:", "postgres://user:hunter2@db/sluice", "hunter2"])
+    func otherURLsAreRefusedWithoutQuotingThem(url: String) async throws {
+        let error = await #expect(throws: StoreError.self) { _ = try await ControlStores.open(url: url) }
+        #expect(error?.code == .invalidURL)
+        #expect(error?.description.contains("hunter2") == false)
+    }
+}

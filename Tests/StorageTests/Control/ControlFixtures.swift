@@ -1,0 +1,69 @@
+import Foundation
+import Messages
+
+@testable import Storage
+
+/// The variants that keep the same contract.
+enum ControlVariant: CaseIterable, Sendable {
+    case file, memory
+
+    func withStore(_ body: (any ControlStore) async throws -> Void) async throws {
+        switch self {
+        case .memory: try await body(try await ControlStores.open(url: "sqlite::memory:"))
+        case .file: try await withControlFolder { try await body(try await ControlStores.open(url: "sqlite:\($0)")) }
+        }
+    }
+}
+
+func withControlFolder(_ body: (String) async throws -> Void) async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("sluice-control-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try await body(url.path)
+}
+
+func found(
+    _ clientFiles: [UInt64], of campaign: String = "c1", slice: Int = 0, chunk: Int = 0, chunks: Int = 1,
+    generation: UInt64 = 2,
+    kind: String = "termination", app: String = "tasks", user: String = "u1",
+    partition: String = "\"nw\""
+) -> CampaignReport {
+    .found(
+        FoundReport(
+            kind: kind, campaign: campaign, app: app, slice: SliceNumber(slice), generation: generation, reason: nil,
+            chunk: chunk, chunks: chunks,
+            clientRealms: clientFiles.map {
+                .init(partition: partition, clientFile: $0, user: user, lastSeen: 50)
+            }))
+}
+
+func notified(_ clientFile: UInt64, campaign: String = "c1", at: UInt64 = 60) -> CampaignReport {
+    .notified(
+        NotifiedReport(
+            campaign: campaign, realm: RealmName(app: "tasks", partition: "\"nw\""), clientFile: clientFile, at: at))
+}
+
+func report(
+    _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+    evidence: OutcomeReport.Evidence = .client, confidence: Double = 1, at: UInt64 = 100, attempt: String = "a1",
+    user: String = "u1", app: String = "tasks"
+) -> OutcomeReport {
+    OutcomeReport(
+        campaign: campaign, attempt: attempt, realm: RealmName(app: app, partition: "\"nw\""), user: user,
+        identOld: clientFile, identNew: nil, modeRequested: nil, modeUsed: nil, result: result, changesets: nil,
+        backupFile: nil, error: nil, evidence: evidence, confidence: confidence, at: at)
+}
+
+func outcome(
+    _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+    evidence: OutcomeReport.Evidence = .client, confidence: Double = 1, at: UInt64 = 100, attempt: String = "a1",
+    user: String = "u1", app: String = "tasks"
+) -> CampaignReport {
+    .outcome(
+        report(
+            clientFile, result, campaign: campaign, evidence: evidence, confidence: confidence, at: at,
+            attempt: attempt, user: user, app: app))
+}
+
+extension CampaignCounts {
+    var addsUp: Bool { found == recovered + discarded + manual + failed + pending && notified <= found }
+}
