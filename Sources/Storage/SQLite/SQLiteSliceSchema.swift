@@ -1,0 +1,57 @@
+import GRDB
+
+/// The tables of a slice's file. Numbers are stored by their bits: SQLite's integers are signed.
+enum SQLiteSliceSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: ownership, realms, history, client files, resets") { db in
+            try db.execute(sql: version1)
+        }
+        return migrator
+    }
+
+    private static let version1 = """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE ownership (
+            id INTEGER PRIMARY KEY CHECK (id = 0), owner TEXT NOT NULL, epoch INTEGER NOT NULL,
+            lease_until INTEGER NOT NULL, released INTEGER NOT NULL);
+        CREATE TABLE ownership_history (
+            epoch INTEGER PRIMARY KEY, owner TEXT NOT NULL, at INTEGER NOT NULL, reason TEXT NOT NULL);
+        CREATE TABLE realms (
+            id INTEGER PRIMARY KEY, app TEXT NOT NULL, partition TEXT NOT NULL, generation INTEGER NOT NULL,
+            latest INTEGER NOT NULL, latest_salt INTEGER NOT NULL, salt INTEGER NOT NULL,
+            salt_epoch INTEGER NOT NULL, history_base INTEGER NOT NULL, history_bytes INTEGER NOT NULL,
+            next_ident INTEGER NOT NULL, schema BLOB NOT NULL, UNIQUE (app, partition));
+        CREATE TABLE objects (
+            realm INTEGER NOT NULL, table_id INTEGER NOT NULL, key BLOB NOT NULL, body BLOB NOT NULL,
+            PRIMARY KEY (realm, table_id, key)) WITHOUT ROWID;
+        CREATE TABLE history (
+            realm INTEGER NOT NULL, generation INTEGER NOT NULL, version INTEGER NOT NULL, salt INTEGER NOT NULL,
+            origin INTEGER NOT NULL, client_version INTEGER NOT NULL, timestamp INTEGER NOT NULL,
+            cumulative INTEGER NOT NULL, changeset BLOB NOT NULL,
+            PRIMARY KEY (realm, generation, version)) WITHOUT ROWID;
+        CREATE TABLE client_files (
+            realm INTEGER NOT NULL, ident INTEGER NOT NULL, salt INTEGER NOT NULL, user TEXT NOT NULL,
+            generation INTEGER NOT NULL, state TEXT NOT NULL, campaign TEXT, upload_client INTEGER NOT NULL,
+            upload_server INTEGER NOT NULL, locked INTEGER NOT NULL, seen INTEGER NOT NULL,
+            created_at INTEGER NOT NULL, last_seen INTEGER NOT NULL, connection TEXT NOT NULL,
+            protocol INTEGER NOT NULL, user_agent TEXT NOT NULL, superseded_by INTEGER, reset_of INTEGER,
+            PRIMARY KEY (realm, ident)) WITHOUT ROWID;
+        CREATE INDEX client_files_by_user ON client_files (realm, user, state);
+        CREATE INDEX client_files_by_campaign ON client_files (campaign, realm, ident) WHERE campaign IS NOT NULL;
+        CREATE INDEX client_files_by_age ON client_files (state, last_seen);
+        CREATE TABLE reciprocals (
+            realm INTEGER NOT NULL, ident INTEGER NOT NULL, version INTEGER NOT NULL, changeset BLOB NOT NULL,
+            PRIMARY KEY (realm, ident, version)) WITHOUT ROWID;
+        CREATE TABLE app_generations (
+            app TEXT NOT NULL, generation INTEGER NOT NULL, campaign TEXT, at INTEGER NOT NULL,
+            PRIMARY KEY (app, generation)) WITHOUT ROWID;
+        CREATE INDEX app_generations_by_campaign ON app_generations (campaign) WHERE campaign IS NOT NULL;
+        CREATE TABLE reset_cases (
+            realm INTEGER NOT NULL, ident_old INTEGER NOT NULL, user TEXT NOT NULL, is_open INTEGER NOT NULL,
+            due_at INTEGER, body BLOB NOT NULL, PRIMARY KEY (realm, ident_old)) WITHOUT ROWID;
+        CREATE INDEX reset_cases_by_user ON reset_cases (realm, user) WHERE is_open;
+        CREATE INDEX reset_cases_by_due ON reset_cases (due_at) WHERE due_at IS NOT NULL;
+        CREATE TABLE seen_messages (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
+        """
+}

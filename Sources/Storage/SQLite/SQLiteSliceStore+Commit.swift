@@ -1,0 +1,165 @@
+import Changesets
+import Foundation
+import GRDB
+import Messages
+
+extension SQLiteSliceStore {
+    package func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+        let slice = slice
+        try await write { db in
+            try Self.requireOwned(db, epoch: epoch, slice: slice)
+            try Self.terminate(batch.terminations, db)
+            try Self.remove(batch, db)
+            try Self.putRealms(batch.realms, db)
+            try Self.putObjects(batch, db)
+            try Self.append(batch.history, db)
+            try Self.putClientFiles(batch.clientFiles, db)
+            try Self.putReciprocals(batch, db)
+            try Self.putResetCases(batch.resetCases, db)
+            try Self.remember(batch.seenMessages, db)
+        }
+    }
+
+    private static func terminate(_ terminations: [SliceBatch.Termination], _ db: Database) throws {
+        for termination in terminations {
+            let record = termination.record
+            try db.cachedStatement(
+                sql: "INSERT OR IGNORE INTO app_generations (app, generation, campaign, at) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [record.app, record.generation.stored, record.campaign, record.at.stored])
+            guard record.campaign != nil else { continue }
+            try db.cachedStatement(
+                sql: """
+                    UPDATE client_files SET state = 'resetRequired', campaign = ?
+                    WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND state = 'live' AND generation < ?
+                    """
+            ).execute(arguments: [record.campaign, record.app, record.generation.stored])
+        }
+    }
+
+    private static func remove(_ batch: SliceBatch, _ db: Database) throws {
+        for trim in batch.historyTrims {
+            try db.cachedStatement(
+                sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?"
+            ).execute(arguments: [trim.key.realm.value, trim.key.generation.stored, trim.through.stored])
+        }
+        for realm in batch.reciprocalResets {
+            try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ?").execute(arguments: [realm.value])
+        }
+    }
+
+    private static func putRealms(_ realms: [RealmRecord], _ db: Database) throws {
+        guard !realms.isEmpty else { return }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
+                    history_bytes, next_ident, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, latest = excluded.latest,
+                    latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
+                    history_base = excluded.history_base, history_bytes = excluded.history_bytes,
+                    next_ident = excluded.next_ident, schema = excluded.schema
+                """)
+        for realm in realms {
+            try statement.execute(arguments: [
+                realm.id.value, realm.name.app, realm.name.partition, realm.generation.stored,
+                realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
+                realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
+            ])
+        }
+    }
+
+    private static func putObjects(_ batch: SliceBatch, _ db: Database) throws {
+        for removal in batch.tableRemovals {
+            try db.cachedStatement(sql: "DELETE FROM objects WHERE realm = ? AND table_id = ?")
+                .execute(arguments: [removal.realm.value, Int64(removal.table)])
+        }
+        guard !batch.objects.isEmpty else { return }
+        let put = try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
+        let delete = try db.cachedStatement(sql: "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
+        for change in batch.objects {
+            let table = Int64(change.row.table)
+            let key = Data(change.row.key.detachedEncoding())
+            if let body = change.body {
+                try put.execute(arguments: [change.realm.value, table, key, Data(body)])
+            } else {
+                try delete.execute(arguments: [change.realm.value, table, key])
+            }
+        }
+    }
+
+    private static func append(_ history: [SliceBatch.Appended], _ db: Database) throws {
+        guard !history.isEmpty else { return }
+        // No REPLACE: a version that exists already would be a second history.
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
+                    changeset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for appended in history {
+            let record = appended.record
+            try statement.execute(arguments: [
+                appended.key.realm.value, appended.key.generation.stored, record.version.stored, record.salt.stored,
+                record.originFile.stored, record.clientVersion.stored, record.timestamp.stored,
+                record.cumulativeBytes.stored, Data(record.changeset),
+            ])
+        }
+    }
+
+    private static func putClientFiles(_ files: [ClientFileRecord], _ db: Database) throws {
+        guard !files.isEmpty else { return }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO client_files (realm, ident, salt, user, generation, state, campaign,
+                    upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
+                    superseded_by, reset_of) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        for file in files {
+            try statement.execute(arguments: [
+                file.realm.value, file.ident.stored, file.file.salt.stored, file.user, file.generation.stored,
+                file.state.rawValue, file.campaign, file.upload.clientVersion.stored, file.upload.serverVersion.stored,
+                file.lockedServerVersion.stored, file.seenServerVersion.stored, file.createdAt.stored,
+                file.lastSeen.stored, file.connection, file.protocolVersion, file.userAgent,
+                file.supersededBy?.stored, file.resetOf?.stored,
+            ])
+        }
+    }
+
+    private static func putReciprocals(_ batch: SliceBatch, _ db: Database) throws {
+        for reciprocal in batch.reciprocals {
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO reciprocals (realm, ident, version, changeset) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [
+                reciprocal.owner.realm.value, reciprocal.owner.ident.stored, reciprocal.version.stored,
+                Data(reciprocal.changeset),
+            ])
+        }
+        for trim in batch.reciprocalTrims {
+            try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ? AND ident = ? AND version <= ?")
+                .execute(arguments: [trim.owner.realm.value, trim.owner.ident.stored, trim.through.stored])
+        }
+    }
+
+    private static func putResetCases(_ cases: [ResetCaseRecord], _ db: Database) throws {
+        for record in cases {
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO reset_cases (realm, ident_old, user, is_open, due_at, body)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                record.realm.value, record.identOld.stored, record.user, record.isOpen, record.dueAt?.stored,
+                Data(record.body),
+            ])
+        }
+    }
+
+    private static func remember(_ ids: [String], _ db: Database) throws {
+        guard !ids.isEmpty else { return }
+        for id in ids {
+            try db.cachedStatement(sql: "INSERT OR IGNORE INTO seen_messages (id) VALUES (?)").execute(arguments: [id])
+        }
+        try db.cachedStatement(
+            sql: "DELETE FROM seen_messages WHERE number <= (SELECT max(number) FROM seen_messages) - ?"
+        ).execute(arguments: [SliceBatch.rememberedMessages])
+    }
+}

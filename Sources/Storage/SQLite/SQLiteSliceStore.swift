@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+package import Messages
+
+/// A slice in one SQLite file (`slice-<n>.sqlite`), or in memory.
+///
+/// There is one connection, and GRDB serves it on a queue of its own, so nothing here blocks a cooperative thread. Every
+/// write begins IMMEDIATE: that, and the epoch check, make fencing hold among processes that open the same file.
+package final class SQLiteSliceStore: SliceStore {
+    package let slice: SliceNumber
+    private let database: DatabaseQueue
+
+    /// A store in memory that lives as long as this object.
+    package init(slice: SliceNumber) throws(StoreError) {
+        self.slice = slice
+        database = try Self.opened(slice, "in memory") { try DatabaseQueue(configuration: Self.configuration) }
+    }
+
+    package init(slice: SliceNumber, folder: String) throws(StoreError) {
+        self.slice = slice
+        let file = URL(filePath: folder).appending(path: "slice-\(slice).sqlite").path
+        database = try Self.opened(slice, file) {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            return try DatabaseQueue(path: file, configuration: Self.configuration)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "sluice.store.slice"
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { db in
+            // FULL: an acknowledged change survives a power cut, not only a crash of the process.
+            try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384")
+        }
+        return configuration
+    }
+
+    private static func opened(
+        _ slice: SliceNumber, _ place: String, _ open: () throws -> DatabaseQueue
+    ) throws(StoreError) -> DatabaseQueue {
+        do {
+            let database = try open()
+            let migrator = SQLiteSliceSchema.migrator
+            try database.writeWithoutTransaction { db in
+                guard try !migrator.hasBeenSuperseded(db) else {
+                    throw StoreError(.mismatch, "slice \(slice) (\(place)) was written by a newer version of Sluice")
+                }
+            }
+            try migrator.migrate(database)
+            try database.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('slice', ?)", arguments: [slice.description])
+                let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
+                guard recorded == slice.description else {
+                    throw StoreError(.mismatch, "\(place) holds slice \(recorded ?? "?"); expected slice \(slice)")
+                }
+            }
+            return database
+        } catch {
+            throw Self.translate(error, slice: slice)
+        }
+    }
+
+    /// Runs reads. The connection has one user at a time, so they need no transaction unless they must agree.
+    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do {
+            return try await database.writeWithoutTransaction(body)
+        } catch {
+            throw Self.translate(error, slice: slice)
+        }
+    }
+
+    /// Runs writes as one transaction that has the file's write lock from its beginning.
+    func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do {
+            return try await database.writeWithoutTransaction { db in
+                var result: T?
+                try db.inTransaction(.immediate) {
+                    result = try body(db)
+                    return .commit
+                }
+                guard let result else { throw StoreError(.unavailable, "the transaction did not run") }
+                return result
+            }
+        } catch {
+            throw Self.translate(error, slice: slice)
+        }
+    }
+
+    private static func translate(_ error: any Error, slice: SliceNumber) -> StoreError {
+        switch error {
+        case let error as StoreError: return error
+        case let error as DatabaseError:
+            switch error.resultCode {
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH:
+                return StoreError(.corrupt, "slice \(slice) cannot be read", underlying: error)
+            default:
+                return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
+            }
+        default: return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
+        }
+    }
+}
+
+extension UInt64 {
+    /// The same bits as SQLite's signed integer.
+    var stored: Int64 { Int64(bitPattern: self) }
+    init(stored value: Int64) { self.init(bitPattern: value) }
+}

@@ -1,0 +1,88 @@
+package import Messages
+
+/// A client realm as its slice knows it. Rows are never deleted and idents never reused, so that a client realm of an
+/// earlier generation is told to reset whenever it comes back.
+package struct ClientFileRecord: Sendable, Equatable {
+    package enum State: String, Sendable {
+        case live
+        /// Its next session is answered by the client reset.
+        case resetRequired
+        /// It has reset and lives on under another ident.
+        case superseded
+        /// Not seen for the app's maximum offline time.
+        case expired
+    }
+
+    package var realm: RealmID
+    package var file: ClientFile
+    package var user: String
+    package var generation: UInt64
+    package var state: State
+    /// The campaign that its reset is accounted under.
+    package var campaign: String?
+    /// The last client version integrated and the server version the client had seen then: also the base of its
+    /// reciprocal history.
+    package var upload: UploadCursor
+    /// The highest download cursor that an upload has confirmed.
+    package var lockedServerVersion: UInt64
+    /// The highest server version that the client has shown or asked a page after.
+    package var seenServerVersion: UInt64
+    /// Milliseconds of Unix time.
+    package var createdAt: UInt64
+    package var lastSeen: UInt64
+    /// The gateway's connection of its latest session, and what that session said about the client.
+    package var connection: String
+    package var protocolVersion: Int
+    package var userAgent: String
+    /// Where a reset led to and came from, as far as it was seen.
+    package var supersededBy: UInt64?
+    package var resetOf: UInt64?
+
+    package init(
+        realm: RealmID, file: ClientFile, user: String, generation: UInt64, state: State = .live,
+        campaign: String? = nil, upload: UploadCursor = UploadCursor(), lockedServerVersion: UInt64 = 0,
+        seenServerVersion: UInt64 = 0, createdAt: UInt64, lastSeen: UInt64, connection: String, protocolVersion: Int,
+        userAgent: String, supersededBy: UInt64? = nil, resetOf: UInt64? = nil
+    ) {
+        self.realm = realm
+        self.file = file
+        self.user = user
+        self.generation = generation
+        self.state = state
+        self.campaign = campaign
+        self.upload = upload
+        self.lockedServerVersion = lockedServerVersion
+        self.seenServerVersion = seenServerVersion
+        self.createdAt = createdAt
+        self.lastSeen = lastSeen
+        self.connection = connection
+        self.protocolVersion = protocolVersion
+        self.userAgent = userAgent
+        self.supersededBy = supersededBy
+        self.resetOf = resetOf
+    }
+
+    package var ident: UInt64 { file.ident }
+    package var key: ClientFileKey { ClientFileKey(realm: realm, ident: file.ident) }
+}
+
+package struct ClientFileKey: Hashable, Sendable {
+    package var realm: RealmID
+    package var ident: UInt64
+
+    package init(realm: RealmID, ident: UInt64) {
+        self.realm = realm
+        self.ident = ident
+    }
+}
+
+/// A client file with its realm's name, as reports list it.
+package struct ListedClientFile: Sendable, Equatable {
+    package var name: RealmName
+    package var record: ClientFileRecord
+
+    package init(name: RealmName, record: ClientFileRecord) {
+        self.name = name
+        self.record = record
+    }
+}

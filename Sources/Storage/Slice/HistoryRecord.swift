@@ -1,0 +1,39 @@
+/// One version of a realm's history.
+package struct HistoryRecord: Sendable, Equatable {
+    package var version: UInt64
+    package var salt: UInt64
+    /// The author's client file ident; 1 for the server.
+    package var originFile: UInt64
+    /// The author's own version of it; 0 if the server is the author.
+    package var clientVersion: UInt64
+    /// Milliseconds since 2015-01-01T00:00:00Z, by the author's clock.
+    package var timestamp: UInt64
+    /// Normalized form; no bytes if the merge left nothing of it.
+    package var changeset: [UInt8]
+    /// Bytes of all changesets of the history up to and including this one.
+    package var cumulativeBytes: UInt64
+
+    package init(
+        version: UInt64, salt: UInt64, originFile: UInt64, clientVersion: UInt64, timestamp: UInt64,
+        changeset: [UInt8], cumulativeBytes: UInt64
+    ) {
+        self.version = version
+        self.salt = salt
+        self.originFile = originFile
+        self.clientVersion = clientVersion
+        self.timestamp = timestamp
+        self.changeset = changeset
+        self.cumulativeBytes = cumulativeBytes
+    }
+}
+
+/// A realm's history of one generation: a new generation's is written beside the old one's before it takes its place.
+package struct HistoryKey: Hashable, Sendable {
+    package var realm: RealmID
+    package var generation: UInt64
+
+    package init(realm: RealmID, generation: UInt64) {
+        self.realm = realm
+        self.generation = generation
+    }
+}

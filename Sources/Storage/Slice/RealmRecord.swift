@@ -1,0 +1,66 @@
+package import Messages
+
+/// A realm's number in its slice; given out by the slice's owner and never reused.
+package struct RealmID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package var value: Int64
+    package init(_ value: Int64) { self.value = value }
+
+    package static func < (left: Self, right: Self) -> Bool { left.value < right.value }
+    package var description: String { String(value) }
+}
+
+/// A realm's heading: everything about it but objects, history and client files.
+package struct RealmRecord: Sendable, Equatable {
+    package var id: RealmID
+    package var name: RealmName
+    /// The sync generation that its history belongs to; behind the app's until the realm is next needed.
+    package var generation: UInt64
+    /// The latest version with the salt it was made under; `0, 0` for a realm without history.
+    package var latest: SaltedVersion
+    /// What new versions are salted with, and the epoch that drew it: every owner draws its own, so that a store that was
+    /// restored from a backup cannot issue a version number with the same salt again.
+    package var salt: UInt64
+    package var saltEpoch: Epoch
+    /// History begins after this version; what lies before is compacted.
+    package var historyBase: UInt64
+    /// Bytes of all changesets of the history.
+    package var historyBytes: UInt64
+    /// The ident that the next client file gets; 1 is the server.
+    package var nextIdent: UInt64
+    /// RealmState's encoding of the schema and of the counters that go with it.
+    package var schema: [UInt8]
+
+    package init(
+        id: RealmID, name: RealmName, generation: UInt64, latest: SaltedVersion = SaltedVersion(version: 0, salt: 0),
+        salt: UInt64, saltEpoch: Epoch, historyBase: UInt64 = 0, historyBytes: UInt64 = 0, nextIdent: UInt64 = 2,
+        schema: [UInt8] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.generation = generation
+        self.latest = latest
+        self.salt = salt
+        self.saltEpoch = saltEpoch
+        self.historyBase = historyBase
+        self.historyBytes = historyBytes
+        self.nextIdent = nextIdent
+        self.schema = schema
+    }
+}
+
+/// The sync generations that an app has had in a slice.
+package struct AppGenerationRecord: Sendable, Equatable {
+    package var app: String
+    package var generation: UInt64
+    /// The campaign that began it; nil for the first.
+    package var campaign: String?
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+
+    package init(app: String, generation: UInt64, campaign: String?, at: UInt64) {
+        self.app = app
+        self.generation = generation
+        self.campaign = campaign
+        self.at = at
+    }
+}

@@ -1,0 +1,101 @@
+/// What one commit changes. The parts take effect in the order in which they stand here.
+package struct SliceBatch: Sendable {
+    /// An app's new generation: every live client file of an older one must reset.
+    package struct Termination: Sendable, Equatable {
+        package var record: AppGenerationRecord
+        package init(_ record: AppGenerationRecord) { self.record = record }
+    }
+
+    package struct Reciprocal: Sendable, Equatable {
+        package var owner: ClientFileKey
+        package var version: UInt64
+        /// No bytes mean present and empty.
+        package var changeset: [UInt8]
+
+        package init(owner: ClientFileKey, version: UInt64, changeset: [UInt8]) {
+            self.owner = owner
+            self.version = version
+            self.changeset = changeset
+        }
+    }
+
+    package struct ObjectChange: Sendable, Equatable {
+        package var realm: RealmID
+        package var row: ObjectRow
+        /// Nil removes the object.
+        package var body: [UInt8]?
+
+        package init(realm: RealmID, row: ObjectRow, body: [UInt8]?) {
+            self.realm = realm
+            self.row = row
+            self.body = body
+        }
+    }
+
+    package struct TableRemoval: Sendable, Equatable {
+        package var realm: RealmID
+        package var table: UInt32
+
+        package init(realm: RealmID, table: UInt32) {
+            self.realm = realm
+            self.table = table
+        }
+    }
+
+    package struct Appended: Sendable, Equatable {
+        package var key: HistoryKey
+        package var record: HistoryRecord
+
+        package init(key: HistoryKey, record: HistoryRecord) {
+            self.key = key
+            self.record = record
+        }
+    }
+
+    /// Histories to delete up to and including a version.
+    package struct HistoryTrim: Sendable, Equatable {
+        package var key: HistoryKey
+        package var through: UInt64
+
+        package init(key: HistoryKey, through: UInt64) {
+            self.key = key
+            self.through = through
+        }
+    }
+
+    /// Reciprocals of a client file to delete up to and including a version.
+    package struct ReciprocalTrim: Sendable, Equatable {
+        package var owner: ClientFileKey
+        package var through: UInt64
+
+        package init(owner: ClientFileKey, through: UInt64) {
+            self.owner = owner
+            self.through = through
+        }
+    }
+
+    package var terminations: [Termination] = []
+    package var historyTrims: [HistoryTrim] = []
+    /// Realms whose reciprocals of all client files go.
+    package var reciprocalResets: [RealmID] = []
+    package var realms: [RealmRecord] = []
+    package var tableRemovals: [TableRemoval] = []
+    package var objects: [ObjectChange] = []
+    package var history: [Appended] = []
+    package var clientFiles: [ClientFileRecord] = []
+    package var reciprocals: [Reciprocal] = []
+    package var reciprocalTrims: [ReciprocalTrim] = []
+    package var resetCases: [ResetCaseRecord] = []
+    /// Ids of messages whose effect must not be repeated; the store remembers the last `SliceBatch.rememberedMessages`.
+    package var seenMessages: [String] = []
+
+    package static let rememberedMessages = 20_000
+
+    package init() {}
+
+    package var isEmpty: Bool {
+        terminations.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
+            && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && clientFiles.isEmpty
+            && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty && seenMessages.isEmpty
+    }
+}

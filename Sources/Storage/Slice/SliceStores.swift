@@ -1,0 +1,55 @@
+import Foundation
+package import Messages
+
+/// Opens the stores of slices. Holds each open, so that a store is one object in a process.
+package actor SliceStores {
+    private enum Location: Sendable {
+        case memory
+        case folder(String)
+    }
+
+    private let location: Location
+    private var stores: [SliceNumber: Task<any SliceStore, any Error>] = [:]
+
+    private init(_ location: Location) { self.location = location }
+
+    /// - Parameter url: `sqlite:<folder>`, or `memory:` for stores that last as long as the returned object.
+    package static func open(url: String) throws(StoreError) -> SliceStores {
+        if url == "memory:" {
+            return SliceStores(.memory)
+        } else if url.hasPrefix("sqlite:"), url.count > "sqlite:".count {
+            return SliceStores(.folder(String(url.dropFirst("sqlite:".count))))
+        } else {
+            let scheme = url.prefix { $0 != ":" }
+            throw StoreError(
+                .invalidURL,
+                "the store URL begins with \"\(scheme)\"; expected sqlite:<folder>, such as sqlite:/var/lib/sluice")
+        }
+    }
+
+    package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
+        // The task is shared by everybody who asks while the file is being opened; opening blocks, so it has a thread.
+        let opening = stores[slice] ?? Task { [location] in try await Self.open(slice, at: location) }
+        stores[slice] = opening
+        do {
+            return try await opening.value
+        } catch {
+            stores[slice] = nil
+            throw error as? StoreError ?? StoreError(.unavailable, "slice \(slice) cannot be opened", underlying: error)
+        }
+    }
+
+    private static func open(_ slice: SliceNumber, at location: Location) async throws -> any SliceStore {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(
+                    with: Result {
+                        switch location {
+                        case .memory: try SQLiteSliceStore(slice: slice)
+                        case .folder(let path): try SQLiteSliceStore(slice: slice, folder: path)
+                        }
+                    })
+            }
+        }
+    }
+}
