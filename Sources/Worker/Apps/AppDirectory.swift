@@ -1,0 +1,31 @@
+package import Storage
+
+/// Apps and their settings, read again when what is known is older than a moment.
+package actor AppDirectory {
+    private struct Entry {
+        var app: AppRecord?
+        var readAt: ContinuousClock.Instant
+    }
+
+    private static let maxEntries = 1_000
+
+    private let apps: any AppStore
+    private let maxAge: Duration
+    private var entries: [String: Entry] = [:]
+
+    package init(apps: any AppStore, maxAge: Duration = .seconds(1)) {
+        self.apps = apps
+        self.maxAge = maxAge
+    }
+
+    /// Nil for an app that does not exist.
+    package func app(_ id: String) async throws(StoreError) -> AppRecord? {
+        if let entry = entries[id], entry.readAt.duration(to: .now) < maxAge { return entry.app }
+        let app = try await apps.app(id)
+        if entries.count >= Self.maxEntries { entries.removeAll() }
+        entries[id] = Entry(app: app, readAt: .now)
+        return app
+    }
+
+    package func all() async throws(StoreError) -> [AppRecord] { try await apps.apps() }
+}

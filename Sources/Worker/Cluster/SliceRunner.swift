@@ -1,0 +1,263 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+/// Consumes one slice's queue as long as this worker is meant to, takes the slice at the first delivery, and lets it go in
+/// good order.
+actor SliceRunner {
+    struct Dependencies: Sendable {
+        var configuration: WorkerConfiguration
+        var consuming: AMQPConnection
+        var publisher: WorkerPublisher
+        var apps: AppDirectory
+        var clock: WorkerClock
+        var metrics: WorkerMetrics
+        var logger: Logger
+    }
+
+    let slice: SliceNumber
+    private let store: any SliceStore
+    private let with: Dependencies
+    private let logger: Logger
+
+    private var isWanted = false
+    private var isStopping = false
+    /// The consumer is cancelled: what it holds is finished, then the slice is released.
+    private var isLeaving = false
+    private var consumer: AMQPConsumer?
+    private var owner: SliceOwner?
+    private var generation = 0
+    private var renewedAt: UInt64 = 0
+    private var wakeUp: CheckedContinuation<Void, Never>?
+    private(set) var lastError: String?
+    private(set) var handled = 0
+
+    init(store: any SliceStore, with dependencies: Dependencies) {
+        slice = store.slice
+        self.store = store
+        with = dependencies
+        var logger = dependencies.logger
+        logger[metadataKey: "slice"] = "\(store.slice)"
+        self.logger = logger
+    }
+
+    var epoch: Epoch? { owner?.epoch }
+    var isConsuming: Bool { consumer != nil }
+
+    // MARK: What is wanted
+
+    /// Says whether to consume, and whether to let the slice go although it is consumed.
+    func want(_ wanted: Bool, handOver: Bool) async {
+        isWanted = wanted && !isStopping
+        if isWanted {
+            wake()
+            if handOver, owner != nil { await leave() }
+        } else {
+            await leave()
+        }
+    }
+
+    /// Finishes what is in hand and lets the slice go for good.
+    func stop() async {
+        isStopping = true
+        isWanted = false
+        wake()
+        await leave()
+    }
+
+    /// Forgets the slice without letting it go.
+    func abandon() {
+        isStopping = true
+        isWanted = false
+        owner = nil
+        wake()
+    }
+
+    private func leave() async {
+        guard let consumer, !isLeaving else { return }
+        isLeaving = true
+        try? await consumer.cancel()
+    }
+
+    private func wake() {
+        wakeUp?.resume()
+        wakeUp = nil
+    }
+
+    // MARK: Running
+
+    func run() async {
+        while !isStopping, !Task.isCancelled {
+            guard isWanted else {
+                await withTaskCancellationHandler {
+                    await withCheckedContinuation { continuation in
+                        if isWanted || isStopping || Task.isCancelled {
+                            continuation.resume()
+                        } else {
+                            wakeUp = continuation
+                        }
+                    }
+                } onCancel: {
+                    // Nobody else can wake it then.
+                    Task { await self.wake() }
+                }
+                continue
+            }
+            do {
+                try await consume()
+                lastError = nil
+            } catch {
+                await drop(error)
+                try? await Task.sleep(for: .milliseconds(.random(in: 200...600)))
+            }
+        }
+    }
+
+    private func consume() async throws {
+        let configuration = with.configuration
+        let channel = try await with.consuming.openChannel(prefetch: configuration.prefetch)
+        let consumer = try await channel.consume(queue: configuration.topology.slice(slice))
+        isLeaving = false
+        self.consumer = consumer
+        do {
+            try await announce()
+            if !isWanted { await leave() }
+            while let batch = try await consumer.nextBatch(
+                max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
+            {
+                try await handle(batch, of: consumer)
+            }
+            await release()
+        } catch {
+            self.consumer = nil
+            await channel.close()
+            throw error
+        }
+        self.consumer = nil
+        await channel.close()
+    }
+
+    /// The claim is the delivery by which whoever is active learns that it is.
+    private func announce() async throws {
+        let message = try AMQPMessage(ClaimMessage(worker: with.configuration.id))
+        try await with.publisher.channel.publish(
+            message, exchange: with.configuration.topology.slices, routingKey: String(slice.value))
+    }
+
+    private func handle(_ batch: [AMQPDelivery], of consumer: AMQPConsumer) async throws {
+        guard let last = batch.last else { return }
+        // Over a new connection another worker may have been active in between.
+        if last.generation != generation { owner = nil }
+        generation = last.generation
+        let owner = try await owned()
+        let start = ContinuousClock.now
+        let publications = try await process(batch.map(\.message), by: owner)
+        try await with.publisher.publish(publications, isStopping: { await self.isStopping })
+        try await consumer.ack(upTo: last)
+        handled += batch.count
+        with.metrics.batch(of: batch.count, in: start.duration(to: .now))
+    }
+
+    /// A store that is away for a moment does not lose the batch.
+    private func process(_ messages: [AMQPMessage], by owner: SliceOwner) async throws -> [Publication] {
+        var attempt = 0
+        while true {
+            do {
+                return try await owner.process(messages)
+            } catch let error as StoreError where error.isRetriable && !isStopping && attempt < 20 {
+                attempt += 1
+                lastError = "\(error)"
+                logger.error("store cannot be used", metadata: ["error": "\(error)", "attempt": "\(attempt)"])
+                try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))
+            }
+        }
+    }
+
+    // MARK: Ownership
+
+    /// The owner, with a lease that is fresh enough; takes the slice if it is not owned yet.
+    private func owned() async throws -> SliceOwner {
+        let lease = with.configuration.leaseDuration.milliseconds
+        let now = with.clock.now()
+        guard let owner else { return try await acquire(lease: lease) }
+        if now >= renewedAt &+ lease / 3 {
+            try await store.renew(epoch: owner.epoch, leaseUntil: now &+ lease)
+            renewedAt = now
+        }
+        return owner
+    }
+
+    private func acquire(lease: UInt64) async throws -> SliceOwner {
+        var gone: String?
+        while true {
+            guard !isLeaving, !Task.isCancelled else {
+                throw WorkerError(.stopping, "slice \(slice) is not taken any more")
+            }
+            let now = with.clock.now()
+            let claim = try await store.claim(
+                by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone)
+            switch claim {
+            case .owned(let epoch):
+                renewedAt = now
+                let taken = SliceOwner(
+                    store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
+                    limits: with.configuration.limits, clock: with.clock, metrics: with.metrics, logger: with.logger)
+                owner = taken
+                with.metrics.tookSlice()
+                logger.info("slice taken", metadata: ["epoch": "\(epoch)"])
+                return taken
+            case .heldBy(let holder, let until):
+                logger.debug("slice is held", metadata: ["owner": "\(holder)", "until": "\(until)"])
+                gone = await isGone(holder) ? holder : nil
+                if gone == nil { try await Task.sleep(for: .milliseconds(250)) }
+            }
+        }
+    }
+
+    /// A worker's exclusive queue goes with its connection, so its absence proves that the worker has lost it.
+    private func isGone(_ worker: String) async -> Bool {
+        do {
+            let channel = try await with.publisher.channel.connection.openChannel()
+            defer { Task { await channel.close() } }
+            try await channel.declareQueue(
+                AMQPQueueDeclaration(name: with.configuration.topology.workerAlive(worker), passive: true),
+                record: false)
+            return false
+        } catch {
+            return error.code == .notFound
+        }
+    }
+
+    /// Forgets the slice if somebody else has it by now.
+    func checkOwnership() async {
+        guard let epoch = owner?.epoch, let stored = try? await store.ownership() else { return }
+        if stored.epoch != epoch, owner?.epoch == epoch {
+            owner = nil
+            with.metrics.lostSlice()
+            logger.warning("slice lost to another worker", metadata: ["owner": "\(stored.owner)"])
+        }
+    }
+
+    private func release() async {
+        guard let owned = owner else { return }
+        owner = nil
+        do {
+            try await store.release(epoch: owned.epoch)
+            logger.info("slice handed over", metadata: ["epoch": "\(owned.epoch)"])
+        } catch {
+            logger.error("slice not released; its lease has to run out", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// What was held went back to the queue with the channel; the rest of the slice is forgotten.
+    private func drop(_ error: any Error) async {
+        let lost = (error as? StoreError)?.code == .fenced
+        if lost { with.metrics.lostSlice() }
+        if !isStopping { lastError = "\(error)" }
+        logger.log(
+            level: isStopping ? .debug : .warning, "slice dropped",
+            metadata: ["error": "\(error)", "lost": "\(lost)"])
+        if lost { owner = nil } else { await release() }
+    }
+}

@@ -1,0 +1,52 @@
+import AMQP
+import Logging
+import Messages
+
+/// Publishes what batches give rise to, on a connection that does nothing else.
+struct WorkerPublisher: Sendable {
+    let channel: AMQPChannel
+    let topology: Topology
+    let logger: Logger
+
+    /// Publishes in order and waits for the confirms. What must arrive is tried again until it has.
+    ///
+    /// - Throws: `WorkerError.stopping` if something that must arrive has not when `isStopping` says so.
+    func publish(_ publications: [Publication], isStopping: @Sendable () async -> Bool) async throws {
+        var left = publications
+        var attempt = 0
+        while !left.isEmpty {
+            let results = await channel.publish(
+                batch: left.map { publication in
+                    let (exchange, key) = address(of: publication.target)
+                    return (publication.message, exchange: exchange, routingKey: key)
+                }, timeout: .seconds(10))
+            var failed: [Publication] = []
+            for (publication, error) in zip(left, results) {
+                guard let error else { continue }
+                logger.warning(
+                    "message not published",
+                    metadata: [
+                        "type": "\(publication.message.properties.type ?? "")", "error": "\(error)",
+                        "again": "\(!publication.isExpendable)",
+                    ])
+                if !publication.isExpendable { failed.append(publication) }
+            }
+            left = failed
+            guard !left.isEmpty else { return }
+            if await isStopping() || Task.isCancelled {
+                throw WorkerError(.stopping, "\(left.count) reports are not published; they are made again")
+            }
+            attempt += 1
+            try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))
+        }
+    }
+
+    private func address(of target: Publication.Target) -> (exchange: String, key: String) {
+        switch target {
+        case .queue(let name): ("", name)
+        case .realms(let key): (topology.realms, key)
+        case .outcomes: (topology.outcomes, "")
+        case .dead: (topology.dead, "")
+        }
+    }
+}

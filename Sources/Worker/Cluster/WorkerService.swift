@@ -1,0 +1,222 @@
+import AMQP
+package import Logging
+import Messages
+package import Operations
+import ServiceLifecycle
+package import Storage
+import Synchronization
+
+/// A worker: hears the others, consumes the slices of which it is first or second choice, and owns those that the broker
+/// gives it.
+package final class WorkerService: Service {
+    private let configuration: WorkerConfiguration
+    private let apps: AppDirectory
+    private let stores: SliceStores
+    private let readiness: Readiness
+    private let clock: WorkerClock
+    private let metrics = WorkerMetrics()
+    private let logger: Logger
+    private let peers: Mutex<Peers>
+    private let connections = Mutex<[AMQPConnection]>([])
+    private let runners = Mutex<[SliceRunner]>([])
+
+    package init(
+        configuration: WorkerConfiguration, apps: any AppStore, stores: SliceStores, readiness: Readiness,
+        logger: Logger, clock: WorkerClock = .system
+    ) {
+        self.configuration = configuration
+        self.apps = AppDirectory(apps: apps)
+        self.stores = stores
+        self.readiness = readiness
+        self.clock = clock
+        var logger = logger
+        logger[metadataKey: "worker"] = "\(configuration.id)"
+        self.logger = logger
+        peers = Mutex(
+            Peers(own: configuration.id, patience: configuration.heartbeatInterval.milliseconds &* 3 &+ 500))
+        for component in ["worker.broker", "worker.store", "worker.slices"] {
+            readiness.set(component, ready: false, reason: "starting")
+        }
+    }
+
+    package func run() async throws {
+        let consuming = try await connect("consume")
+        let publishing = try await connect("publish")
+        do {
+            try await work(consuming, publishing)
+        } catch {
+            await consuming.close()
+            await publishing.close()
+            throw error
+        }
+        await consuming.close()
+        await publishing.close()
+        readiness.set("worker.slices", ready: false, reason: "stopped")
+    }
+
+    /// Drops everything without a word, as a crash does: the slices stay claimed in the store.
+    package func abandon() async {
+        for runner in runners.withLock({ $0 }) { await runner.abandon() }
+        for connection in connections.withLock({ $0 }) { await connection.close() }
+    }
+
+    // MARK: Connecting
+
+    private func connect(_ purpose: String) async throws -> AMQPConnection {
+        var amqp = configuration.amqp
+        amqp.connectionName = "\(configuration.id) \(purpose)"
+        var attempt = 0
+        while true {
+            let connection = AMQPConnection(configuration: amqp, logger: logger)
+            do {
+                try await connection.start()
+                connections.withLock { $0.append(connection) }
+                return connection
+            } catch {
+                readiness.set("worker.broker", ready: false, reason: "\(error)")
+                logger.warning("broker cannot be reached", metadata: ["error": "\(error)"])
+                attempt += 1
+                let pause = Duration.milliseconds(min(5_000, 250 << min(attempt, 5)))
+                try await cancelWhenGracefulShutdown { try await Task.sleep(for: pause) }
+            }
+        }
+    }
+
+    // MARK: Working
+
+    private func work(_ consuming: AMQPConnection, _ publishing: AMQPConnection) async throws {
+        let topology = configuration.topology
+        let control = try await consuming.openChannel()
+        try await topology.declareShared(on: control, slices: configuration.slices)
+        // On the connection that consumes: when it is lost, so are the slices.
+        try await control.declareQueue(
+            AMQPQueueDeclaration(name: topology.workerAlive(configuration.id), durable: false, exclusive: true))
+        let heard = try await control.declareQueue(
+            AMQPQueueDeclaration(name: "", durable: false, exclusive: true, autoDelete: true))
+        try await control.bindQueue(heard.name, exchange: topology.presence, routingKey: "")
+        let presence = try await control.consume(queue: heard.name)
+        let channel = try await publishing.openChannel(confirms: true)
+        let dependencies = SliceRunner.Dependencies(
+            configuration: configuration, consuming: consuming,
+            publisher: WorkerPublisher(channel: channel, topology: topology, logger: logger), apps: apps, clock: clock,
+            metrics: metrics, logger: logger)
+        var runners: [SliceRunner] = []
+        for slice in configuration.slices.all {
+            runners.append(SliceRunner(store: try await stores.store(for: slice), with: dependencies))
+        }
+        let all = runners
+        self.runners.withLock { $0 = all }
+        readiness.set("worker.store", ready: true)
+        await supervise(
+            Supervision(
+                runners: runners, presence: presence, consuming: consuming, publishing: publishing, channel: channel))
+        _ = await heartbeat(runners, on: channel, isStaying: false, load: 0)
+    }
+
+    private struct Supervision: Sendable {
+        var runners: [SliceRunner]
+        var presence: AMQPConsumer
+        var consuming: AMQPConnection
+        var publishing: AMQPConnection
+        var channel: AMQPChannel
+    }
+
+    /// Runs the slices until the service is told to stop and they have let go of everything.
+    private func supervise(_ supervision: Supervision) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.listen(to: supervision.presence) }
+            group.addTask { await self.beat(supervision) }
+            group.addTask {
+                try? await gracefulShutdown()
+                await withTaskGroup(of: Void.self) { stopping in
+                    for runner in supervision.runners { stopping.addTask { await runner.stop() } }
+                }
+            }
+            await withTaskGroup(of: Void.self) { slices in
+                for runner in supervision.runners { slices.addTask { await runner.run() } }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func listen(to presence: AMQPConsumer) async {
+        while let batch = try? await presence.nextBatch(max: 100), !Task.isCancelled {
+            let now = clock.now()
+            for delivery in batch {
+                if let heartbeat = try? delivery.message.decode(HeartbeatMessage.self) {
+                    peers.withLock { $0.heard(heartbeat, at: now) }
+                }
+                try? await delivery.ack()
+            }
+        }
+    }
+
+    /// Says that this worker lives, and brings the slices in line with who else does.
+    private func beat(_ supervision: Supervision) async {
+        var handled = 0
+        while !Task.isCancelled {
+            let now = clock.now()
+            for runner in supervision.runners {
+                let (role, canHandOver) = peers.withLock {
+                    ($0.role(in: runner.slice, at: now), $0.canHandOver(runner.slice, at: now))
+                }
+                await runner.checkOwnership()
+                await runner.want(role != .none, handOver: role == .second && canHandOver)
+            }
+            var total = 0
+            for runner in supervision.runners { total += await runner.handled }
+            let seconds = max(0.001, Double(configuration.heartbeatInterval.milliseconds) / 1_000)
+            let owned = await heartbeat(
+                supervision.runners, on: supervision.channel, isStaying: true, load: Double(total - handled) / seconds)
+            handled = total
+            metrics.owns(owned)
+            await reportReadiness(supervision, owned: owned)
+            try? await Task.sleep(for: configuration.heartbeatInterval)
+        }
+    }
+
+    /// - Returns: how many slices are owned.
+    private func heartbeat(
+        _ runners: [SliceRunner], on channel: AMQPChannel, isStaying: Bool, load: Double
+    ) async -> Int {
+        var owns: [SliceNumber] = []
+        var standsBy: [SliceNumber] = []
+        var epochs: [String: UInt64] = [:]
+        for runner in runners {
+            if let epoch = await runner.epoch {
+                owns.append(runner.slice)
+                epochs[runner.slice.description] = epoch.value
+            } else if await runner.isConsuming {
+                standsBy.append(runner.slice)
+            }
+        }
+        let message = HeartbeatMessage(
+            worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, load: load,
+            isStaying: isStaying)
+        if let message = try? AMQPMessage(message, persistent: false) {
+            try? await channel.publish(
+                message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))
+        }
+        return owns.count
+    }
+
+    private func reportReadiness(_ supervision: Supervision, owned: Int) async {
+        let states = [supervision.consuming.state, supervision.publishing.state]
+        let connected = states.allSatisfy {
+            if case .connected = $0 { true } else { false }
+        }
+        readiness.set("worker.broker", ready: connected, reason: connected ? "" : "\(states)")
+        var consuming = 0
+        var failures: [String] = []
+        for runner in supervision.runners {
+            if await runner.isConsuming { consuming += 1 }
+            if let error = await runner.lastError { failures.append("slice \(runner.slice): \(error)") }
+        }
+        readiness.set(
+            "worker.store", ready: !failures.contains { $0.contains("store") || $0.contains("cannot be used") },
+            reason: failures.first ?? "")
+        readiness.set(
+            "worker.slices", ready: failures.isEmpty,
+            reason: failures.first ?? "owns \(owned), stands by \(consuming - min(consuming, owned))")
+    }
+}

@@ -1,0 +1,123 @@
+import Messages
+
+extension ResetCase {
+    /// Confidences of client-reset.md 19.4: high, medium, and medium where another device of the user could be meant.
+    private static let high = 0.9
+    private static let medium = 0.5
+    private static let low = 0.3
+
+    /// Takes an event in.
+    ///
+    /// - Returns: a conclusion that is new or better than the one before.
+    mutating func take(_ event: ResetEvent, at now: UInt64, quiet: UInt64) -> Conclusion? {
+        switch event {
+        case .refused(let connection): return refused(connection)
+        case .boundFresh(let ident, let session, let isSameConnection):
+            phase = .copying(ident: ident, session: session, isMarked: false)
+            self.isSameConnection = isSameConnection
+            return nil
+        case .bound(let session):
+            if case .copied(let ident) = phase { phase = .resuming(ident: ident, session: session, boundAt: now) }
+            return nil
+        case .identified(let session, let clientVersion):
+            return identified(session, clientVersion: clientVersion, now)
+        case .uploaded(let timestamps): return uploaded(timestamps, now)
+        case .marked: return marked(now, quiet: quiet)
+        case .unbound(let session, let isIdentified): return unbound(session, isIdentified: isIdentified)
+        case .tick: return settle(now)
+        }
+    }
+
+    /// The old ident again: whatever was begun was not carried through.
+    private mutating func refused(_ connection: String) -> Conclusion? {
+        self.connection = connection
+        guard phase != .notified else { return nil }
+        attempt += 1
+        phase = .notified
+        recovered = 0
+        dueAt = nil
+        guard let earlier = conclusion else { return nil }
+        conclusion = nil
+        // Only what has been reported must be taken back.
+        return earlier.result == .interrupted ? nil : conclude(.interrupted, Self.high)
+    }
+
+    private mutating func identified(
+        _ session: SessionReference, clientVersion: UInt64, _ now: UInt64
+    ) -> Conclusion? {
+        switch phase {
+        case .copying(let ident, let copying, _) where session != copying:
+            // Resumed by another session: the fresh copy goes on under its ident.
+            phase = .copying(ident: ident, session: session, isMarked: false)
+        case .copied(let ident) where clientVersion == 0:
+            phase = .merged(ident: ident, boundAt: now, isMarked: false)
+        case .resuming(let ident, _, let boundAt) where clientVersion == 0:
+            phase = .merged(ident: ident, boundAt: boundAt, isMarked: false)
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func uploaded(_ timestamps: [UInt64], _ now: UInt64) -> Conclusion? {
+        switch phase {
+        case .copying(let ident, _, _):
+            // A fresh copy never uploads: this is the new file of a manual reset.
+            guard !timestamps.isEmpty else { return nil }
+            phase = .replaced(ident: ident)
+            return conclude(.manualHandled, isSameConnection ? Self.medium : Self.low)
+        case .merged(_, let boundAt, _):
+            let limit = boundAt > WorkerClock.changesetEpoch ? boundAt - WorkerClock.changesetEpoch : 0
+            let older = timestamps.count { $0 < limit }
+            guard older > 0 else { return nil }
+            recovered += older
+            dueAt = nil
+            return conclude(.recovered, isSameConnection ? Self.high : Self.medium)
+        default: return nil
+        }
+    }
+
+    private mutating func marked(_ now: UInt64, quiet: UInt64) -> Conclusion? {
+        switch phase {
+        case .copying(let ident, let session, _): phase = .copying(ident: ident, session: session, isMarked: true)
+        case .merged(let ident, let boundAt, _):
+            phase = .merged(ident: ident, boundAt: boundAt, isMarked: true)
+            if recovered == 0, conclusion == nil { dueAt = now &+ quiet }
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func unbound(_ session: SessionReference, isIdentified: Bool) -> Conclusion? {
+        switch phase {
+        case .copying(let ident, session, let isMarked):
+            if isMarked {
+                phase = .copied(ident: ident)
+            } else if !isSameConnection {
+                // Some other device that came and went.
+                phase = .notified
+            }
+            return nil
+        case .resuming(_, session, _) where !isIdentified:
+            phase = .failed
+            return conclude(.failed, Self.high)
+        case .merged(_, _, isMarked: true) where recovered == 0 && conclusion == nil:
+            dueAt = nil
+            return conclude(.discarded, Self.medium)
+        default: return nil
+        }
+    }
+
+    private mutating func settle(_ now: UInt64) -> Conclusion? {
+        guard let due = dueAt, due <= now else { return nil }
+        dueAt = nil
+        guard case .merged(_, _, isMarked: true) = phase, recovered == 0, conclusion == nil else { return nil }
+        return conclude(.discarded, isSameConnection ? Self.medium : Self.low)
+    }
+
+    private mutating func conclude(_ result: OutcomeReport.Result, _ confidence: Double) -> Conclusion? {
+        let new = Conclusion(result: result, confidence: confidence, recovered: recovered)
+        guard new != conclusion else { return nil }
+        conclusion = new
+        return new
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Messages
+import Storage
+
+/// What is known of one client realm's reset from its traffic alone: stock clients cannot report (client-reset.md 19.4).
+///
+/// Pure: events go in, the state changes, and now and then a conclusion comes out. Partition sync has no marker for a reset's
+/// sessions, so their order tells: after the error, on the same connection, a session that asks for an ident, downloads and
+/// leaves without an upload (the fresh copy); then a session that presents that ident with client version 0 (the reset).
+struct ResetCase: Codable, Equatable {
+    enum Phase: Codable, Equatable {
+        /// The error was sent; the client has done nothing yet.
+        case notified
+        /// A session asked for an ident: a fresh copy, or the new file after a manual reset.
+        case copying(ident: UInt64, session: SessionReference, isMarked: Bool)
+        /// The fresh copy is complete.
+        case copied(ident: UInt64)
+        /// A session that has an ident was bound and has not said which one.
+        case resuming(ident: UInt64, session: SessionReference, boundAt: UInt64)
+        /// The client presented the fresh copy's ident: the merge is committed on its side.
+        case merged(ident: UInt64, boundAt: UInt64, isMarked: Bool)
+        /// The reset was given up; only a manual reset can follow.
+        case failed
+        /// The new file of a manual reset is in use.
+        case replaced(ident: UInt64)
+    }
+
+    struct Conclusion: Codable, Equatable {
+        var result: OutcomeReport.Result
+        var confidence: Double
+        var recovered: Int
+    }
+
+    let name: RealmName
+    let user: String
+    let identOld: UInt64
+    var campaign: String
+    var attempt = 1
+    /// The connection on which the error was sent.
+    var connection: String
+    var phase = Phase.notified
+    /// The fresh copy was asked for on the connection of the error: it belongs to this client realm and no other.
+    var isSameConnection = true
+    var recovered = 0
+    /// What was reported last.
+    var conclusion: Conclusion?
+    /// Milliseconds of Unix time.
+    var openedAt: UInt64
+    var dueAt: UInt64?
+
+    init(name: RealmName, user: String, identOld: UInt64, campaign: String, connection: String, openedAt: UInt64) {
+        self.name = name
+        self.user = user
+        self.identOld = identOld
+        self.campaign = campaign
+        self.connection = connection
+        self.openedAt = openedAt
+    }
+
+    /// The ident that the client realm goes on under, as far as it is known.
+    var identNew: UInt64? {
+        switch phase {
+        case .copying(let ident, _, _), .copied(let ident), .resuming(let ident, _, _), .merged(let ident, _, _),
+            .replaced(let ident):
+            ident
+        case .notified, .failed: nil
+        }
+    }
+
+    /// Whether a new ident could be this client realm's.
+    var awaitsIdent: Bool {
+        switch phase {
+        case .notified, .failed: true
+        default: false
+        }
+    }
+
+    /// Nothing more is expected.
+    var isClosed: Bool {
+        switch phase {
+        case .replaced: conclusion?.result == .manualHandled
+        case .merged(_, _, let isMarked): isMarked && conclusion != nil && dueAt == nil
+        default: false
+        }
+    }
+}
+
+extension ResetCase {
+    func record(realm: RealmID) throws -> ResetCaseRecord {
+        ResetCaseRecord(
+            realm: realm, identOld: identOld, user: user, isOpen: !isClosed, dueAt: dueAt,
+            body: Array(try JSONEncoder().encode(self)))
+    }
+
+    init(_ record: ResetCaseRecord) throws {
+        do {
+            self = try JSONDecoder().decode(ResetCase.self, from: Data(record.body))
+        } catch {
+            throw WorkerError(
+                .corrupt, "reset case of client file \(record.identOld) cannot be read", underlying: error)
+        }
+    }
+
+    func report(_ conclusion: Conclusion, at: UInt64) -> OutcomeReport {
+        OutcomeReport(
+            campaign: campaign, attempt: "\(campaign)/\(identOld)/\(attempt)", realm: name, user: user,
+            identOld: identOld, identNew: identNew, modeRequested: nil, modeUsed: nil, result: conclusion.result,
+            changesets: conclusion.recovered > 0 ? .init(recovered: conclusion.recovered) : nil, backupFile: nil,
+            error: nil, evidence: .inferred, confidence: conclusion.confidence, at: at)
+    }
+}

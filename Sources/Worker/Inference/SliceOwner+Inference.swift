@@ -1,0 +1,164 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+/// Which events of a realm's traffic belong to which reset.
+extension SliceOwner {
+    private static let maxCasesOfUser = 16
+
+    /// An event about a client file that is old or new in some case.
+    ///
+    /// - Parameter campaign: set if the file must reset: a case is then opened if there is none.
+    func observe(_ event: ResetEvent, of ident: UInt64, campaign: String?, in context: RealmContext) async throws {
+        guard let file = try await clientFile(ident, in: context) else { return }
+        if let campaign {
+            let key = context.key(ident)
+            if try await resetCase(key) == nil {
+                guard case .refused(let connection) = event else { return }
+                cases[key] = ResetCase(
+                    name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
+                    openedAt: clock.now())
+                dirtyCases.insert(key)
+                return
+            }
+            try await give(event, to: key, in: context)
+        } else if let old = file.resetOf {
+            try await give(event, to: context.key(old), in: context)
+        }
+    }
+
+    func observeBind(_ request: BindRequest, clientFile ident: UInt64?, in context: RealmContext) async throws {
+        let session = request.context.session
+        guard let ident else {
+            // The session of a reset says its ident only later: the connection tells whose it is.
+            for key in try await openCases(of: request.user, in: context)
+            where cases[key]?.connection == request.connection {
+                try await give(.bound(session: session), to: key, in: context)
+            }
+            return
+        }
+        guard let (key, isSame) = try await caseAwaitingIdent(request, in: context) else { return }
+        context.update(ident) { $0.resetOf = key.ident }
+        try await give(
+            .boundFresh(ident: ident, session: session, isSameConnection: isSame), to: key, in: context)
+    }
+
+    func observeIdentify(_ request: IdentifyRequest, in context: RealmContext) async throws {
+        try await observe(
+            .identified(session: request.context.session, clientVersion: request.download.clientVersion),
+            of: request.clientFile.ident, campaign: nil, in: context)
+    }
+
+    func observeUnbind(_ notice: UnbindNotice, in context: RealmContext) async throws {
+        if let ident = notice.clientFile {
+            guard let file = try await clientFile(ident, in: context) else { return }
+            // A live session's error is sent by its gateway: its UNBIND is the first that is heard of it.
+            if file.state == .resetRequired, let campaign = file.campaign, notice.isOrderly,
+                try await resetCase(context.key(ident)) == nil
+            {
+                return try await observe(
+                    .refused(connection: notice.connection), of: ident, campaign: campaign, in: context)
+            }
+            try await observe(
+                .unbound(session: notice.session, isIdentified: true), of: ident, campaign: nil, in: context)
+        } else {
+            for key in try await openCases(of: notice.user, in: context) {
+                try await give(.unbound(session: notice.session, isIdentified: false), to: key, in: context)
+            }
+        }
+    }
+
+    /// Looks at the cases that wait for quiet.
+    func settleCases(now: UInt64) async throws {
+        for record in try await store.dueResetCases(at: now, limit: 500) {
+            var settled = try ResetCase(record)
+            let conclusion = settled.take(.tick, at: now, quiet: limits.quietAfterMark.milliseconds)
+            cases[record.key] = settled
+            dirtyCases.insert(record.key)
+            if let conclusion { try report(conclusion, of: settled) }
+        }
+        try await flush()
+    }
+
+    // MARK: Cases
+
+    private func resetCase(_ key: ClientFileKey) async throws -> ResetCase? {
+        if let known = cases[key] { return known }
+        guard let record = try await store.resetCase(key) else { return nil }
+        let found = try ResetCase(record)
+        cases[key] = found
+        return found
+    }
+
+    private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
+        let stored = try await store.openResetCases(
+            in: context.record.id, user: user, limit: Self.maxCasesOfUser)
+        for record in stored where cases[record.key] == nil { cases[record.key] = try ResetCase(record) }
+        return cases.filter { $0.key.realm == context.record.id && $0.value.user == user && !$0.value.isClosed }
+            .map(\.key).sorted { $0.ident > $1.ident }
+    }
+
+    /// The case that a new ident belongs to: one of the same connection, else the latest that could be meant.
+    private func caseAwaitingIdent(
+        _ request: BindRequest, in context: RealmContext
+    ) async throws -> (key: ClientFileKey, isSame: Bool)? {
+        let open = try await openCases(of: request.user, in: context).filter { cases[$0]?.awaitsIdent == true }
+        if let key = open.first(where: { cases[$0]?.connection == request.connection }) { return (key, true) }
+        // A live session was told by its gateway, and its UNBIND may still be on its way.
+        let waiting = try await store.clientFilesToReset(
+            in: context.record.id, user: request.user, limit: Self.maxCasesOfUser)
+        for file in waiting where file.connection == request.connection {
+            guard let campaign = file.campaign, try await resetCase(context.key(file.ident)) == nil else { continue }
+            try await observe(
+                .refused(connection: request.connection), of: file.ident, campaign: campaign, in: context)
+            return (context.key(file.ident), true)
+        }
+        return open.first.map { ($0, false) }
+    }
+
+    private func give(_ event: ResetEvent, to key: ClientFileKey, in context: RealmContext) async throws {
+        guard var changed = try await resetCase(key) else { return }
+        let before = changed
+        let conclusion = changed.take(event, at: clock.now(), quiet: limits.quietAfterMark.milliseconds)
+        guard changed != before else { return }
+        cases[key] = changed
+        dirtyCases.insert(key)
+        if let conclusion { try report(conclusion, of: changed) }
+        try await link(changed, from: before, key: key, in: context)
+    }
+
+    /// The old ident is retired once the new one is in use, and back if it was not.
+    private func link(
+        _ changed: ResetCase, from before: ResetCase, key: ClientFileKey, in context: RealmContext
+    ) async throws {
+        guard try await clientFile(key.ident, in: context) != nil else { return }
+        switch changed.phase {
+        case .merged(let ident, _, _), .replaced(let ident):
+            guard before.phase != changed.phase else { return }
+            context.update(key.ident) {
+                $0.state = .superseded
+                $0.supersededBy = ident
+            }
+        case .notified where before.phase != .notified:
+            context.update(key.ident) {
+                $0.state = .resetRequired
+                $0.supersededBy = nil
+            }
+        default: return
+        }
+        touch(context)
+    }
+
+    private func report(_ conclusion: ResetCase.Conclusion, of resetCase: ResetCase) throws {
+        logger.info(
+            "reset outcome inferred",
+            metadata: [
+                "app": "\(resetCase.name.app)", "realm": "\(resetCase.name.partition)",
+                "client_file": "\(resetCase.identOld)", "campaign": "\(resetCase.campaign)",
+                "result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)",
+            ])
+        metrics.outcome(app: resetCase.name.app)
+        publish(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
+    }
+}

@@ -1,0 +1,43 @@
+import Metrics
+
+/// Everything that workers count; the only dimension is the app.
+package struct WorkerMetrics: Sendable {
+    private let commitDuration = Timer(label: "sluice.worker.commit.duration_seconds", preferredDisplayUnit: .seconds)
+    private let batchSize = Recorder(label: "sluice.worker.batch.messages")
+    private let batchDuration = Timer(label: "sluice.worker.batch.duration_seconds", preferredDisplayUnit: .seconds)
+    private let expired = Counter(label: "sluice.worker.requests.expired")
+    private let slicesOwned = Gauge(label: "sluice.worker.slices.owned")
+    private let takeovers = Counter(label: "sluice.worker.slices.taken")
+    private let losses = Counter(label: "sluice.worker.slices.lost")
+
+    package init() {}
+
+    func committed(in duration: Duration) { commitDuration.record(duration: duration) }
+
+    func batch(of messages: Int, in duration: Duration) {
+        batchSize.record(messages)
+        batchDuration.record(duration: duration)
+    }
+
+    func requestExpired() { expired.increment() }
+    func owns(_ count: Int) { slicesOwned.record(count) }
+    func tookSlice() { takeovers.increment() }
+    func lostSlice() { losses.increment() }
+
+    func integrated(_ amount: Int, app: String) { count("sluice.worker.changesets.integrated", app, by: amount) }
+    func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
+    func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
+    func refused(app: String) { count("sluice.worker.sessions.refused", app) }
+    func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
+    func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
+
+    func merged(over entries: Int, conflicts: Int, app: String) {
+        count("sluice.worker.merge.entries", app, by: entries)
+        count("sluice.worker.merge.conflicts", app, by: conflicts)
+    }
+
+    private func count(_ label: String, _ app: String, by amount: Int = 1) {
+        guard amount > 0 else { return }
+        Counter(label: label, dimensions: [("app", app)]).increment(by: amount)
+    }
+}

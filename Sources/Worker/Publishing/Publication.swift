@@ -1,0 +1,31 @@
+package import AMQP
+
+/// A message that a batch gives rise to; published once the batch is durable.
+package struct Publication: Sendable {
+    package enum Target: Sendable, Hashable {
+        /// A gateway's queue, by its name; dropped if the gateway is gone.
+        case queue(String)
+        /// The realm topic, with its routing key.
+        case realms(key: String)
+        /// The coordinator's queue. Must arrive.
+        case outcomes
+        /// The dead-letter exchange. Must arrive.
+        case dead
+    }
+
+    package var target: Target
+    package var message: AMQPMessage
+
+    package init(_ target: Target, _ message: AMQPMessage) {
+        self.target = target
+        self.message = message
+    }
+
+    /// Whether the delivery that caused it may be acknowledged although this was not confirmed.
+    package var isExpendable: Bool {
+        switch target {
+        case .queue, .realms: true
+        case .outcomes, .dead: false
+        }
+    }
+}

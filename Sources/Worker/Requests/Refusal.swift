@@ -1,0 +1,108 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+/// Why a session is refused, as the client is to be told (sync-protocol.md 7).
+struct Refusal {
+    var code: Int
+    var action: String
+    var message: String
+    var tryAgain: Bool
+    var backoff: RefusedAnswer.Backoff?
+    var clientFile: UInt64?
+    var campaign: String?
+
+    static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
+        let backoff = RefusedAnswer.Backoff(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
+        switch app.syncState {
+        case .enabled: return nil
+        case .terminated where !needsClientFile:
+            return Refusal(
+                code: 201, action: "Warning", message: "sync is not enabled for app \(app.id)", tryAgain: true,
+                backoff: backoff)
+        case .paused, .terminated:
+            return Refusal(
+                code: 229, action: "Transient", message: "sync is paused for app \(app.id)", tryAgain: true,
+                backoff: backoff)
+        }
+    }
+
+    static func unknownApp(_ app: String) -> Refusal {
+        Refusal(
+            code: 229, action: "Transient", message: "app \(app) does not exist", tryAgain: true,
+            backoff: RefusedAnswer.Backoff(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
+    }
+
+    /// The client file cannot go on.
+    static func reset(
+        code: Int, _ message: String, app: AppRecord, clientFile: UInt64?, campaign: String?
+    ) -> Refusal {
+        Refusal(
+            code: code, action: app.clientRecovery ? "ClientReset" : "ClientResetNoRecovery", message: message,
+            tryAgain: false, backoff: nil, clientFile: clientFile, campaign: campaign)
+    }
+
+    /// The session cannot go on as it is; the same client can, from what the server has.
+    static func retry(_ message: String) -> Refusal {
+        Refusal(
+            code: 201, action: "Transient", message: message, tryAgain: true,
+            backoff: RefusedAnswer.Backoff(intervalSeconds: 1, maxDelaySeconds: 60, multiplier: 2))
+    }
+}
+
+extension SliceOwner {
+    func refuse(
+        _ realm: RealmName, _ session: SessionReference, _ refusal: Refusal, to address: ReplyAddress? = nil
+    ) throws {
+        logger.debug(
+            "session refused",
+            metadata: [
+                "app": "\(realm.app)", "realm": "\(realm.partition)", "code": "\(refusal.code)",
+                "client_file": "\(refusal.clientFile ?? 0)", "reason": "\(refusal.message)",
+            ])
+        metrics.refused(app: realm.app)
+        let answer = RefusedAnswer(
+            realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
+            tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
+            campaign: refusal.campaign)
+        try reply(
+            answer, to: address ?? ReplyAddress(queue: topology.gateway(session.gateway), correlationID: nil))
+    }
+
+    /// Refuses a session of a client file that must reset, and accounts for the reset.
+    func refuseForReset(
+        _ context: RealmContext, _ session: SessionReference, code: Int, _ message: String, app: AppRecord,
+        file: ClientFileRecord, to address: ReplyAddress? = nil
+    ) async throws {
+        let campaign = try await requireReset(context, file, reason: message)
+        try await observe(
+            .refused(connection: context.sessions[session]?.connection ?? file.connection), of: file.ident,
+            campaign: campaign, in: context)
+        try refuse(
+            context.name, session,
+            .reset(code: code, message, app: app, clientFile: file.ident, campaign: campaign), to: address)
+    }
+
+    /// Marks a client file, and reports it under a campaign of its own if no campaign asked for the reset.
+    private func requireReset(
+        _ context: RealmContext, _ file: ClientFileRecord, reason: String
+    ) async throws -> String {
+        if file.state == .resetRequired || file.state == .superseded, let campaign = file.campaign { return campaign }
+        let campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
+        context.update(file.ident) {
+            $0.state = .resetRequired
+            $0.campaign = campaign
+        }
+        touch(context)
+        let report = FoundReport(
+            kind: ResetMessage.type, campaign: campaign, app: context.name.app, slice: slice,
+            generation: context.record.generation, reason: reason, chunk: 0, chunks: 1,
+            clientRealms: [
+                FoundReport.ClientRealm(
+                    partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen)
+            ])
+        publish(Publication(.outcomes, try AMQPMessage(report)))
+        return campaign
+    }
+}

@@ -1,0 +1,53 @@
+import Messages
+import Storage
+
+extension SliceOwner {
+    /// A session begins; it may ask for a client file ident, which is durable before the answer leaves.
+    func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
+        let name = request.context.realm
+        let session = request.context.session
+        guard let app = try await apps.app(name.app) else {
+            return try refuse(name, session, .unknownApp(name.app), to: address)
+        }
+        if let refusal = Refusal.notEnabled(app, needsClientFile: request.needsClientFile) {
+            return try refuse(name, session, refusal, to: address)
+        }
+        let context = try await realm(name, of: app)
+        let now = clock.now()
+        var file: ClientFile?
+        if request.needsClientFile {
+            let allocated = ClientFile(ident: context.record.nextIdent, salt: Self.makeSalt())
+            context.record.nextIdent += 1
+            context.isDirty = true
+            context.insert(
+                ClientFileRecord(
+                    realm: context.record.id, file: allocated, user: request.user,
+                    generation: context.record.generation, createdAt: now, lastSeen: now,
+                    connection: request.connection, protocolVersion: request.protocolVersion,
+                    userAgent: request.userAgent))
+            touch(context)
+            file = allocated
+        }
+        context.opened(
+            session, RealmContext.Session(connection: request.connection, boundAt: now, clientFile: file?.ident))
+        try await observeBind(request, clientFile: file?.ident, in: context)
+        try reply(
+            BoundAnswer(generation: context.record.generation, slice: slice, clientFile: file), to: address)
+    }
+
+    /// A session ends. Evidence only: nothing is answered.
+    func unbind(_ notice: UnbindNotice) async throws {
+        guard let app = try await apps.app(notice.realm.app) else { return }
+        let isKnown: Bool
+        if realms[notice.realm] != nil { isKnown = true } else { isKnown = try await store.realm(notice.realm) != nil }
+        guard isKnown else { return }
+        let context = try await realm(notice.realm, of: app)
+        if let ident = notice.clientFile, try await clientFile(ident, in: context) != nil {
+            let now = clock.now()
+            context.update(ident) { $0.lastSeen = now }
+            touch(context)
+        }
+        try await observeUnbind(notice, in: context)
+        _ = context.closed(notice.session)
+    }
+}

@@ -1,0 +1,71 @@
+import AMQP
+import Messages
+import Storage
+
+extension SliceOwner {
+    /// One client realm, or every one of a realm, must reset. The realm's history goes on as it is.
+    func reset(_ message: ResetMessage, messageID: String?) async throws {
+        guard let app = try await apps.app(message.realm.app) else {
+            throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+        }
+        guard let campaign = message.campaign ?? messageID else {
+            throw PoisonError(
+                reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
+        }
+        let isKnown: Bool
+        if realms[message.realm] != nil {
+            isKnown = true
+        } else {
+            isKnown = try await store.realm(message.realm) != nil
+        }
+        var generation = try await generation(of: app).generation
+        if isKnown {
+            let context = try await realm(message.realm, of: app)
+            generation = context.record.generation
+            try await flush()
+            if let ident = message.clientFile {
+                if let file = try await clientFile(ident, in: context), file.state == .live {
+                    try await mark([file], in: context, campaign: campaign, reason: message.reason)
+                }
+            } else {
+                try await markAll(of: context, campaign: campaign, reason: message.reason)
+            }
+        }
+        try await flush()
+        try await reportFound(
+            kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
+    }
+
+    private func markAll(of context: RealmContext, campaign: String, reason: String?) async throws {
+        var last: UInt64 = 0
+        while true {
+            let files = try await store.liveClientFiles(
+                in: context.record.id, after: last, limit: limits.maxFoundPerReport)
+            guard let end = files.last else { return }
+            last = end.ident
+            try await mark(files, in: context, campaign: campaign, reason: reason)
+            try await flush()
+        }
+    }
+
+    private func mark(
+        _ files: [ClientFileRecord], in context: RealmContext, campaign: String, reason: String?
+    ) async throws {
+        for file in files {
+            context.remember(file)
+            context.update(file.ident) {
+                $0.state = .resetRequired
+                $0.campaign = campaign
+            }
+            touch(context)
+            let notice = ResetNotice(
+                app: context.name.app, partition: context.name.partition, slice: slice,
+                generation: context.record.generation, clientFile: file.ident, campaign: campaign, code: 208,
+                message: reason ?? "this client realm must reset")
+            publish(
+                Publication(
+                    .realms(key: ResetNotice.topicKey(app: context.name.app)),
+                    try AMQPMessage(notice, persistent: false)))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+extension SliceOwner {
+    /// Begins an app's next generation here and tells the coordinator whom it reaches.
+    ///
+    /// Given twice it reports twice, with the same content: the campaign's client files stay listed.
+    func terminate(_ message: TerminationMessage, messageID: String?) async throws {
+        guard let app = try await apps.app(message.app) else {
+            throw PoisonError(reason: "app \(message.app) does not exist", app: message.app)
+        }
+        guard let campaign = message.campaign ?? messageID else {
+            throw PoisonError(
+                reason: "a termination needs a campaign or a message id, so that its repetition changes nothing",
+                app: app.id)
+        }
+        try await flush()
+        let current = try await generation(of: app)
+        var accounted = current
+        if let earlier = try await store.appGeneration(campaign: campaign), earlier.app == app.id {
+            accounted = earlier
+        } else if let wanted = message.generation ?? Self.successor(of: current.generation),
+            wanted > current.generation, wanted < UInt64(Int64.max)
+        {
+            accounted = AppGenerationRecord(app: app.id, generation: wanted, campaign: campaign, at: clock.now())
+            pending.terminations.append(SliceBatch.Termination(accounted))
+            // What is in memory of the app's client files is about to be wrong.
+            forgetRealms(of: app.id)
+            generations[app.id] = nil
+            try await flush()
+            logger.notice(
+                "sync terminated",
+                metadata: ["app": "\(app.id)", "campaign": "\(campaign)", "generation": "\(wanted)"])
+        }
+        try await reportFound(
+            kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,
+            reason: message.reason)
+        let notice = ResetNotice(
+            app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
+            campaign: campaign, code: 208, message: message.reason ?? "sync was terminated")
+        publish(
+            Publication(.realms(key: ResetNotice.topicKey(app: app.id)), try AMQPMessage(notice, persistent: false)))
+    }
+
+    private static func successor(of generation: UInt64) -> UInt64? {
+        let (next, overflow) = generation.addingReportingOverflow(1)
+        return overflow ? nil : next
+    }
+
+    /// Reports a campaign's client files in this slice, in chunks of bounded size.
+    func reportFound(
+        kind: String, campaign: String, app: String, generation: UInt64, reason: String?
+    ) async throws {
+        let count = try await store.countClientFiles(campaign: campaign)
+        let chunks = max(1, (count + limits.maxFoundPerReport - 1) / limits.maxFoundPerReport)
+        var last: ClientFileKey?
+        for chunk in 0..<chunks {
+            let files = try await store.clientFiles(
+                campaign: campaign, after: last, limit: limits.maxFoundPerReport)
+            last = files.last?.record.key ?? last
+            let report = FoundReport(
+                kind: kind, campaign: campaign, app: app, slice: slice, generation: generation, reason: reason,
+                chunk: chunk, chunks: chunks,
+                clientRealms: files.map {
+                    FoundReport.ClientRealm(
+                        partition: $0.name.partition, clientFile: $0.record.ident, user: $0.record.user,
+                        lastSeen: $0.record.lastSeen)
+                })
+            publish(Publication(.outcomes, try AMQPMessage(report)))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+extension SliceOwner {
+    /// What the clock drives: generations said again, client files expired, inferences settled.
+    func tick(_ message: TickMessage) async throws {
+        try await flush()
+        let now = clock.now()
+        for generation in try await store.appGenerations() {
+            let notice = GenerationNotice(
+                app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
+            publish(
+                Publication(
+                    .realms(key: ResetNotice.topicKey(app: generation.app)),
+                    try AMQPMessage(notice, persistent: false)))
+            try await expire(generation.app, now: now)
+        }
+        try await settleCases(now: now)
+    }
+
+    /// Client files that were not seen for the app's maximum offline time cannot come back.
+    private func expire(_ id: String, now: UInt64) async throws {
+        guard let app = try await apps.app(id), app.maxOfflineDays > 0 else { return }
+        let offline = UInt64(app.maxOfflineDays).multipliedReportingOverflow(by: 86_400_000)
+        guard !offline.overflow, offline.partialValue < now else { return }
+        let files = try await store.idleClientFiles(app: id, seenBefore: now - offline.partialValue, limit: 500)
+        guard !files.isEmpty else { return }
+        for var file in files {
+            file.state = .expired
+            pending.clientFiles.append(file)
+        }
+        logger.info("client files expired", metadata: ["app": "\(id)", "count": "\(files.count)"])
+        try await flush()
+        forgetRealms(of: id)
+    }
+}

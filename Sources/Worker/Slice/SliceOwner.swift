@@ -1,0 +1,195 @@
+package import AMQP
+import Changesets
+package import Logging
+package import Messages
+import RealmState
+package import Storage
+
+/// The owner of one slice under one epoch: takes messages in batches, changes the slice in one commit each, and says what
+/// is to be published then.
+///
+/// Batches are given to it one after the other. It runs on a queue of its own.
+package actor SliceOwner {
+    private nonisolated let executor: SliceExecutor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    package nonisolated let slice: SliceNumber
+    package nonisolated let epoch: Epoch
+    let store: any SliceStore
+    let apps: AppDirectory
+    let topology: Topology
+    let limits: WorkerLimits
+    let clock: WorkerClock
+    let metrics: WorkerMetrics
+    let logger: Logger
+
+    var realms: [RealmName: RealmContext] = [:]
+    var nextRealm: RealmID?
+    var generations: [String: AppGenerationRecord] = [:]
+    /// Reset cases read or made since the last commit.
+    var cases: [ClientFileKey: ResetCase] = [:]
+    var dirtyCases: Set<ClientFileKey> = []
+
+    /// What the next commit writes beside the realms that were touched, and what is published after it.
+    var pending = SliceBatch()
+    var seenPending: Set<String> = []
+    var touched: [RealmName] = []
+    private var answers: [Publication] = []
+    private var published: [Publication] = []
+    private var uses: UInt64 = 0
+
+    package init(
+        store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
+        limits: WorkerLimits = WorkerLimits(),
+        clock: WorkerClock = .system, metrics: WorkerMetrics = WorkerMetrics(), logger: Logger
+    ) {
+        slice = store.slice
+        executor = SliceExecutor(label: "sluice.worker.slice.\(store.slice)")
+        self.epoch = epoch
+        self.store = store
+        self.apps = apps
+        self.topology = topology
+        self.limits = limits
+        self.clock = clock
+        self.metrics = metrics
+        var logger = logger
+        logger[metadataKey: "slice"] = "\(store.slice)"
+        logger[metadataKey: "epoch"] = "\(epoch)"
+        self.logger = logger
+    }
+
+    /// Deals with messages in their order. What they change is durable when this returns.
+    ///
+    /// - Returns: what to publish before the messages are acknowledged.
+    /// - Throws: `StoreError` or `WorkerError`; then nothing counts that was not committed, and the same messages may be
+    ///   given again.
+    package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
+        do {
+            for message in messages { try await handle(message) }
+            try await flush()
+        } catch {
+            forgetEverything()
+            throw error
+        }
+        defer { published = [] }
+        return published
+    }
+
+    // MARK: Publishing
+
+    /// Publishes after the commit.
+    func publish(_ publication: Publication) { answers.append(publication) }
+
+    // MARK: Committing
+
+    /// The realm is changed or its clients are to be told something with the next commit.
+    func touch(_ context: RealmContext) {
+        if !touched.contains(context.name) { touched.append(context.name) }
+    }
+
+    /// Commits what is pending and lines up what is to be published.
+    func flush() async throws {
+        var batch = pending
+        let contexts = touched.compactMap { realms[$0] }
+        for context in contexts {
+            gather(context, into: &batch)
+        }
+        for key in dirtyCases.sorted(by: { ($0.realm, $0.ident) < ($1.realm, $1.ident) }) {
+            if let resetCase = cases[key] { batch.resetCases.append(try resetCase.record(realm: key.realm)) }
+        }
+        if !batch.isEmpty {
+            let start = ContinuousClock.now
+            try await store.commit(batch, epoch: epoch)
+            metrics.committed(in: start.duration(to: .now))
+        }
+        for context in contexts {
+            if let notice = try notice(context) { published.append(notice) }
+            context.committed(limits: limits)
+            context.batchStart = context.record.latest.version
+            context.acknowledged = []
+        }
+        published += answers
+        clearPending()
+    }
+
+    private func gather(_ context: RealmContext, into batch: inout SliceBatch) {
+        let id = context.record.id
+        let changes = context.state.takeChanges()
+        if changes.schemaChanged {
+            context.record.schema = context.state.schema.encoded()
+            context.isDirty = true
+        }
+        for table in changes.erasedTables {
+            batch.tableRemovals.append(SliceBatch.TableRemoval(realm: id, table: table.rawValue))
+        }
+        for (table, key) in changes.erased {
+            let row = ObjectRow(table: table.rawValue, key: key)
+            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: nil))
+        }
+        for (table, key, object) in changes.upserted {
+            let row = ObjectRow(table: table.rawValue, key: key)
+            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: object.encoded()))
+        }
+        if context.isDirty { batch.realms.append(context.record) }
+        batch.clientFiles += context.dirtyClientFiles
+    }
+
+    /// What gateways are told about a realm after the commit.
+    private func notice(_ context: RealmContext) throws -> Publication? {
+        let latest = context.record.latest
+        guard latest.version > context.batchStart || !context.acknowledged.isEmpty else { return nil }
+        let records = context.recent.records(after: context.batchStart, through: latest.version)
+        let bytes = records.reduce(0) { $0 + $1.changeset.count + 32 }
+        let notice = IntegratedNotice(
+            realm: context.name, generation: context.record.generation, follows: context.batchStart, latest: latest,
+            entries: bytes > limits.maxNoticeBytes ? [] : records.map(HistoryEntry.init),
+            acknowledgements: context.acknowledged.compactMap { ident in
+                context.clientFile(ident).map {
+                    IntegratedNotice.Acknowledgement(clientFile: ident, upload: $0.record.upload)
+                }
+            })
+        return Publication(
+            .realms(key: context.name.topicKey), try AMQPMessage(notice, persistent: false))
+    }
+
+    private func clearPending() {
+        pending = SliceBatch()
+        seenPending = []
+        touched = []
+        answers = []
+        cases = [:]
+        dirtyCases = []
+    }
+
+    /// Memory may be ahead of the store: everything is read again.
+    private func forgetEverything() {
+        clearPending()
+        published = []
+        realms = [:]
+        generations = [:]
+        nextRealm = nil
+    }
+
+    // MARK: Realms in memory
+
+    func keep(_ context: RealmContext) {
+        uses &+= 1
+        context.lastUse = uses
+        realms[context.name] = context
+        guard realms.count > limits.maxRealms else { return }
+        let idle = realms.values.filter { $0 !== context && !touched.contains($0.name) }.sorted {
+            $0.lastUse < $1.lastUse
+        }
+        for context in idle.prefix(max(1, limits.maxRealms / 8)) { realms[context.name] = nil }
+    }
+
+    func forgetRealms(of app: String) { realms = realms.filter { $0.key.app != app } }
+}
+
+extension HistoryEntry {
+    init(_ record: HistoryRecord) {
+        self.init(
+            serverVersion: record.version, clientVersion: record.clientVersion, originFile: record.originFile,
+            timestamp: record.timestamp, changeset: record.changeset)
+    }
+}

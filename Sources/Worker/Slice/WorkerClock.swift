@@ -1,0 +1,27 @@
+import Foundation
+
+/// The time in the units of messages and stores; injected, so that tests can move it.
+package struct WorkerClock: Sendable {
+    /// Milliseconds of Unix time.
+    package var now: @Sendable () -> UInt64
+
+    package init(now: @escaping @Sendable () -> UInt64) { self.now = now }
+
+    package static let system = WorkerClock { UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) }
+
+    /// 2015-01-01T00:00:00Z, where the timestamps of changesets begin.
+    static let changesetEpoch: UInt64 = 1_420_070_400_000
+
+    /// Now, as a changeset's timestamp.
+    var changesetNow: UInt64 {
+        let now = now()
+        return now > Self.changesetEpoch ? now - Self.changesetEpoch : 0
+    }
+}
+
+extension Duration {
+    var milliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return seconds < 0 ? 0 : UInt64(seconds) &* 1_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,160 @@
+import AMQP
+import Changesets
+import Merge
+import Messages
+import RealmState
+import Storage
+
+extension SliceOwner {
+    /// Integrates one UPLOAD: all of its new changesets, or none.
+    func integrate(
+        _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ original: AMQPMessage
+    ) async throws {
+        guard let app = try await apps.app(message.realm.app) else {
+            throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+        }
+        if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
+            return try refuse(message.realm, upload.session, refusal)
+        }
+        let context = try await realm(message.realm, of: app)
+        guard let file = try await clientFile(upload.clientFile, in: context) else {
+            let refusal = Refusal.reset(
+                code: 208, "client file \(upload.clientFile) does not exist here", app: app,
+                clientFile: upload.clientFile, campaign: nil)
+            return try refuse(message.realm, upload.session, refusal)
+        }
+        let generation = context.record.generation
+        guard file.state == .live, file.generation == generation else {
+            let (code, reason) =
+                file.state == .expired
+                ? (222, "client file \(file.ident) was not seen for too long") : (208, "sync was terminated")
+            return try await refuseForReset(context, upload.session, code: code, reason, app: app, file: file)
+        }
+        guard upload.generation == generation else {
+            return try refuse(context.name, upload.session, .retry("the session belongs to another sync generation"))
+        }
+        switch upload.verdict(on: message.entries, file: file, current: context.record.latest.version) {
+        case .retry(let reason):
+            metrics.gap(app: app.id)
+            try refuse(context.name, upload.session, .retry(reason))
+        case .reset(let code, let reason):
+            try await refuseForReset(context, upload.session, code: code, reason, app: app, file: file)
+        case .integrate(let entries):
+            metrics.duplicates(message.entries.count - entries.count, app: app.id)
+            do {
+                try await integrate(entries, of: upload, in: context)
+            } catch let error as BadChangesetError {
+                // The realm goes on without it; its author cannot, since what follows builds on it.
+                try setAside(original, reason: error.reason, app: app.id)
+                return try await refuseForReset(
+                    context, upload.session, code: 212, error.reason, app: app, file: file)
+            }
+            metrics.integrated(entries.count, app: app.id)
+            try await observe(
+                .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+            if !message.entries.isEmpty, !context.acknowledged.contains(file.ident) {
+                context.acknowledged.append(file.ident)
+            }
+            touch(context)
+        }
+    }
+
+    /// - Throws: `BadChangesetError` with nothing changed.
+    private func integrate(
+        _ entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload, in context: RealmContext
+    ) async throws {
+        let ident = upload.clientFile
+        if !entries.isEmpty {
+            let merged = try await merge(try parse(entries, origin: ident), of: ident, in: context)
+            try await apply(merged.changesets, in: context)
+            for (entry, changeset) in zip(entries, merged.changesets) {
+                append(
+                    changeset, origin: ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp,
+                    to: context)
+            }
+            for (version, changeset) in merged.reciprocals {
+                let bytes = changeset.encoded()
+                context.updateEntry(ident) { $0.setReciprocal(bytes, version: version) }
+                pending.reciprocals.append(
+                    SliceBatch.Reciprocal(owner: context.key(ident), version: version, changeset: bytes))
+            }
+        }
+        advance(upload, in: context)
+    }
+
+    private func parse(
+        _ entries: [ChangesetMessage.Entry], origin: UInt64
+    ) throws -> [IncomingChangeset] {
+        try entries.map { entry in
+            do {
+                return IncomingChangeset(
+                    version: entry.clientVersion, lastIntegratedLocalVersion: entry.serverVersion,
+                    originTimestamp: entry.timestamp, originFileIdent: origin,
+                    changeset: try Changeset(parsing: entry.changeset.bytes))
+            } catch {
+                throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
+            }
+        }
+    }
+
+    /// Applies changesets in order, or none of them.
+    func apply(_ changesets: [Changeset], in context: RealmContext) async throws {
+        context.state.begin()
+        do {
+            for changeset in changesets {
+                try await load(changeset, into: context)
+                try context.state.apply(changeset)
+            }
+        } catch let error as RealmStateError where error.code == .badInstruction {
+            context.state.rollback()
+            throw BadChangesetError(reason: error.description)
+        } catch {
+            context.state.rollback()
+            throw error
+        }
+        context.state.commit()
+    }
+
+    /// Appends one version to the history, whether or not the merge has left anything of it.
+    func append(
+        _ changeset: Changeset, origin: UInt64, clientVersion: UInt64, timestamp: UInt64, to context: RealmContext
+    ) {
+        let bytes = changeset.encoded()
+        context.record.latest = SaltedVersion(version: context.record.latest.version + 1, salt: context.record.salt)
+        context.record.historyBytes += UInt64(bytes.count)
+        context.isDirty = true
+        let record = HistoryRecord(
+            version: context.record.latest.version, salt: context.record.salt, originFile: origin,
+            clientVersion: clientVersion, timestamp: timestamp, changeset: bytes,
+            cumulativeBytes: context.record.historyBytes)
+        context.recent.append(record, parsed: changeset)
+        pending.history.append(SliceBatch.Appended(key: context.historyKey, record: record))
+        touch(context)
+    }
+
+    /// Moves the client file's cursors to the upload's (merge-rules.md 12.2, steps 8 and 9).
+    private func advance(_ upload: ChangesetMessage.Upload, in context: RealmContext) {
+        let ident = upload.clientFile
+        guard let recorded = context.clientFile(ident)?.record.upload else { return }
+        let now = clock.now()
+        context.update(ident) {
+            $0.lastSeen = now
+            $0.lockedServerVersion = max($0.lockedServerVersion, upload.lockedServerVersion)
+            guard upload.progress.clientVersion > recorded.clientVersion else { return }
+            $0.upload.clientVersion = upload.progress.clientVersion
+            $0.upload.serverVersion = max(recorded.serverVersion, upload.progress.serverVersion)
+        }
+        touch(context)
+        guard upload.progress.clientVersion > recorded.clientVersion,
+            upload.progress.serverVersion > recorded.serverVersion
+        else { return }
+        context.updateEntry(ident) { $0.dropReciprocals(through: upload.progress.serverVersion) }
+        pending.reciprocalTrims.append(
+            SliceBatch.ReciprocalTrim(owner: context.key(ident), through: upload.progress.serverVersion))
+    }
+}
+
+/// A changeset that cannot be part of its realm's history: it does not parse, merge or apply.
+struct BadChangesetError: Error {
+    var reason: String
+}

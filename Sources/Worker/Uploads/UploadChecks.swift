@@ -1,0 +1,58 @@
+import Messages
+import Storage
+
+/// What the owner makes of an upload before it looks inside: pure.
+enum UploadVerdict {
+    /// These entries are new.
+    case integrate([ChangesetMessage.Entry])
+    /// Something before it is missing, or it contradicts what is recorded; the client uploads again from there.
+    case retry(String)
+    /// The client file's idea of its history cannot be right.
+    case reset(code: Int, reason: String)
+}
+
+extension ChangesetMessage.Upload {
+    /// - Parameters:
+    ///   - current: the realm's latest server version.
+    func verdict(
+        on entries: [ChangesetMessage.Entry], file: ClientFileRecord, current: UInt64
+    ) -> UploadVerdict {
+        let recorded = file.upload
+        guard follows <= recorded.clientVersion else {
+            return .retry(
+                "the upload follows client version \(follows), and \(recorded.clientVersion) is the last one here")
+        }
+        var previous: ChangesetMessage.Entry?
+        for entry in entries {
+            if let previous {
+                guard entry.clientVersion > previous.clientVersion else {
+                    return .reset(code: 210, reason: "client versions of an upload do not grow")
+                }
+                guard entry.serverVersion >= previous.serverVersion else {
+                    return .reset(code: 209, reason: "server versions of an upload fall")
+                }
+            }
+            previous = entry
+        }
+        if let last = entries.last {
+            guard last.clientVersion <= progress.clientVersion, last.serverVersion <= progress.serverVersion else {
+                return .reset(code: 209, reason: "an upload's entries lie beyond its progress")
+            }
+        }
+        guard progress.serverVersion <= current, lockedServerVersion <= current else {
+            return .reset(
+                code: 209, reason: "an upload names server version \(progress.serverVersion); \(current) is the latest")
+        }
+        let new = Array(entries.drop { $0.clientVersion <= recorded.clientVersion })
+        if let first = new.first {
+            guard first.clientVersion > 0 else { return .reset(code: 210, reason: "client version 0 holds no changes") }
+            guard first.serverVersion >= recorded.serverVersion else {
+                return .reset(
+                    code: 209,
+                    reason:
+                        "an upload is based on server version \(first.serverVersion), before \(recorded.serverVersion)")
+            }
+        }
+        return .integrate(new)
+    }
+}

@@ -1,0 +1,54 @@
+package import AMQP
+package import Messages
+
+/// What a worker needs to know before it starts.
+package struct WorkerConfiguration: Sendable {
+    /// Names the process in queues, heartbeats and the slices' ownership; unique among all that run.
+    package var id: String
+    package var amqp: AMQPConfiguration
+    package var topology: Topology
+    package var slices: SliceCount
+    /// Deliveries in hand for one slice: the most that one commit covers.
+    package var prefetch: Int
+    package var heartbeatInterval: Duration
+    /// How long a slice stays with an owner that shows no life.
+    package var leaseDuration: Duration
+    package var limits: WorkerLimits
+
+    package init(
+        id: String, amqp: AMQPConfiguration, topology: Topology, slices: SliceCount, prefetch: Int = 200,
+        heartbeatInterval: Duration = .seconds(2), leaseDuration: Duration = .seconds(15),
+        limits: WorkerLimits = WorkerLimits()
+    ) {
+        self.id = id
+        self.amqp = amqp
+        self.topology = topology
+        self.slices = slices
+        self.prefetch = min(max(prefetch, 1), 2_000)
+        self.heartbeatInterval = heartbeatInterval
+        self.leaseDuration = leaseDuration
+        self.limits = limits
+    }
+}
+
+/// The bounds of what a worker holds and does at once.
+package struct WorkerLimits: Sendable {
+    /// Bodies of one batch of deliveries.
+    package var maxBatchBytes = 8 << 20
+    /// Realms held in memory for one slice, and what is held of each between commits.
+    package var maxRealms = 256
+    package var maxObjectsPerRealm = 20_000
+    package var maxRecentHistoryBytes = 2 << 20
+    package var maxClientFilesPerRealm = 1_000
+    package var maxReciprocalBytes = 1 << 20
+    /// Local history that one step of a merge holds parsed.
+    package var maxWindowBytes = 16 << 20
+    package var maxPageBytes = 4 << 20
+    /// Above this a notice names its versions without carrying them.
+    package var maxNoticeBytes = 512 << 10
+    package var maxFoundPerReport = 500
+    /// How long a MARK without recovered uploads must stay without them to count as a discard.
+    package var quietAfterMark: Duration = .seconds(15)
+
+    package init() {}
+}
