@@ -1,0 +1,149 @@
+import Crypto
+import Foundation
+import JWTKit
+import Storage
+import Synchronization
+
+/// What a token says (app-services-http.md 3.2). Times are plain integers: a stock client's parser needs that.
+struct TokenClaims: JWTPayload, Equatable {
+    var iss: String
+    var aud: String
+    var sub: String
+    var typ: String
+    var sid: String
+    var did: String
+    var iat: Int
+    var exp: Int
+
+    // Times are checked by `TokenAuthority`, with its clock and skew.
+    func verify(using algorithm: some JWTAlgorithm) throws {}
+}
+
+enum TokenKind: String, Sendable, CaseIterable {
+    case access
+    case refresh
+}
+
+/// Why a token is not accepted. Never carries the token.
+enum TokenError: Error, Sendable {
+    case missing
+    case malformed
+    case unknownKey
+    case badSignature
+    case wrongKind
+    case expired
+    /// The keys cannot be read from the store.
+    case unavailable
+}
+
+/// Signs and checks access and refresh tokens: ES256 only, each kind with keys of its own that all gateways share.
+final class TokenAuthority: Sendable {
+    private struct Keys {
+        var collection: JWTKeyCollection
+        var ids: Set<String>
+        var signing: String
+    }
+
+    private static let maxTokenBytes = 8 << 10
+    private let store: any AccountStore
+    private let policy: TokenPolicy
+    private let issuer: String
+    private let clock: GatewayClock
+    private let keys = Mutex<[TokenKind: Keys]>([:])
+    private let reloadedAt = Mutex<UInt64>(0)
+
+    init(store: any AccountStore, policy: TokenPolicy, issuer: String, clock: GatewayClock) {
+        self.store = store
+        self.policy = policy
+        self.issuer = issuer
+        self.clock = clock
+    }
+
+    /// Reads the keys, or creates them if this cluster has none yet.
+    func loadKeys() async throws {
+        for kind in TokenKind.allCases {
+            let now = clock.unixMilliseconds()
+            let candidate = SigningKeyRecord(
+                id: ObjectID.make(at: now), purpose: kind.rawValue,
+                privateKeyPEM: P256.Signing.PrivateKey().pemRepresentation, createdAt: now)
+            let records = try await store.signingKeys(purpose: kind.rawValue, orCreate: candidate)
+            guard let newest = records.first else { continue }
+            let collection = JWTKeyCollection()
+            for record in records {
+                let key = try ES256PrivateKey(pem: record.privateKeyPEM)
+                await collection.add(ecdsa: key, kid: JWKIdentifier(string: record.id))
+            }
+            let loaded = Keys(collection: collection, ids: Set(records.map(\.id)), signing: newest.id)
+            keys.withLock { $0[kind] = loaded }
+        }
+    }
+
+    func issue(_ kind: TokenKind, app: String, user: String, session: String, device: String) async throws -> String {
+        guard let keys = keys.withLock({ $0[kind] }) else { throw TokenError.unavailable }
+        let now = clock.unixSeconds
+        let lifetime = kind == .access ? policy.accessLifetime : policy.refreshLifetime
+        let claims = TokenClaims(
+            iss: issuer, aud: app, sub: user, typ: kind.rawValue, sid: session, did: device, iat: now,
+            exp: now &+ lifetime.wholeSeconds)
+        return try await keys.collection.sign(claims, kid: JWKIdentifier(string: keys.signing))
+    }
+
+    /// Signature, kind and expiry. Whether the login still holds is the accounts' to say.
+    func verify(_ token: String, as kind: TokenKind) async throws(TokenError) -> TokenClaims {
+        guard !token.isEmpty else { throw .missing }
+        guard token.utf8.count <= Self.maxTokenBytes, let kid = Self.keyID(of: token) else { throw .malformed }
+        let keys = try await keys(for: kind, kid: kid)
+        let claims: TokenClaims
+        do {
+            claims = try await keys.collection.verify(token, as: TokenClaims.self)
+        } catch {
+            throw .badSignature
+        }
+        guard claims.typ == kind.rawValue else { throw .wrongKind }
+        let now = clock.unixSeconds
+        let skew = policy.skew.wholeSeconds
+        guard claims.exp &+ skew > now, claims.iat &- skew <= now else { throw .expired }
+        return claims
+    }
+
+    /// `verify` as a value.
+    func check(_ token: String, as kind: TokenKind) async -> Result<TokenClaims, TokenError> {
+        do {
+            return .success(try await verify(token, as: kind))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// A key that another process has added is read when a token names it, but not more often than every 10 s.
+    private func keys(for kind: TokenKind, kid: String) async throws(TokenError) -> Keys {
+        if let known = keys.withLock({ $0[kind] }), known.ids.contains(kid) { return known }
+        let now = clock.unixMilliseconds()
+        let mayReload = reloadedAt.withLock { at in
+            guard now >= at &+ 10_000 else { return false }
+            at = now
+            return true
+        }
+        if mayReload {
+            do { try await loadKeys() } catch { throw .unavailable }
+        }
+        guard let known = keys.withLock({ $0[kind] }), known.ids.contains(kid) else { throw .unknownKey }
+        return known
+    }
+
+    /// The key id in the header, if the algorithm there is the one we use.
+    private static func keyID(of token: String) -> String? {
+        struct Header: Decodable {
+            var alg: String
+            var kid: String
+        }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var base64 = parts[0].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: base64), let header = try? JSONDecoder().decode(Header.self, from: data),
+            header.alg == "ES256"
+        else { return nil }
+        return header.kid
+    }
+}

@@ -1,0 +1,388 @@
+import AMQP
+import Foundation
+import Logging
+import Messages
+import Operations
+import ServiceLifecycle
+import Synchronization
+
+/// The gateway's line to the cluster: requests to the owners of slices, their answers and notices, uploads, outcomes.
+///
+/// Two connections, because a broker that is short of memory stops reading from publishers. When either is lost the link
+/// is down: requests fail, uploads wait in their sessions; when both are back every session hears of it and asks for
+/// what it may have missed. The queue and its bindings are declared again by the AMQP client.
+final class ClusterLink: Sendable {
+    private struct Lines {
+        var isUp = false
+        /// Grows whenever the link comes up.
+        var generation = 0
+    }
+
+    static let laneCount = 8
+    let sessions = SessionDirectory()
+    private let configuration: GatewayConfiguration
+    private let readiness: Readiness
+    private let apps: AppDirectory
+    private let clock: GatewayClock
+    private let logger: Logger
+    private let metrics: GatewayMetrics
+    private let requests: RequestTable
+    private let bindings: TopicBindings
+    private let lanes: [PublishLane]
+    private let lines = Mutex(Lines())
+    let readinessName = "gateway.broker"
+
+    init(
+        configuration: GatewayConfiguration, apps: AppDirectory, readiness: Readiness, clock: GatewayClock,
+        metrics: GatewayMetrics, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.readiness = readiness
+        self.apps = apps
+        self.clock = clock
+        self.metrics = metrics
+        self.logger = logger
+        requests = RequestTable(limit: configuration.limits.outstandingRequests)
+        let topology = configuration.topology
+        bindings = TopicBindings(queue: topology.gateway(configuration.id), exchange: topology.realms)
+        lanes = (0..<Self.laneCount).map { _ in PublishLane() }
+        readiness.set(readinessName, ready: false, reason: "connecting")
+    }
+
+    var isUp: Bool { lines.withLock { $0.isUp } }
+    var outstandingRequests: Int { requests.count }
+
+    // MARK: What sessions ask for
+
+    /// Sends a request to the owner of the realm's slice; the answer, or the lack of one, goes to the session.
+    func request(_ message: some Message, context: RequestContext) {
+        let number = context.session.number
+        guard isUp else {
+            return sessions.deliver(.requestFailed(GatewayError(.brokerUnavailable, "the broker is away")), to: number)
+        }
+        let id = UUID().uuidString.lowercased()
+        let request = RequestTable.Request(
+            session: number, deadline: context.deadline, startedAt: clock.unixMilliseconds())
+        guard requests.add(id, request) else {
+            return sessions.deliver(.requestFailed(GatewayError(.overloaded, "too many requests")), to: number)
+        }
+        // Requests are worth nothing after their deadline: they need not survive a restart of the broker.
+        publish(message, id: id, correlationID: id, replyTo: queue, persistent: false, realm: context.realm) {
+            [requests, sessions] error in
+            guard let error, let request = requests.take(id) else { return }
+            sessions.deliver(.requestFailed(Self.gatewayError(error)), to: request.session)
+        }
+    }
+
+    /// Publishes an upload; `published` or `publishFailed` follows.
+    func publish(_ message: ChangesetMessage, number: UInt64, session: UInt64) {
+        publish(message, realm: message.realm) { [sessions, metrics] error in
+            if let error {
+                metrics.publishFailed()
+                sessions.deliver(.publishFailed(number, Self.gatewayError(error)), to: session)
+            } else {
+                sessions.deliver(.published(number), to: session)
+            }
+        }
+    }
+
+    /// Publishes to the realm's slice something that nobody waits for.
+    func tell(_ message: some Message, realm: RealmName) {
+        publish(message, realm: realm) { [logger] error in
+            guard let error else { return }
+            logger.warning(
+                "a message could not be published",
+                metadata: ["type": "\(type(of: message).type)", "app": "\(realm.app)", "error": "\(error)"])
+        }
+    }
+
+    /// Publishes to the coordinator. A message that cannot be made or taken is told to `completion`.
+    func report(
+        _ message: some Message, id: String = UUID().uuidString.lowercased(),
+        _ completion: @escaping @Sendable (AMQPError?) -> Void = { _ in }
+    ) {
+        do {
+            let amqp = try AMQPMessage(message, id: id)
+            push(amqp, exchange: configuration.topology.outcomes, key: "", lane: 0, completion)
+        } catch {
+            logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// The same, waiting for the broker's confirm.
+    func reportConfirmed(_ message: some Message, id: String) async throws {
+        guard isUp else { throw GatewayError(.brokerUnavailable, "the broker is away") }
+        let error: AMQPError? = await withCheckedContinuation { continuation in
+            report(message, id: id) { continuation.resume(returning: $0) }
+        }
+        if let error { throw Self.gatewayError(error) }
+    }
+
+    /// Returns when the queue is bound for the realm's notices.
+    func subscribe(_ realm: RealmName) async throws { try await bindings.retain(Self.keys(realm)) }
+
+    func unsubscribe(_ realm: RealmName) async {
+        await bindings.release(Self.keys(realm), at: clock.unixMilliseconds())
+    }
+
+    private static func keys(_ realm: RealmName) -> [String] {
+        [realm.topicKey, ResetNotice.topicKey(app: realm.app), SettingsNotice.topicKey(app: realm.app)]
+    }
+
+    private var queue: String { configuration.topology.gateway(configuration.id) }
+
+    private func publish(
+        _ message: some Message, id: String = UUID().uuidString.lowercased(), correlationID: String? = nil,
+        replyTo: String? = nil, persistent: Bool = true, realm: RealmName,
+        _ completion: @escaping @Sendable (AMQPError?) -> Void
+    ) {
+        let slice = realm.slice(of: configuration.slices)
+        do {
+            let amqp = try AMQPMessage(
+                message, id: id, correlationID: correlationID, replyTo: replyTo, persistent: persistent)
+            push(amqp, exchange: configuration.topology.slices, key: String(slice.value), lane: slice.value, completion)
+        } catch {
+            logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// One lane for a slice: everything about a realm keeps its order.
+    private func push(
+        _ message: AMQPMessage, exchange: String, key: String, lane: Int,
+        _ completion: @escaping @Sendable (AMQPError?) -> Void
+    ) {
+        let item = PublishLane.Item(message: message, exchange: exchange, routingKey: key, completion: completion)
+        if !lanes[lane % lanes.count].push(item) { logger.debug("a message came after the link was closed") }
+    }
+
+    static func gatewayError(_ error: AMQPError) -> GatewayError {
+        switch error.code {
+        case .nacked, .unroutable, .notFound, .preconditionFailed, .accessRefused, .invalidArgument:
+            GatewayError(.overloaded, "the broker refused a message", underlying: error)
+        default: GatewayError(.brokerUnavailable, "the broker is away", underlying: error)
+        }
+    }
+}
+
+// MARK: Running
+
+extension ClusterLink: Service {
+    func run() async throws {
+        var settings = configuration.amqp
+        settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), publishing"
+        let publishing = AMQPConnection(configuration: settings, logger: logger)
+        settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), consuming"
+        let consuming = AMQPConnection(configuration: settings, logger: logger)
+        try await connect(publishing)
+        try await connect(consuming)
+        let publishChannel = try await publishing.openChannel(confirms: true)
+        try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
+        let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
+        try await consumeChannel.declareQueue(
+            AMQPQueueDeclaration(
+                name: queue, durable: false, exclusive: true,
+                arguments: ["x-max-length": 200_000, "x-max-length-bytes": .int(1 << 30)]))
+        await bindings.use(consumeChannel)
+        let consumer = try await consumeChannel.consume(queue: queue)
+        let failure = await serve(publishChannel, consumer, watching: [publishing, consuming])
+        readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")
+        await publishing.close()
+        await consuming.close()
+        if let failure { throw failure }
+    }
+
+    private enum Ending {
+        case shutdown
+        case lanesEmpty
+        case timeUp
+        case queueLost(any Error)
+        case other
+    }
+
+    /// Runs until the shutdown, and then until what was handed in is published, but not for ever.
+    private func serve(
+        _ channel: AMQPChannel, _ consumer: AMQPConsumer, watching connections: [AMQPConnection]
+    ) async -> (any Error)? {
+        await withTaskGroup(of: Ending.self) { group in
+            let lanes = lanes
+            group.addTask {
+                await withDiscardingTaskGroup { lanesGroup in
+                    for lane in lanes { lanesGroup.addTask { await lane.run(on: channel, timeout: .seconds(30)) } }
+                }
+                return .lanesEmpty
+            }
+            group.addTask {
+                await self.watch(connections)
+                return .other
+            }
+            group.addTask {
+                do {
+                    try await self.consume(consumer)
+                    return .other
+                } catch {
+                    return .queueLost(error)
+                }
+            }
+            group.addTask {
+                await self.housekeep()
+                return .other
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                return .shutdown
+            }
+            var failure: (any Error)?
+            waiting: for await ending in group {
+                switch ending {
+                case .shutdown:
+                    for lane in lanes { lane.close() }
+                    group.addTask {
+                        try? await Task.sleep(for: .seconds(5))
+                        return .timeUp
+                    }
+                case .lanesEmpty, .timeUp: break waiting
+                case .queueLost(let error):
+                    failure = error
+                    break waiting
+                case .other: break
+                }
+            }
+            for lane in lanes { lane.close() }
+            group.cancelAll()
+            return failure
+        }
+    }
+
+    private func connect(_ connection: AMQPConnection) async throws {
+        var wait = 1
+        while let error = await Self.start(connection) {
+            guard error.isRetriable else { throw error }
+            readiness.set(readinessName, ready: false, reason: "\(error.code)")
+            logger.warning("cannot reach the broker, trying again", metadata: ["error": "\(error)"])
+            try await Task.sleep(for: .seconds(wait))
+            wait = min(wait * 2, 15)
+        }
+    }
+
+    private static func start(_ connection: AMQPConnection) async -> AMQPError? {
+        do {
+            try await connection.start()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func watch(_ connections: [AMQPConnection]) async {
+        await withDiscardingTaskGroup { group in
+            for connection in connections {
+                group.addTask { for await _ in connection.stateUpdates { self.refresh(connections) } }
+            }
+        }
+    }
+
+    private func refresh(_ connections: [AMQPConnection]) {
+        let states = connections.map(\.state)
+        let isUp = states.allSatisfy { if case .connected = $0 { true } else { false } }
+        let (hasChanged, isFirst) = lines.withLock { lines in
+            let hasChanged = lines.isUp != isUp
+            lines.isUp = isUp
+            if hasChanged, isUp { lines.generation += 1 }
+            return (hasChanged, lines.generation <= 1)
+        }
+        guard hasChanged else { return }
+        readiness.set(readinessName, ready: isUp, reason: isUp ? "" : "\(states)")
+        metrics.link(isUp: isUp)
+        if isUp {
+            logger.info("connected to the broker", metadata: ["queue": "\(queue)"])
+            if !isFirst { sessions.deliverToAll(.linkUp) }
+        } else {
+            logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(states)"])
+            for request in requests.takeAll() {
+                let error = GatewayError(.brokerUnavailable, "the broker is away")
+                sessions.deliver(.requestFailed(error), to: request.session)
+            }
+        }
+    }
+
+    private func housekeep() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(500))
+            let now = clock.unixMilliseconds()
+            for request in requests.takeExpired(at: now) {
+                metrics.requestTimedOut()
+                sessions.deliver(
+                    .requestFailed(GatewayError(.timeout, "no owner answered in time")), to: request.session)
+            }
+            await bindings.sweep(at: now)
+        }
+    }
+}
+
+// MARK: What comes
+
+extension ClusterLink {
+    private func consume(_ consumer: AMQPConsumer) async throws {
+        while let batch = try await next(consumer).get() {
+            for delivery in batch { receive(delivery.message) }
+            if let last = batch.last { try await consumer.ack(upTo: last) }
+        }
+    }
+
+    /// A value in between: the compiler (6.3.1) crashes on a typed error in the loop's condition.
+    private func next(_ consumer: AMQPConsumer) async -> Result<[AMQPDelivery]?, AMQPError> {
+        do {
+            return .success(try await consumer.nextBatch(max: 256))
+        } catch {
+            logger.error("the gateway's queue is lost", metadata: ["queue": "\(queue)", "error": "\(error)"])
+            return .failure(error)
+        }
+    }
+
+    /// Nobody else reads this queue, so what cannot be read is of no use to anybody: it is logged and dropped.
+    private func receive(_ message: AMQPMessage) {
+        do {
+            try dispatch(message)
+        } catch {
+            metrics.undecodable()
+            logger.error(
+                "a message from the cluster cannot be read",
+                metadata: ["type": "\(message.properties.type ?? "none")", "error": "\(error)"])
+        }
+    }
+
+    private func dispatch(_ message: AMQPMessage) throws {
+        switch message.properties.type {
+        case BoundAnswer.type: answer(message, .bound(try message.decode(BoundAnswer.self)))
+        case IdentifiedAnswer.type: answer(message, .identified(try message.decode(IdentifiedAnswer.self)))
+        case PageAnswer.type: answer(message, .page(try message.decode(PageAnswer.self)))
+        case RefusedAnswer.type:
+            let refusal = try message.decode(RefusedAnswer.self)
+            if let id = message.properties.correlationID { _ = requests.take(id) }
+            guard refusal.session.gateway == configuration.id else { return }
+            sessions.deliver(.refused(refusal), to: refusal.session.number)
+        case IntegratedNotice.type:
+            let notice = try message.decode(IntegratedNotice.self)
+            sessions.deliver(.integrated(notice), toRealm: notice.realm)
+        case ResetNotice.type:
+            let notice = try message.decode(ResetNotice.self)
+            sessions.deliver(.reset(notice), toApp: notice.app)
+        case GenerationNotice.type:
+            let notice = try message.decode(GenerationNotice.self)
+            sessions.deliver(.generation(notice), toApp: notice.app)
+        case SettingsNotice.type:
+            let notice = try message.decode(SettingsNotice.self)
+            apps.forget(notice.app)
+            sessions.settingsChanged(app: notice.app)
+        case let other:
+            throw MessageError(messageType: other ?? "untyped", reason: "not for a gateway")
+        }
+    }
+
+    private func answer(_ message: AMQPMessage, _ event: ClusterEvent) {
+        // An answer after its deadline, or to an earlier life of this gateway's id, is nobody's.
+        guard let id = message.properties.correlationID, let request = requests.take(id) else { return }
+        metrics.answered(afterMilliseconds: clock.unixMilliseconds() &- request.startedAt)
+        sessions.deliver(event, to: request.session)
+    }
+}

@@ -1,0 +1,99 @@
+import AMQP
+import DequeModule
+import Synchronization
+
+/// Publishes in order, one confirmed batch after the other: what one session publishes reaches its slice's queue in the
+/// order in which it was handed in, and a batch costs one wait for the broker however many messages it holds.
+final class PublishLane: Sendable {
+    struct Item: Sendable {
+        var message: AMQPMessage
+        var exchange: String
+        var routingKey: String
+        var completion: @Sendable (AMQPError?) -> Void
+    }
+
+    private struct State {
+        var items: Deque<Item> = []
+        var bytes = 0
+        var waiter: CheckedContinuation<Void, Never>?
+        var isClosed = false
+    }
+
+    static let maxBatch = 512
+    static let maxBatchBytes = 4 << 20
+    private let state = Mutex(State())
+
+    /// False if the lane is closed.
+    func push(_ item: Item) -> Bool {
+        let (isTaken, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard !state.isClosed else { return (false, nil) }
+            state.items.append(item)
+            state.bytes += item.message.body.count
+            defer { state.waiter = nil }
+            return (true, state.waiter)
+        }
+        waiter?.resume()
+        return isTaken
+    }
+
+    /// Fails everything that waits. What is being published has its own end.
+    func failAll(_ error: AMQPError) {
+        let items = state.withLock { state in
+            defer {
+                state.items = []
+                state.bytes = 0
+            }
+            return state.items
+        }
+        for item in items { item.completion(error) }
+    }
+
+    /// Takes nothing more; `run` ends once everything is published.
+    func close() {
+        let waiter = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    func run(on channel: AMQPChannel, timeout: Duration) async {
+        while let batch = await next() {
+            let results = await channel.publish(
+                batch: batch.map { ($0.message, exchange: $0.exchange, routingKey: $0.routingKey) }, mandatory: true,
+                timeout: timeout)
+            for (index, item) in batch.enumerated() { item.completion(index < results.count ? results[index] : nil) }
+        }
+    }
+
+    private func next() async -> [Item]? {
+        while true {
+            let (batch, isClosed) = state.withLock { state in (Self.take(&state), state.isClosed) }
+            if !batch.isEmpty { return batch }
+            if isClosed { return nil }
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    guard state.items.isEmpty, !state.isClosed else { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+
+    private static func take(_ state: inout State) -> [Item] {
+        var batch: [Item] = []
+        var bytes = 0
+        while batch.count < maxBatch, let item = state.items.first {
+            let size = item.message.body.count
+            guard batch.isEmpty || bytes + size <= maxBatchBytes else { break }
+            bytes += size
+            batch.append(item)
+            state.items.removeFirst()
+        }
+        state.bytes -= bytes
+        return batch
+    }
+}

@@ -1,0 +1,159 @@
+import Logging
+import Messages
+import SyncProtocol
+
+// What the machines want done.
+extension ClientConnection {
+    var isCongested: Bool { outbox.bytes > environment.limits.connectionOutboundBytes / 8 }
+
+    func performOnAll(_ event: SessionEvent) {
+        for session in sessions.keys.sorted() { perform(event, on: session) }
+    }
+
+    /// Nothing in here waits: what one event draws happens before the next event of this connection.
+    func perform(_ event: SessionEvent, on session: SessionIdent) {
+        guard var entry = sessions[session] else { return }
+        let environment = SessionEnvironment(
+            now: self.environment.clock.unixMilliseconds(), isCongested: isCongested,
+            isLinkUp: self.environment.link.isUp)
+        let before = entry.machine.unacknowledgedBytes
+        let actions = entry.machine.handle(event, environment)
+        sessions[session] = entry
+        let change = entry.machine.unacknowledgedBytes - before
+        if change != 0 {
+            budgeted += change
+            self.environment.budget.change(by: change)
+        }
+        for action in actions { act(action, session, entry.number, entry.machine.context.realm) }
+        if !readers.isEmpty, !mustWait { resumeReaders() }
+    }
+
+    private func act(_ action: SessionAction, _ session: SessionIdent, _ number: UInt64, _ realm: RealmName) {
+        let link = environment.link
+        switch action {
+        case .send(let message): send(message)
+        case .sendReset(let message, let report): send(message, report: report)
+        case .subscribeAndBind(let request): subscribe(number, realm, then: request)
+        case .identify(let request): link.request(request, context: request.context)
+        case .page(let request): link.request(request, context: request.context)
+        case .publish(let message, let upload): link.publish(message, number: upload, session: number)
+        case .reset(let message): link.tell(message, realm: realm)
+        case .unsubscribe: unsubscribe(number, realm)
+        case .report(let notice): link.tell(notice, realm: realm)
+        case .claim(let file): environment.registry.claim(file.ident, realm: realm, by: self)
+        case .recorded(let upload, let locked):
+            checker.identified(
+                session,
+                upload: SyncProtocol.UploadCursor(
+                    clientVersion: ClientVersion(upload.clientVersion),
+                    serverVersion: ServerVersion(upload.serverVersion)),
+                lockedServerVersion: ServerVersion(locked))
+        case .forget:
+            let file = sessions[session]?.machine.clientFile?.ident
+            if let entry = sessions.removeValue(forKey: session) {
+                let rest = entry.machine.unacknowledgedBytes
+                budgeted -= rest
+                environment.budget.change(by: -rest)
+            }
+            numbers[number] = nil
+            link.sessions.remove(number)
+            if let file { environment.registry.release(file, realm: realm, by: self) }
+        }
+    }
+
+    private func subscribe(_ number: UInt64, _ realm: RealmName, then request: BindRequest) {
+        let link = environment.link
+        // Unstructured: binding the queue takes a round trip to the broker, and the socket's other sessions go on.
+        // It ends by the link's own deadlines.
+        subscriptions[number] = Task {
+            do {
+                try await link.subscribe(realm)
+            } catch {
+                deliver(.requestFailed(GatewayError(.brokerUnavailable, "no binding", underlying: error)), to: number)
+                return false
+            }
+            if numbers[number] != nil { link.request(request, context: request.context) }
+            return true
+        }
+    }
+
+    private func unsubscribe(_ number: UInt64, _ realm: RealmName) {
+        guard let subscription = subscriptions.removeValue(forKey: number) else { return }
+        let link = environment.link
+        // Unstructured: the keys may still be on their way, and must be given back after that.
+        Task { if await subscription.value { await link.unsubscribe(realm) } }
+    }
+
+    /// Checks, encodes and queues a message. What must not leave does not: the session ends instead, and will try again.
+    func send(_ message: ServerMessage, report: NotifiedReport? = nil) {
+        guard !isClosing else { return }
+        let bytes: [UInt8]
+        do throws(SyncProtocolError) {
+            try checker.send(message)
+            bytes = try encoder.encode(message)
+        } catch {
+            return refused(message, error)
+        }
+        if case .download = message { environment.metrics.downloaded(app: upgrade.app, bytes: bytes.count) }
+        if case .jsonError(_, let code, let body) = message {
+            environment.metrics.error(code: code.rawValue)
+            logger.info(
+                "a session ends in an error",
+                metadata: [
+                    "session": "\(message.session ?? .connection)", "code": "\(code.rawValue)",
+                    "action": "\(body.action.wireName)", "reason": "\(body.message)",
+                ])
+        }
+        var isUrgent = false
+        if case .pong = message { isUrgent = true }
+        outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent)
+        if outbox.bytes > environment.limits.connectionOutboundBytes * 16 {
+            logger.warning("a client takes nothing")
+            hangUp()
+        }
+    }
+
+    private func refused(_ message: ServerMessage, _ error: SyncProtocolError) {
+        environment.metrics.sendingRefused()
+        logger.error(
+            "a message that the client would not survive was held back",
+            metadata: [
+                "message": "\(message.name)", "session": "\(message.session ?? .connection)",
+                "reason": "\(error.message)",
+            ])
+        guard let session = message.session, let entry = sessions[session] else { return }
+        if case .jsonError = message { return hangUp() }
+        deliver(
+            .refused(
+                RefusedAnswer(
+                    realm: entry.machine.context.realm, session: entry.machine.context.reference,
+                    code: ErrorCode.otherSessionError.rawValue, action: ErrorAction.transient.wireName,
+                    message: "the server made a mistake with this session", tryAgain: true,
+                    backoff: .init(intervalSeconds: 5, maxDelaySeconds: 300, multiplier: 2))), to: entry.number)
+    }
+
+    // MARK: Back-pressure
+
+    /// Returns when the socket may be read again: uploads that nobody has acknowledged are bounded, for each session and
+    /// for the gateway, and without the broker nothing is read after the first upload that waits for it.
+    func waitForBudget() async {
+        while !isClosing, !Task.isCancelled, mustWait {
+            await withCheckedContinuation { readers.append($0) }
+        }
+    }
+
+    private var mustWait: Bool {
+        if budgeted > 0, environment.budget.isSpent { return true }
+        return sessions.values.contains { _, machine in
+            // One session's uploads hold up the socket: its other sessions and PINGs wait behind them.
+            machine.unacknowledgedBytes > environment.limits.sessionUnacknowledgedBytes
+                || (!environment.link.isUp && machine.hasUnconfirmedUploads)
+        }
+    }
+
+    func resumeReaders() {
+        let waiting = readers
+        readers = []
+        for reader in waiting { reader.resume() }
+    }
+}

@@ -1,0 +1,97 @@
+import Messages
+import Synchronization
+
+/// All connections of a gateway, and which of them holds which client realm.
+final class ConnectionRegistry: Sendable {
+    private struct FileKey: Hashable {
+        var realm: RealmName
+        var clientFile: UInt64
+    }
+
+    private struct State {
+        var connections: [ObjectIdentifier: ClientConnection] = [:]
+        var holders: [FileKey: ObjectIdentifier] = [:]
+        var keys: [ObjectIdentifier: Set<FileKey>] = [:]
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+    private let metrics: GatewayMetrics
+
+    init(metrics: GatewayMetrics) { self.metrics = metrics }
+
+    /// False if the gateway is shutting down.
+    func add(_ connection: ClientConnection) -> Bool {
+        let count: Int? = state.withLock { state in
+            guard !state.isStopping else { return nil }
+            state.connections[ObjectIdentifier(connection)] = connection
+            return state.connections.count
+        }
+        guard let count else { return false }
+        metrics.connections(count)
+        return true
+    }
+
+    func remove(_ connection: ClientConnection) {
+        let id = ObjectIdentifier(connection)
+        let count = state.withLock { state in
+            state.connections[id] = nil
+            for key in state.keys.removeValue(forKey: id) ?? [] where state.holders[key] == id {
+                state.holders[key] = nil
+            }
+            return state.connections.count
+        }
+        metrics.connections(count)
+    }
+
+    /// `connection` has identified itself as the client realm: an older connection with the same one is a zombie.
+    func claim(_ clientFile: UInt64, realm: RealmName, by connection: ClientConnection) {
+        let id = ObjectIdentifier(connection)
+        let key = FileKey(realm: realm, clientFile: clientFile)
+        let older: ClientConnection? = state.withLock { state in
+            guard state.connections[id] != nil else { return nil }
+            let holder = state.holders[key]
+            state.holders[key] = id
+            state.keys[id, default: []].insert(key)
+            guard let holder, holder != id else { return nil }
+            state.keys[holder]?.remove(key)
+            return state.connections[holder]
+        }
+        older?.mailbox.post(.hangUp)
+    }
+
+    func release(_ clientFile: UInt64, realm: RealmName, by connection: ClientConnection) {
+        let id = ObjectIdentifier(connection)
+        let key = FileKey(realm: realm, clientFile: clientFile)
+        state.withLock { state in
+            guard state.holders[key] == id else { return }
+            state.holders[key] = nil
+            state.keys[id]?.remove(key)
+        }
+    }
+
+    var all: [ClientConnection] { state.withLock { Array($0.connections.values) } }
+    var count: Int { state.withLock { $0.connections.count } }
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Closes the sockets of one login.
+    func closeLogin(_ sid: String, code: UInt16, reason: String) {
+        for connection in all where connection.upgrade.claims?.sid == sid {
+            connection.mailbox.post(.close(code: code, reason: reason))
+        }
+    }
+
+    /// Lets no more in, and tells everybody to come back later.
+    func stop() {
+        let connections = state.withLock { state in
+            state.isStopping = true
+            return Array(state.connections.values)
+        }
+        for connection in connections { connection.mailbox.post(.shutdown) }
+    }
+
+    func tick(sessions: Int) {
+        metrics.sessions(sessions)
+        for connection in all { connection.mailbox.post(.tick) }
+    }
+}

@@ -1,0 +1,35 @@
+import HTTPTypes
+
+/// An error as the client API answers it (app-services-http.md 2.3 to 2.5).
+struct APIError: Error, Sendable {
+    var status: HTTPResponse.Status
+    var code: String?
+    var message: String
+    var retryAfter: Int?
+
+    init(_ status: HTTPResponse.Status, _ code: String?, _ message: String, retryAfter: Int? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retryAfter = retryAfter
+    }
+
+    static let noBearer = APIError(.unauthorized, "InvalidSession", "must authenticate first")
+    static let invalidSession = APIError(.unauthorized, "InvalidSession", "invalid session")
+    static let invalidPassword = APIError(.unauthorized, "InvalidPassword", "invalid username/password")
+    static let userDisabled = APIError(.unauthorized, "UserDisabled", "user disabled")
+    static let providerNotFound = APIError(.notFound, "AuthProviderNotFound", "auth provider not found")
+    static let nameInUse = APIError(.conflict, "AccountNameInUse", "name already in use")
+    static let unknownApp = APIError(.notFound, nil, "cannot find app")
+    static let notFound = APIError(.notFound, nil, "not found")
+    static let tooLarge = APIError(.contentTooLarge, "BadRequest", "request body too large")
+    static let storeUnavailable = APIError(
+        .serviceUnavailable, "MaintenanceInProgress", "the service is unavailable for a moment", retryAfter: 2)
+    static let internalError = APIError(.internalServerError, "InternalServerError", "internal server error")
+
+    static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "BadRequest", message) }
+
+    static func throttled(_ seconds: Int) -> APIError {
+        APIError(.tooManyRequests, "RateLimitExceeded", "too many requests", retryAfter: seconds)
+    }
+}

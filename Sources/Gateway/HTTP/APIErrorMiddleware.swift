@@ -1,0 +1,67 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import Storage
+
+/// Turns every error into the body that clients understand: exactly `application/json`, with `error`, `error_code` and
+/// a `link` that names the request.
+struct APIErrorMiddleware: RouterMiddleware {
+    typealias Context = GatewayRequestContext
+
+    let origin: @Sendable () -> String
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let error: APIError
+        do {
+            return try await next(request, context)
+        } catch let known as APIError {
+            error = known
+        } catch let failure as StoreError {
+            context.logger.warning("the store failed", metadata: ["error": "\(failure)"])
+            error = failure.isRetriable ? .storeUnavailable : .internalError
+        } catch let failure as GatewayError {
+            context.logger.warning("a request failed", metadata: ["error": "\(failure)"])
+            error = failure.isRetriable ? .storeUnavailable : .internalError
+        } catch let failure as HTTPError {
+            error = APIError(
+                failure.status, failure.status == .notFound ? nil : "BadRequest", failure.body ?? "\(failure.status)")
+        } catch is TokenError {
+            error = .storeUnavailable
+        } catch is CancellationError {
+            error = .storeUnavailable
+        } catch {
+            // The value may hold what the client sent: only its type is logged.
+            context.logger.error("unexpected error", metadata: ["error": "\(type(of: error))"])
+            return response(.internalError, context)
+        }
+        return response(error, context)
+    }
+
+    private func response(_ error: APIError, _ context: Context) -> Response {
+        let app = context.parameters.get("app").map { "/apps/\($0.filter { $0.isLetter || $0.isNumber || $0 == "-" })" }
+        let link = "\(origin())\(app ?? "")/logs?co_id=\(context.id)"
+        let body = ErrorBody(error: error.message, error_code: error.code, link: link)
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        if let seconds = error.retryAfter { headers[.retryAfter] = String(seconds) }
+        return Response(status: error.status, headers: headers, body: .init(byteBuffer: body.encoded))
+    }
+
+    private struct ErrorBody: Encodable {
+        var error: String
+        var error_code: String?
+        var link: String
+    }
+}
+
+extension Encodable {
+    /// As compact JSON with plain slashes.
+    var encoded: ByteBuffer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return ByteBuffer(bytes: (try? encoder.encode(self)) ?? Data("{}".utf8))
+    }
+}

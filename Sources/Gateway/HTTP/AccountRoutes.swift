@@ -1,0 +1,145 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Storage
+
+/// The client API's account endpoints (app-services-http.md sections 1, 3 and 4).
+struct AccountRoutes: Sendable {
+    let accounts: AccountService
+    let origin: @Sendable () -> String
+    let maxBodyBytes: Int
+    /// Called after a logout, so that the login's sockets close at once.
+    let loggedOut: @Sendable (TokenClaims) async -> Void
+
+    static let root = "api/client/v2.0"
+
+    func add(to router: Router<GatewayRequestContext>) {
+        let root = RouterPath(Self.root)
+        let app = RouterPath("\(Self.root)/app/:app")
+        router.get("\(app)/location") { request, context in try await location(context) }
+        router.post("\(app)/auth/providers/:provider/login") { request, context in
+            try await login(request, context)
+        }
+        router.post("\(app)/auth/providers/local-userpass/register") { request, context in
+            try await register(request, context)
+        }
+        router.get("\(root)/auth/profile") { request, _ in try await profile(request) }
+        router.post("\(root)/auth/session") { request, _ in
+            Self.json(["access_token": try await accounts.refresh(request.bearer)], noStore: true)
+        }
+        router.delete("\(root)/auth/session") { request, _ in
+            await loggedOut(try await accounts.logout(request.bearer))
+            return Response(status: .noContent)
+        }
+    }
+
+    private func location(_ context: GatewayRequestContext) async throws -> Response {
+        _ = try await accounts.app(try context.parameters.require("app"))
+        let origin = origin()
+        return Self.json([
+            "deployment_model": "LOCAL", "location": "self", "hostname": origin,
+            "ws_hostname": Self.webSocketOrigin(origin),
+        ])
+    }
+
+    static func webSocketOrigin(_ origin: String) -> String {
+        origin.hasPrefix("http") ? "ws" + origin.dropFirst("http".count) : origin
+    }
+
+    private struct Credentials: Decodable {
+        var username: String?
+        var email: String?
+        var password: String?
+    }
+
+    private func login(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let app = try context.parameters.require("app")
+        let login: AccountService.Login
+        switch try context.parameters.require("provider") {
+        case "anon-user":
+            _ = try await body(of: request)
+            login = try await accounts.loginAnonymously(app: app, address: context.address)
+        case "local-userpass":
+            let credentials = try await credentials(of: request)
+            guard let username = credentials.username, let password = credentials.password else {
+                throw APIError.badRequest("expected username and password")
+            }
+            login = try await accounts.login(
+                app: app, email: username, password: password, address: context.address)
+        default:
+            _ = try await accounts.app(app)
+            throw APIError.providerNotFound
+        }
+        return Self.json(
+            [
+                "access_token": login.accessToken, "refresh_token": login.refreshToken, "user_id": login.userID,
+                "device_id": login.deviceID,
+            ], noStore: true)
+    }
+
+    private func register(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let credentials = try await credentials(of: request)
+        guard let email = credentials.email, let password = credentials.password else {
+            throw APIError.badRequest("expected email and password")
+        }
+        try await accounts.register(
+            app: try context.parameters.require("app"), email: email, password: password, address: context.address)
+        return Response(status: .created)
+    }
+
+    private struct Profile: Encodable {
+        struct Identity: Encodable {
+            var id: String
+            var provider_type: String
+        }
+        var user_id: String
+        var type = "normal"
+        var identities: [Identity]
+        var data: [String: String]
+    }
+
+    private func profile(_ request: Request) async throws -> Response {
+        let user = try await accounts.profile(request.bearer)
+        return Self.json(
+            Profile(
+                user_id: user.id, identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },
+                data: user.email.map { ["email": $0] } ?? [:]), noStore: true)
+    }
+
+    private func credentials(of request: Request) async throws -> Credentials {
+        let body = try await body(of: request)
+        guard let credentials = try? JSONDecoder().decode(Credentials.self, from: Data(body.readableBytesView)) else {
+            throw APIError.badRequest("expected a JSON object")
+        }
+        return credentials
+    }
+
+    private func body(of request: Request) async throws -> ByteBuffer {
+        try await request.limitedBody(maxBodyBytes)
+    }
+
+    private static func json(_ value: some Encodable, noStore: Bool = false) -> Response {
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if noStore { headers[.cacheControl] = "no-store" }
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: value.encoded))
+    }
+}
+
+extension Request {
+    /// The bearer token; clients that are logged out send `Bearer ` with nothing after it, which is none.
+    var bearer: String {
+        guard let value = headers[.authorization] else { return "" }
+        guard value.lowercased().hasPrefix("bearer") else { return "" }
+        return value.dropFirst("bearer".count).trimmingCharacters(in: .whitespaces)
+    }
+
+    func limitedBody(_ maxBytes: Int) async throws -> ByteBuffer {
+        if let text = headers[.contentLength], let length = Int(text), length > maxBytes { throw APIError.tooLarge }
+        do {
+            return try await body.collect(upTo: maxBytes)
+        } catch is NIOTooManyBytesError {
+            throw APIError.tooLarge
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Messages
+import NIOCore
+
+/// Where clients of our own SDK tell how a client reset ended:
+/// `POST /api/client/v2.0/app/{app}/sync/reset-outcomes`, an access token, one report or an array of them.
+struct OutcomeRoutes: Sendable {
+    let accounts: AccountService
+    let link: ClusterLink
+    let limiter: RateLimiter
+    let maxBodyBytes: Int
+    let clock: GatewayClock
+
+    private static let maxReports = 100
+    private static let maxText = 2_000
+
+    func add(to router: Router<GatewayRequestContext>) {
+        router.post("\(RouterPath("\(AccountRoutes.root)/app/:app/sync/reset-outcomes"))") { request, context in
+            try await receive(request, context)
+        }
+    }
+
+    /// The report as a client sends it: `OutcomeReport` without what only the cluster knows.
+    private struct Report: Decodable {
+        struct Realm: Decodable {
+            var app: String?
+            var partition: String
+        }
+
+        var attempt: String
+        var realm: Realm
+        var identOld: UInt64
+        var identNew: UInt64?
+        var modeRequested: String?
+        var modeUsed: String?
+        var result: OutcomeReport.Result
+        var changesets: OutcomeReport.Changesets?
+        var backupFile: String?
+        var error: OutcomeReport.Failure?
+        var at: UInt64?
+    }
+
+    private func receive(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
+        let app = try context.parameters.require("app")
+        let (claims, _) = try await accounts.authenticate(request.bearer)
+        guard claims.aud == app else {
+            throw APIError(.forbidden, "UserAppDomainMismatch", "the token is for another app")
+        }
+        if let seconds = limiter.retryAfter(claims.sub) { throw APIError.throttled(seconds) }
+        let body = Data(try await request.limitedBody(maxBodyBytes).readableBytesView)
+        for report in try Self.decode(body) {
+            guard (1...200).contains(report.attempt.utf8.count), report.realm.app.map({ $0 == app }) ?? true else {
+                throw APIError.badRequest("expected an attempt id, and the realm of this app")
+            }
+            let outcome = outcome(report, app: app, user: claims.sub)
+            // The id makes a repetition harmless along the whole way.
+            try await link.reportConfirmed(outcome, id: "\(claims.sub)-\(outcome.attempt)-\(outcome.result.rawValue)")
+        }
+        return Response(status: .noContent)
+    }
+
+    private static func decode(_ body: Data) throws -> [Report] {
+        let decoder = JSONDecoder()
+        let reports: [Report]
+        do {
+            reports =
+                body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "[")
+                ? try decoder.decode([Report].self, from: body) : [try decoder.decode(Report.self, from: body)]
+        } catch {
+            throw APIError.badRequest("expected a reset outcome, or an array of them")
+        }
+        guard reports.count <= maxReports else { throw APIError.badRequest("at most \(maxReports) reports at once") }
+        return reports
+    }
+
+    private func outcome(_ report: Report, app: String, user: String) -> OutcomeReport {
+        func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.maxText)) } }
+        return OutcomeReport(
+            campaign: nil, attempt: report.attempt,
+            realm: RealmName(app: app, partition: RealmName.partition(fromText: report.realm.partition)), user: user,
+            identOld: report.identOld, identNew: report.identNew, modeRequested: short(report.modeRequested),
+            modeUsed: short(report.modeUsed), result: report.result, changesets: report.changesets,
+            // The name only: a path would tell about the user's machine.
+            backupFile: short(report.backupFile?.split(separator: "/").last.map(String.init)),
+            error: report.error.map { .init(name: short($0.name) ?? "", message: short($0.message) ?? "") },
+            evidence: .client, confidence: 1, at: report.at ?? clock.unixMilliseconds())
+    }
+}

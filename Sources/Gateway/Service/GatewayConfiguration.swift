@@ -1,0 +1,111 @@
+package import AMQP
+package import Messages
+
+/// How one gateway is set up.
+package struct GatewayConfiguration: Sendable {
+    /// Unique among the cluster's gateways; names its queue.
+    package var id: String
+    package var host: String
+    /// 0 takes any free port.
+    package var port: Int
+    /// The origin that clients reach this gateway by, such as `https://sync.example.net`; without a trailing slash.
+    /// Nil means `http://<host>:<port>`. Never taken from a request's `Host` header.
+    package var publicURL: String?
+    package var amqp: AMQPConfiguration
+    package var topology: Topology
+    package var slices: SliceCount
+    package var limits = GatewayLimits()
+    package var timings = GatewayTimings()
+    package var tokens = TokenPolicy()
+    package var passwords = PasswordParameters()
+
+    package init(
+        id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,
+        topology: Topology = Topology(), slices: SliceCount
+    ) {
+        self.id = id
+        self.host = host
+        self.port = port
+        self.publicURL = publicURL
+        self.amqp = amqp
+        self.topology = topology
+        self.slices = slices
+    }
+}
+
+/// Everything that is bounded, and how far.
+package struct GatewayLimits: Sendable {
+    /// Sockets of clients; further ones wait in the listener's backlog.
+    package var maxConnections = 20_000
+    /// Uploads of one session that no worker has acknowledged yet, in bytes; beyond, its socket is not read.
+    package var sessionUnacknowledgedBytes = 4 << 20
+    /// The same for the whole gateway.
+    package var gatewayUnacknowledgedBytes = 128 << 20
+    /// Messages waiting for one socket to drain, in bytes; beyond, live sessions fall back to asking for pages.
+    package var connectionOutboundBytes = 4 << 20
+    /// Requests that wait for an owner's answer, over all sessions.
+    package var outstandingRequests = 20_000
+    /// Entries of one page of history, in bytes.
+    package var pageBytes = 256 << 10
+    /// The body of an account request.
+    package var accountBodyBytes = 64 << 10
+    /// Deliveries that the broker may send ahead.
+    package var prefetch = 512
+    /// Password hashes computed at the same time, and waiting for that.
+    package var passwordThreads = 2
+    package var passwordQueue = 64
+    /// Logins by password that one account and address may try at once, and how many a minute refill.
+    package var loginRate = Rate(burst: 20, perMinute: 20)
+    package var registerRate = Rate(burst: 60, perMinute: 60)
+    package var anonymousRate = Rate(burst: 2_000, perMinute: 6_000)
+    package var refreshRate = Rate(burst: 256, perMinute: 240)
+    package var outcomeRate = Rate(burst: 120, perMinute: 120)
+
+    package struct Rate: Sendable, Hashable {
+        package var burst: Int
+        package var perMinute: Int
+
+        package init(burst: Int, perMinute: Int) {
+            self.burst = burst
+            self.perMinute = perMinute
+        }
+    }
+
+    package init() {}
+}
+
+/// How long things may take.
+package struct GatewayTimings: Sendable {
+    /// How long an owner may take to answer a request.
+    package var requestDeadline: Duration = .seconds(10)
+    /// A socket that sends no request is closed after this.
+    package var firstRequest: Duration = .seconds(30)
+    package var idleHTTP: Duration = .seconds(75)
+    /// A client pings at least every 10 minutes; one that is silent for longer than this is gone.
+    package var silentSocket: Duration = .seconds(30 * 60)
+    /// How long a connection is served after its token has expired.
+    package var tokenGrace: Duration = .seconds(5 * 60)
+    /// How often a live connection's user and login are looked up again.
+    package var recheck: Duration = .seconds(120)
+    /// How long an upload that only reports progress may wait for one with changesets, which makes it superfluous.
+    package var progressDelay: Duration = .seconds(2)
+    package var housekeeping: Duration = .seconds(1)
+    /// How long an app's settings may be remembered when no notice came.
+    package var appCache: Duration = .seconds(5)
+    /// How long a closing socket may take to drain.
+    package var closing: Duration = .seconds(2)
+    /// How long a failed client waits for the reset that the owner decides.
+    package var resetDecision: Duration = .seconds(15)
+
+    package init() {}
+}
+
+/// How long tokens live.
+package struct TokenPolicy: Sendable {
+    package var accessLifetime: Duration = .seconds(1800)
+    package var refreshLifetime: Duration = .seconds(60 * 86_400)
+    /// What clocks may differ by.
+    package var skew: Duration = .seconds(60)
+
+    package init() {}
+}

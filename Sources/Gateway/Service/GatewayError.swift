@@ -1,0 +1,31 @@
+/// Why the gateway could not do something. Messages name no token, password or payload.
+package struct GatewayError: Error, CustomStringConvertible, Sendable {
+    package struct Code: Hashable, Sendable {
+        package var name: String
+        /// The broker is unreachable or refuses messages for now.
+        package static let brokerUnavailable = Code(name: "brokerUnavailable")
+        /// No owner answered in time.
+        package static let timeout = Code(name: "timeout")
+        /// A bound of `GatewayLimits` is reached.
+        package static let overloaded = Code(name: "overloaded")
+        package static let shuttingDown = Code(name: "shuttingDown")
+        package static let invalidConfiguration = Code(name: "invalidConfiguration")
+        package static let passwordHash = Code(name: "passwordHash")
+    }
+
+    package var code: Code
+    package var message: String
+    package var underlying: (any Error)?
+
+    package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+    }
+
+    package var isRetriable: Bool { [.brokerUnavailable, .timeout, .overloaded, .shuttingDown].contains(code) }
+
+    package var description: String {
+        underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
+    }
+}

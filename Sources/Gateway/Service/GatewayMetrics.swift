@@ -1,0 +1,47 @@
+import Metrics
+
+/// Everything that a gateway counts. Dimensions: app, error code, message kind; never a realm, user or client realm.
+final class GatewayMetrics: Sendable {
+    private let connectionMeter = Meter(label: "sluice.gateway.connections")
+    private let sessionMeter = Meter(label: "sluice.gateway.sessions")
+    private let linkMeter = Meter(label: "sluice.gateway.broker.up")
+    private let unacknowledgedMeter = Meter(label: "sluice.gateway.uploads.unacknowledged.bytes")
+    private let publishFailures = Counter(label: "sluice.gateway.publish.failures")
+    private let requestTimeouts = Counter(label: "sluice.gateway.requests.timeouts")
+    private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
+    private let heldBack = Counter(label: "sluice.gateway.sending.refused")
+    private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
+    private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
+
+    func connections(_ count: Int) { connectionMeter.set(count) }
+    func sessions(_ count: Int) { sessionMeter.set(count) }
+    func link(isUp: Bool) { linkMeter.set(isUp ? 1 : 0) }
+    func unacknowledged(_ bytes: Int) { unacknowledgedMeter.set(bytes) }
+    func publishFailed() { publishFailures.increment() }
+    func requestTimedOut() { requestTimeouts.increment() }
+    func undecodable() { undecodableMessages.increment() }
+    func sendingRefused() { heldBack.increment() }
+    func missedNotice() { missedNotices.increment() }
+    func answered(afterMilliseconds duration: UInt64) { requestTimer.recordMilliseconds(Int64(clamping: duration)) }
+
+    func received(_ name: String) {
+        Counter(label: "sluice.gateway.messages.received", dimensions: [("type", name)]).increment()
+    }
+
+    func uploaded(app: String, changesets: Int, bytes: Int) {
+        Counter(label: "sluice.gateway.uploads", dimensions: [("app", app)]).increment(by: changesets)
+        Counter(label: "sluice.gateway.upload.bytes", dimensions: [("app", app)]).increment(by: bytes)
+    }
+
+    func downloaded(app: String, bytes: Int) {
+        Counter(label: "sluice.gateway.download.bytes", dimensions: [("app", app)]).increment(by: bytes)
+    }
+
+    func error(code: Int) {
+        Counter(label: "sluice.gateway.errors", dimensions: [("code", String(code))]).increment()
+    }
+
+    func upgrade(_ outcome: String) {
+        Counter(label: "sluice.gateway.upgrades", dimensions: [("outcome", outcome)]).increment()
+    }
+}

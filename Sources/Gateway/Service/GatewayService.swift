@@ -1,0 +1,157 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import Messages
+import NIOCore
+import NIOHTTP1
+package import Operations
+import ServiceLifecycle
+package import Storage
+import SyncProtocol
+import Synchronization
+
+/// The gateway role: clients on one side, the cluster on the other. Keeps nothing that matters.
+package final class GatewayService: Service {
+    /// The port that clients are served on, once it is known.
+    package let boundPort = BoundPort()
+    private let configuration: GatewayConfiguration
+    private let control: any AppStore & AccountStore
+    private let readiness: Readiness
+    private let logger: Logger
+    private let clock: GatewayClock
+    private let origin = Mutex("")
+
+    package init(
+        configuration: GatewayConfiguration, control: any AppStore & AccountStore, readiness: Readiness,
+        clock: GatewayClock = .system, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.control = control
+        self.readiness = readiness
+        self.clock = clock
+        var logger = logger
+        logger[metadataKey: "gateway"] = "\(configuration.id)"
+        self.logger = logger
+        readiness.set("gateway.listener", ready: false, reason: "starting")
+        readiness.set("gateway.broker", ready: false, reason: "starting")
+    }
+
+    package func run() async throws {
+        defer { boundPort.stop() }
+        let metrics = GatewayMetrics()
+        let apps = AppDirectory(store: control, lifetime: configuration.timings.appCache, clock: clock)
+        let tokens = TokenAuthority(
+            store: control, policy: configuration.tokens, issuer: configuration.publicURL ?? "sluice", clock: clock)
+        try await tokens.loadKeys()
+        let hasher = PasswordHasher(
+            parameters: configuration.passwords, threads: configuration.limits.passwordThreads,
+            queue: configuration.limits.passwordQueue)
+        let accounts = AccountService(
+            store: control, apps: apps, tokens: tokens, hasher: hasher, configuration: configuration, clock: clock,
+            logger: logger)
+        let registry = ConnectionRegistry(metrics: metrics)
+        let link = ClusterLink(
+            configuration: configuration, apps: apps, readiness: readiness, clock: clock, metrics: metrics,
+            logger: logger)
+        let environment = ConnectionEnvironment(
+            gateway: configuration.id, limits: configuration.limits, timings: configuration.timings,
+            protocolLimits: .standard, slices: configuration.slices, link: link, apps: apps, accounts: accounts,
+            registry: registry,
+            budget: UploadBudget(limit: configuration.limits.gatewayUnacknowledgedBytes, metrics: metrics),
+            metrics: metrics, clock: clock, logger: logger)
+        let keeper = ConnectionKeeper(
+            registry: registry, link: link, interval: configuration.timings.housekeeping,
+            closing: configuration.timings.closing)
+        // Stopped in the reverse order: clients are told first, then the port closes, then the link.
+        let group = ServiceGroup(
+            configuration: .init(services: [link, application(environment, metrics), keeper], logger: logger))
+        do {
+            try await group.run()
+        } catch {
+            await hasher.shutdown()
+            readiness.set("gateway.listener", ready: false, reason: "stopped")
+            throw error
+        }
+        await hasher.shutdown()
+        readiness.set("gateway.listener", ready: false, reason: "stopped")
+    }
+
+    private func application(_ environment: ConnectionEnvironment, _ metrics: GatewayMetrics) -> some Service {
+        let registry = environment.registry
+        let link = environment.link
+        let gate = UpgradeGate(
+            apps: environment.apps, accounts: environment.accounts, isLinkUp: { link.isUp },
+            isStopping: { registry.isStopping }, clock: clock, metrics: metrics, logger: logger)
+        let configuration = configuration
+        let server = HTTPServerBuilder { responder in
+            SyncChildChannel(
+                responder: responder, timings: configuration.timings,
+                maxMessageBytes: environment.protocolLimits.maxMessageBytes,
+                decide: { head, address in
+                    await gate.decide(
+                        uri: head.uri, subprotocols: head.headers["Sec-WebSocket-Protocol"],
+                        userAgent: head.headers.first(name: "User-Agent"), address: address)
+                },
+                serve: { socket, upgrade in
+                    let connection = ClientConnection(upgrade: upgrade, environment: environment)
+                    guard registry.add(connection) else {
+                        try? await socket.channel.close()
+                        return
+                    }
+                    await connection.run(socket)
+                    registry.remove(connection)
+                })
+        }
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .notice)
+        return Application(
+            router: router(environment, gate), server: server,
+            configuration: ApplicationConfiguration(
+                address: .hostname(configuration.host, port: configuration.port), serverName: nil,
+                backlog: 1024,
+                availableConnectionsDelegate: MaximumAvailableConnections(configuration.limits.maxConnections)),
+            onServerRunning: { channel in await self.listening(on: channel) }, logger: quiet)
+    }
+
+    private func router(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> Router<GatewayRequestContext> {
+        let router = Router(context: GatewayRequestContext.self)
+        let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
+        router.add(middleware: APIErrorMiddleware(origin: origin))
+        let registry = environment.registry
+        AccountRoutes(
+            accounts: environment.accounts, origin: origin, maxBodyBytes: configuration.limits.accountBodyBytes,
+            loggedOut: { claims in registry.closeLogin(claims.sid, code: 4001, reason: "logged out") }
+        ).add(to: router)
+        OutcomeRoutes(
+            accounts: environment.accounts, link: environment.link,
+            limiter: RateLimiter(rate: configuration.limits.outcomeRate, clock: clock),
+            maxBodyBytes: configuration.limits.accountBodyBytes, clock: clock
+        ).add(to: router)
+        // A refused upgrade ends up here: the same decision again, as an HTTP answer.
+        router.get("\(RouterPath("\(AccountRoutes.root)/app/:app/realm-sync"))") { request, context -> Response in
+            let decision = await gate.decide(
+                uri: request.head.path ?? "", subprotocols: request.headers[values: .secWebSocketProtocol],
+                userAgent: request.headers[.userAgent], address: context.address)
+            guard case .refuse(let error) = decision else {
+                throw APIError.badRequest("expected a WebSocket handshake")
+            }
+            throw error
+        }
+        return router
+    }
+
+    private func listening(on channel: any Channel) async {
+        let port = channel.localAddress?.port ?? configuration.port
+        let host = ["0.0.0.0", "::", ""].contains(configuration.host) ? "localhost" : configuration.host
+        var url = configuration.publicURL ?? "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        while url.hasSuffix("/") { url.removeLast() }
+        let origin = url
+        self.origin.withLock { $0 = origin }
+        boundPort.set(port)
+        readiness.set("gateway.listener", ready: true)
+        logger.info("serving clients", metadata: ["address": "\(configuration.host):\(port)", "origin": "\(origin)"])
+    }
+}

@@ -1,0 +1,123 @@
+import Messages
+import SyncProtocol
+
+// Pages, notices, MARKs: everything that ends in a DOWNLOAD.
+extension GatewaySession {
+    mutating func wantPage(_ environment: SessionEnvironment) {
+        if paging == .none { paging = .wanted(since: environment.now) }
+    }
+
+    /// Asks for the page after the session's position, one at a time, once the socket has drained.
+    mutating func askForPage(_ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+        guard phase == .live, case .wanted = paging, environment.isLinkUp, !environment.isCongested, let clientFile
+        else { return }
+        paging = .asked
+        if let mark = openMark {
+            askedMark = max(askedMark ?? mark, mark)
+            openMark = nil
+        }
+        actions.append(
+            .page(
+                PageRequest(
+                    context: requestContext(environment), clientFile: clientFile.ident, generation: generation,
+                    after: position, maxBytes: context.limits.pageBytes, isMark: askedMark != nil)))
+    }
+
+    mutating func receive(_ page: PageAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+        guard phase == .live, paging == .asked else { return }
+        paging = .none
+        guard page.generation == generation, page.after == position,
+            page.download.serverVersion >= position.serverVersion
+        else { return wantPage(environment) }
+        position = page.download
+        latest = page.latest
+        acknowledge(page.upload)
+        let entries = page.entries.map {
+            // In a page `clientVersion` is the receiver's newest version integrated before the entry.
+            DownloadEntry(
+                serverVersion: ServerVersion($0.serverVersion), clientVersion: ClientVersion($0.clientVersion),
+                originTimestamp: SyncTimestamp($0.timestamp), originFileIdent: FileIdent($0.originFile),
+                changeset: $0.changeset.bytes)
+        }
+        let isComplete = page.isComplete
+        let mustSend = !entries.isEmpty || (isComplete && (sent == nil || uploads.owesAcknowledgement))
+        let marked = isComplete ? askedMark : nil
+        if mustSend || (marked != nil && !isUpToDate) {
+            download(entries, downloadableBytes: page.downloadableBytes, &actions)
+        }
+        guard isComplete else { return wantPage(environment) }
+        if let marked {
+            actions.append(.send(.mark(session: session, request: marked)))
+            askedMark = nil
+        }
+        if openMark != nil || heardOf > position.serverVersion { wantPage(environment) }
+    }
+
+    mutating func integrated(
+        _ notice: IntegratedNotice, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard phase == .live, let clientFile, notice.generation == generation else { return }
+        if let own = notice.acknowledgements.first(where: { $0.clientFile == clientFile.ident }) {
+            acknowledge(own.upload)
+        }
+        heardOf = max(heardOf, notice.latest.version)
+        // While a page is under way its answer covers this, or another page will.
+        guard paging == .none else { return }
+        guard notice.latest.version > position.serverVersion else {
+            if uploads.owesAcknowledgement { download([], downloadableBytes: 0, &actions) }
+            return
+        }
+        guard notice.follows == position.serverVersion, !environment.isCongested,
+            notice.entries.last?.serverVersion == notice.latest.version
+        else { return wantPage(environment) }
+        var entries: [DownloadEntry] = []
+        for entry in notice.entries {
+            if entry.originFile == clientFile.ident {
+                position.clientVersion = max(position.clientVersion, entry.clientVersion)
+            } else if !entry.changeset.bytes.isEmpty {
+                entries.append(
+                    DownloadEntry(
+                        serverVersion: ServerVersion(entry.serverVersion),
+                        clientVersion: ClientVersion(position.clientVersion),
+                        originTimestamp: SyncTimestamp(entry.timestamp), originFileIdent: FileIdent(entry.originFile),
+                        changeset: entry.changeset.bytes))
+            }
+        }
+        position.serverVersion = notice.latest.version
+        latest = notice.latest
+        if !entries.isEmpty || uploads.owesAcknowledgement { download(entries, downloadableBytes: 0, &actions) }
+    }
+
+    private mutating func acknowledge(_ cursor: Messages.UploadCursor) {
+        guard cursor.clientVersion >= upload.clientVersion else { return }
+        upload = cursor
+        uploads.acknowledged(upTo: cursor.clientVersion)
+    }
+
+    /// Whether the last DOWNLOAD said everything that is known.
+    private var isUpToDate: Bool { sent == progress }
+
+    private var progress: SyncProgress {
+        SyncProgress(
+            download: SyncProtocol.DownloadCursor(
+                serverVersion: ServerVersion(position.serverVersion),
+                clientVersion: ClientVersion(position.clientVersion)),
+            latest: SaltedServerVersion(version: ServerVersion(latest.version), salt: VersionSalt(latest.salt)),
+            upload: SyncProtocol.UploadCursor(
+                clientVersion: ClientVersion(upload.clientVersion), serverVersion: ServerVersion(upload.serverVersion)))
+    }
+
+    private mutating func download(
+        _ entries: [DownloadEntry], downloadableBytes: UInt64, _ actions: inout [SessionAction]
+    ) {
+        let progress = progress
+        sent = progress
+        uploads.acknowledgementSent()
+        actions.append(
+            .send(
+                .download(
+                    Download(
+                        session: session, progress: progress, detail: .partition(downloadableBytes: downloadableBytes),
+                        entries: entries))))
+    }
+}

@@ -1,0 +1,105 @@
+import Messages
+import Storage
+import SyncProtocol
+
+// BIND and IDENT.
+extension GatewaySession {
+    mutating func bind(
+        _ needsIdent: Bool, _ app: AppRecord, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        clientRecovery = app.clientRecovery
+        switch app.syncState {
+        case .enabled: break
+        case .paused:
+            return fail(
+                .initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient, &actions)
+        case .terminated where needsIdent:
+            return fail(
+                .initialSyncNotCompleted, .transient, "sync is not enabled for app \(app.id)", backoff: .patient,
+                &actions)
+        case .terminated:
+            return fail(
+                .otherSessionError, .warning, "sync is not enabled for app \(app.id)", tryAgain: true,
+                backoff: .patient, &actions)
+        }
+        guard environment.isLinkUp else { return failForNow("the server's cluster is not reachable", &actions) }
+        isBindReported = true
+        actions.append(
+            .subscribeAndBind(
+                BindRequest(
+                    context: requestContext(environment), user: context.user, connection: context.connection,
+                    needsClientFile: needsIdent, sessionReason: 0, protocolVersion: context.protocolVersion,
+                    userAgent: context.userAgent)))
+    }
+
+    mutating func bound(_ answer: BoundAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+        guard phase == .binding else { return }
+        generation = answer.generation
+        slice = answer.slice
+        phase = .bound
+        if let file = answer.clientFile {
+            clientFile = file
+            actions.append(
+                .send(
+                    .ident(
+                        session: session, file: ClientFileIdent(ident: FileIdent(file.ident), salt: FileSalt(file.salt))
+                    )
+                ))
+        }
+        if let ident = queuedIdent {
+            queuedIdent = nil
+            identify(ident, environment, &actions)
+        }
+    }
+
+    mutating func identify(_ ident: Ident, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+        switch phase {
+        case .binding: queuedIdent = ident
+        case .bound:
+            phase = .identifying
+            let file = ClientFile(ident: ident.file.ident.rawValue, salt: ident.file.salt.rawValue)
+            clientFile = file
+            position = Messages.DownloadCursor(
+                serverVersion: ident.download.serverVersion.rawValue,
+                clientVersion: ident.download.clientVersion.rawValue)
+            latest = Messages.SaltedVersion(
+                version: ident.latest.version.rawValue, salt: ident.latest.salt.rawValue)
+            actions.append(
+                .identify(
+                    IdentifyRequest(
+                        context: requestContext(environment), user: context.user, clientFile: file, download: position,
+                        latest: latest)))
+        case .identifying, .live, .clientFailed, .ended: break
+        }
+    }
+
+    mutating func identified(
+        _ answer: IdentifiedAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard phase == .identifying, let clientFile else { return }
+        generation = answer.generation
+        phase = .live
+        upload = answer.upload
+        uploads.begin(after: answer.upload.clientVersion)
+        heardOf = max(heardOf, answer.latest.version)
+        actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
+        actions.append(.claim(clientFile))
+        let early = earlyUploads
+        earlyUploads = []
+        for (upload, bytes) in early { accept(upload, bytes, environment, &actions) }
+        wantPage(environment)
+    }
+
+    func requestContext(_ environment: SessionEnvironment) -> RequestContext {
+        RequestContext(
+            realm: context.realm, session: context.reference,
+            deadline: environment.now &+ context.limits.requestDeadline)
+    }
+}
+
+extension BackoffPolicy {
+    /// For what may take a while: 5 s to 60 s.
+    static let patient = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
+    /// For what should be over soon: 1 s to 60 s.
+    static let short = BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 60, multiplier: 2)
+}

@@ -1,0 +1,50 @@
+import Messages
+import SyncProtocol
+
+// UPLOADs on their way to the owner.
+extension GatewaySession {
+    mutating func accept(
+        _ upload: Upload, _ bytes: Int, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        switch phase {
+        case .binding, .bound, .identifying: earlyUploads.append((upload, bytes))
+        case .live:
+            guard !upload.entries.isEmpty else { return uploads.hold(upload, at: environment.now) }
+            _ = uploads.takeHeld()
+            publish(upload, bytes: bytes, environment, &actions)
+        case .clientFailed, .ended: break
+        }
+    }
+
+    mutating func publish(
+        _ upload: Upload, bytes: Int, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard let clientFile else { return }
+        let message = ChangesetMessage(
+            realm: context.realm,
+            upload: ChangesetMessage.Upload(
+                session: context.reference, clientFile: clientFile.ident, generation: generation,
+                follows: uploads.follows,
+                progress: Messages.UploadCursor(
+                    clientVersion: upload.progress.clientVersion.rawValue,
+                    serverVersion: upload.progress.serverVersion.rawValue),
+                lockedServerVersion: upload.lockedServerVersion.rawValue),
+            entries: upload.entries.map {
+                ChangesetMessage.Entry(
+                    clientVersion: $0.clientVersion.rawValue, serverVersion: $0.serverVersion.rawValue,
+                    timestamp: $0.originTimestamp.rawValue, changeset: $0.changeset)
+            })
+        let number = uploads.add(message, bytes: bytes)
+        if environment.isLinkUp { actions.append(.publish(message, number: number)) }
+        // Without the broker it waits for `linkUp`.
+    }
+
+    /// A lost connection says nothing about the message: all that is unconfirmed is published again when the broker is
+    /// back, and the owner drops what it knows. A refusal (a full queue, no such queue) ends the session for a while.
+    mutating func publishFailed(
+        _ number: UInt64, _ error: GatewayError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard uploads.contains(number), error.code != .brokerUnavailable else { return }
+        failForNow("the server takes no uploads at the moment", &actions)
+    }
+}

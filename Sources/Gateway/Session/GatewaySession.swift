@@ -1,0 +1,129 @@
+import DequeModule
+import Messages
+import Storage
+import SyncProtocol
+
+/// One session of one client realm at this gateway: decides, and leaves the doing to its connection. Pure.
+///
+/// BIND, then IDENT, then pages of history until the client has everything, then live: notices are passed on as they
+/// come. Whatever does not fit (a notice that follows another version, an owner that was away) ends in asking the owner
+/// for the page after the session's position: it always converges.
+struct GatewaySession: Sendable {
+    enum Phase: Sendable, Equatable {
+        case binding
+        /// The client's IDENT is due.
+        case bound
+        case identifying
+        case live
+        /// The client cannot go on; its reset is being decided.
+        case clientFailed(deadline: UInt64)
+        /// An error was sent, or UNBIND came. Nothing more is sent.
+        case ended
+    }
+
+    enum Paging: Sendable, Equatable {
+        /// The session has everything, as far as known.
+        case none
+        /// A page is due as soon as the socket has drained and the broker can be asked.
+        case wanted(since: UInt64)
+        case asked
+    }
+
+    let session: SessionIdent
+    let context: SessionContext
+    var phase = Phase.binding
+    var paging = Paging.none
+
+    var generation: UInt64 = 0
+    var slice: SliceNumber?
+    var clientFile: ClientFile?
+    var clientRecovery = true
+    var queuedIdent: Ident?
+
+    /// Where the session stands in the realm's history, whether the client was told already or not.
+    var position = Messages.DownloadCursor()
+    var latest = Messages.SaltedVersion(version: 0, salt: 0)
+    var upload = Messages.UploadCursor()
+    /// The cursors of the last DOWNLOAD.
+    var sent: SyncProgress?
+    /// The newest version heard of; beyond `position` while a page is missing.
+    var heardOf: UInt64 = 0
+
+    /// The newest MARK not yet part of a request, and the one that is.
+    var openMark: RequestIdent?
+    var askedMark: RequestIdent?
+
+    var uploads = UploadPipeline()
+    /// UPLOADs that came before the owner had identified the client.
+    var earlyUploads: [(Upload, Int)] = []
+    var isBindReported = false
+
+    init(session: SessionIdent, context: SessionContext) {
+        self.session = session
+        self.context = context
+    }
+
+    /// Bytes of uploads that no owner has acknowledged.
+    var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + earlyUploads.reduce(0) { $0 + $1.1 } }
+    var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || !earlyUploads.isEmpty }
+    var isOver: Bool { phase == .ended }
+
+    mutating func handle(_ event: SessionEvent, _ environment: SessionEnvironment) -> [SessionAction] {
+        var actions: [SessionAction] = []
+        switch event {
+        case .bind(let needsIdent, let app): bind(needsIdent, app, environment, &actions)
+        case .ident(let ident): identify(ident, environment, &actions)
+        case .upload(let upload, let bytes): accept(upload, bytes, environment, &actions)
+        case .mark(let request):
+            openMark = max(openMark ?? request, request)
+            wantPage(environment)
+        case .clientFailed(let error): clientFailed(error, environment, &actions)
+        case .unbind(let answer): unbind(answer: answer, isOrderly: true, &actions)
+        case .connectionLost: unbind(answer: false, isOrderly: false, &actions)
+        case .violation(let error): violated(error, &actions)
+        case .cluster(let event): handle(event, environment, &actions)
+        case .settings(let app): settingsChanged(app, &actions)
+        case .drained: break
+        case .tick: tick(environment, &actions)
+        }
+        askForPage(environment, &actions)
+        return actions
+    }
+
+    private mutating func handle(
+        _ event: ClusterEvent, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard phase != .ended else { return }
+        switch event {
+        case .bound(let answer): bound(answer, environment, &actions)
+        case .identified(let answer): identified(answer, environment, &actions)
+        case .page(let answer): receive(answer, environment, &actions)
+        case .integrated(let notice): integrated(notice, environment, &actions)
+        case .missed: if phase == .live { wantPage(environment) }
+        case .refused(let answer): refused(answer, environment, &actions)
+        case .requestFailed(let error): requestFailed(error, environment, &actions)
+        case .reset(let notice): reset(notice, environment, &actions)
+        case .generation(let notice): generationTold(notice, environment, &actions)
+        case .published(let number): uploads.confirmed(number)
+        case .publishFailed(let number, let error): publishFailed(number, error, environment, &actions)
+        case .linkUp:
+            for pending in uploads.unconfirmed { actions.append(.publish(pending.message, number: pending.number)) }
+            if phase == .live { wantPage(environment) }
+        }
+    }
+
+    private mutating func tick(_ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+        if let due = uploads.takeHeld(before: environment.now, delay: context.limits.progressDelay), phase == .live {
+            publish(due, bytes: 0, environment, &actions)
+        }
+        if case .clientFailed(let deadline) = phase, environment.now > deadline {
+            fail(
+                .otherSessionError, .transient, "the client's failure could not be handled; it may try again", &actions)
+        }
+        if case .wanted(let since) = paging, environment.now > since &+ context.limits.linkPatience,
+            !environment.isLinkUp
+        {
+            failForNow("the server's cluster is not reachable", &actions)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Messages
+import Storage
+
+/// What a session's machine knows of its surroundings, and that does not change.
+struct SessionContext: Sendable {
+    var realm: RealmName
+    /// Unique in this gateway's life.
+    var reference: SessionReference
+    var user: String
+    var connection: String
+    var protocolVersion: Int
+    var userAgent: String
+    var limits: Limits
+
+    struct Limits: Sendable {
+        var pageBytes = 256 << 10
+        var requestDeadline: UInt64 = 10_000
+        var progressDelay: UInt64 = 2_000
+        var resetDecision: UInt64 = 15_000
+        /// How long a session may want a page that the broker's absence keeps it from asking for.
+        var linkPatience: UInt64 = 60_000
+    }
+}
+
+/// What a session's machine is told with every event.
+struct SessionEnvironment: Sendable {
+    /// Milliseconds of Unix time.
+    var now: UInt64
+    /// The socket takes less than it is given: bulk data waits.
+    var isCongested: Bool
+    /// The broker can be asked.
+    var isLinkUp: Bool
+}

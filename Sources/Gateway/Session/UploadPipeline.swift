@@ -1,0 +1,80 @@
+import DequeModule
+import Messages
+import SyncProtocol
+
+/// A session's uploads between the client and its owner: published in order, kept until the broker has confirmed them,
+/// counted until the owner has acknowledged them.
+struct UploadPipeline: Sendable {
+    struct Pending: Sendable {
+        var number: UInt64
+        var message: ChangesetMessage
+        var isConfirmed = false
+    }
+
+    private struct Counted: Sendable {
+        var clientVersion: UInt64
+        var bytes: Int
+    }
+
+    private var pending: Deque<Pending> = []
+    private var counted: Deque<Counted> = []
+    private var nextNumber: UInt64 = 1
+    private(set) var unacknowledgedBytes = 0
+    /// Client version of the progress that the next upload follows.
+    private(set) var follows: UInt64 = 0
+    /// The owner has acknowledged changesets and the client has not been told.
+    private(set) var owesAcknowledgement = false
+    /// An upload that only reports progress, and when it came.
+    private var held: (upload: Upload, since: UInt64)?
+
+    /// The owner knows everything up to `clientVersion`.
+    mutating func begin(after clientVersion: UInt64) { follows = clientVersion }
+
+    var unconfirmed: [Pending] { pending.filter { !$0.isConfirmed } }
+    var hasUnconfirmed: Bool { !pending.isEmpty }
+
+    /// Keeps an upload of mere progress back for a while: each DOWNLOAD draws one from every client, and the next
+    /// upload with changesets makes it superfluous.
+    mutating func hold(_ upload: Upload, at now: UInt64) { held = (upload, held?.since ?? now) }
+
+    mutating func takeHeld(before now: UInt64, delay: UInt64) -> Upload? {
+        guard let held, now >= held.since &+ delay else { return nil }
+        return takeHeld()
+    }
+
+    mutating func takeHeld() -> Upload? {
+        defer { held = nil }
+        return held?.upload
+    }
+
+    mutating func add(_ message: ChangesetMessage, bytes: Int) -> UInt64 {
+        let number = nextNumber
+        nextNumber &+= 1
+        pending.append(Pending(number: number, message: message))
+        guard let progress = message.upload?.progress.clientVersion else { return number }
+        follows = max(follows, progress)
+        if !message.entries.isEmpty {
+            counted.append(Counted(clientVersion: progress, bytes: bytes))
+            unacknowledgedBytes += bytes
+        }
+        return number
+    }
+
+    func contains(_ number: UInt64) -> Bool { pending.contains { $0.number == number } }
+
+    mutating func confirmed(_ number: UInt64) {
+        guard let index = pending.firstIndex(where: { $0.number == number }) else { return }
+        pending[index].isConfirmed = true
+        while let first = pending.first, first.isConfirmed { pending.removeFirst() }
+    }
+
+    mutating func acknowledged(upTo clientVersion: UInt64) {
+        while let first = counted.first, first.clientVersion <= clientVersion {
+            counted.removeFirst()
+            unacknowledgedBytes -= first.bytes
+            owesAcknowledgement = true
+        }
+    }
+
+    mutating func acknowledgementSent() { owesAcknowledgement = false }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTypes
+import Logging
+import Storage
+import SyncProtocol
+
+/// Decides who may open a sync connection, and how the others are told (app-services-http.md 3.4).
+struct UpgradeGate: Sendable {
+    let apps: AppDirectory
+    let accounts: AccountService
+    let isLinkUp: @Sendable () -> Bool
+    let isStopping: @Sendable () -> Bool
+    let clock: GatewayClock
+    let metrics: GatewayMetrics
+    let logger: Logger
+
+    /// - Parameter uri: path and query; the query holds a token and goes no further than here.
+    func decide(uri: String, subprotocols: [String], userAgent: String?, address: String) async -> UpgradeDecision {
+        let decision = await decision(uri, subprotocols, userAgent, address)
+        switch decision {
+        case .accept(let upgrade):
+            metrics.upgrade(upgrade.refusal.map { "\($0.code)" } ?? "accepted")
+            logger.info(
+                "a connection was opened",
+                metadata: [
+                    "app": "\(upgrade.app)", "connection": "\(upgrade.connectionID)", "mode": "\(upgrade.mode)",
+                    "version": "\(upgrade.version)", "user": "\(upgrade.claims?.sub ?? "")",
+                    "refused": "\(upgrade.refusal?.reason ?? "")",
+                ])
+        case .refuse(let error):
+            metrics.upgrade("\(error.status.code)")
+            logger.info(
+                "a connection was refused", metadata: ["status": "\(error.status.code)", "reason": "\(error.message)"])
+        }
+        return decision
+    }
+
+    private func decision(
+        _ uri: String, _ subprotocols: [String], _ userAgent: String?, _ address: String
+    ) async -> UpgradeDecision {
+        guard let app = Self.app(in: uri) else { return .refuse(.notFound) }
+        guard !isStopping() else { return .refuse(.storeUnavailable) }
+        let authorization: AccountService.SyncAuthorization
+        do {
+            guard try await apps.app(app) != nil else { return .refuse(.unknownApp) }
+            authorization = try await accounts.authorizeSync(token: Self.token(in: uri), app: app)
+        } catch {
+            // Anything but 5xx would cost the client its login or a fatal error.
+            logger.warning("a connection could not be judged", metadata: ["error": "\(type(of: error))"])
+            return .refuse(.storeUnavailable)
+        }
+        let negotiated: NegotiatedProtocol
+        do throws(NegotiationRefusal) {
+            negotiated = try SubprotocolNegotiation.choose(from: subprotocols)
+        } catch {
+            switch authorization {
+            case .allowed: return .refuse(.badRequest(error.description))
+            // Such a client is too old to know close codes 4001 and 4002.
+            case .refresh: return .refuse(.invalidSession)
+            case .forbidden(let reason): return .refuse(APIError(.forbidden, "AuthError", reason))
+            }
+        }
+        var upgrade = SyncUpgrade(
+            connectionID: ObjectID.make(at: clock.unixMilliseconds()), app: app, mode: negotiated.mode,
+            version: negotiated.version, clientVersion: negotiated.highestOffered, subprotocol: negotiated.token,
+            userAgent: String((userAgent ?? "").prefix(256)), address: address)
+        switch authorization {
+        case .allowed(let claims):
+            guard isLinkUp() else { return .refuse(.storeUnavailable) }
+            upgrade.claims = claims
+        case .refresh(let reason): upgrade.refusal = (CloseCode.unauthorized.rawValue, reason)
+        case .forbidden(let reason): upgrade.refusal = (CloseCode.forbidden.rawValue, reason)
+        }
+        return .accept(upgrade)
+    }
+
+    /// The app of `/api/client/v2.0/app/<app>/realm-sync`; doubled slashes count as one.
+    static func app(in uri: String) -> String? {
+        let parts = uri.prefix { $0 != "?" }.split(separator: "/")
+        guard parts.count == 6, parts[0..<4] == ["api", "client", "v2.0", "app"], parts[5] == "realm-sync" else {
+            return nil
+        }
+        return String(parts[4]).removingPercentEncoding
+    }
+
+    private static func token(in uri: String) -> String {
+        guard let mark = uri.firstIndex(of: "?") else { return "" }
+        for pair in uri[uri.index(after: mark)...].split(separator: "&") where pair.hasPrefix("baas_at=") {
+            return String(pair.dropFirst("baas_at=".count)).removingPercentEncoding ?? ""
+        }
+        return ""
+    }
+}
