@@ -41,7 +41,7 @@ package struct Backoff<Reason: Hashable & Sendable>: Sendable {
             current = Series(reason: reason, policy: policy, seconds: min(first, Self.ceiling(of: policy)))
         }
         series = current
-        let jitter = Double.random(in: 0...0.25, using: &generator)
+        let jitter = Double.random(in: 0..<0.25, using: &generator)
         return .after(.seconds(current.seconds * (1 - jitter)))
     }
 
