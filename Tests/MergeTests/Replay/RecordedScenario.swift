@@ -106,12 +106,3 @@ extension IncomingChangeset {
             changeset: try Changeset(parsing: recorded.changeset.bytes))
     }
 }
-
-extension LocalChangeset {
-    init(_ recorded: RecordedChangeset) throws {
-        self.init(
-            version: recorded.version, originTimestamp: recorded.timestamp,
-            originFileIdent: recorded.originFileIdent,
-            changeset: try Changeset(parsing: recorded.changeset.bytes))
-    }
-}

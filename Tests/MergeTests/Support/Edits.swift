@@ -21,8 +21,8 @@ func changeset(_ instructions: [Instruction]) -> Changeset {
 }
 
 extension PathElement: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    public init(integerLiteral value: UInt32) { self = .index(value) }
-    public init(stringLiteral value: String) { self = .key(Names.intern(value)) }
+    package init(integerLiteral value: UInt32) { self = .index(value) }
+    package init(stringLiteral value: String) { self = .key(Names.intern(value)) }
 }
 
 extension FieldPath {

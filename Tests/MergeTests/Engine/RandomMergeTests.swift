@@ -1,0 +1,93 @@
+import Changesets
+import Merge
+import Testing
+
+@Suite struct RandomMergeTests {
+    private struct Sides {
+        var local: [LocalChangeset] = []
+        var incoming: [IncomingChangeset] = []
+
+        /// Incoming changesets of rising bases over local versions from 1.
+        init(seed: UInt64) {
+            var changes = RandomChanges(seed: seed)
+            changes.erasesSchema = seed % 4 == 0
+            for changeset in changes.changesets(upTo: 4, instructions: 6) {
+                local.append(
+                    LocalChangeset(
+                        version: UInt64(local.count + 1), originTimestamp: .random(in: 1...5, using: &changes.random),
+                        originFileIdent: 2, changeset: changeset))
+            }
+            var base: UInt64 = 0
+            for changeset in changes.changesets(upTo: 4, instructions: 6) {
+                incoming.append(
+                    IncomingChangeset(
+                        version: UInt64(incoming.count + 1), lastIntegratedLocalVersion: base,
+                        originTimestamp: .random(in: 1...5, using: &changes.random), originFileIdent: 3,
+                        changeset: changeset))
+                if Bool.random(using: &changes.random) { base = min(base + 1, UInt64(local.count)) }
+            }
+        }
+
+        func merge(
+            _ compatibility: MergeCompatibility = .convergent, _ search: ConflictSearch = .indexed
+        ) -> Result<TransformResult, MergeError> {
+            Result { () throws(MergeError) in
+                try MergeEngine(compatibility: compatibility, search: search).transform(
+                    incoming: incoming, over: local, currentLocalVersion: UInt64(local.count))
+            }
+        }
+    }
+
+    private static let seeds = (0..<20).map { UInt64($0) * 100..<UInt64($0 + 1) * 100 }
+
+    /// P3, errors included.
+    @Test(arguments: seeds)
+    func theIndexChangesNothing(seeds: Range<UInt64>) {
+        var merged = 0
+        for seed in seeds {
+            let sides = Sides(seed: seed)
+            for compatibility in [MergeCompatibility.convergent, .stockClients] {
+                let indexed = sides.merge(compatibility)
+                #expect(indexed == sides.merge(compatibility, .exhaustive), "seed \(seed)")
+                if case .success = indexed { merged += 1 }
+            }
+        }
+        #expect(merged > seeds.count / 4)
+    }
+
+    /// P4: a batch gives what its changesets give one by one.
+    @Test(arguments: seeds)
+    func aBatchIsAsGoodAsItsParts(seeds: Range<UInt64>) {
+        for seed in seeds {
+            let sides = Sides(seed: seed)
+            guard case .success(let batch) = sides.merge() else { continue }
+            var single = sides
+            var reciprocals: [UInt64: Changeset] = [:]
+            for (index, incoming) in sides.incoming.enumerated() {
+                single.incoming = [incoming]
+                guard case .success(let result) = single.merge() else {
+                    Issue.record("seed \(seed): refused one by one")
+                    break
+                }
+                #expect(result.incoming == [batch.incoming[index]], "seed \(seed)")
+                for modified in result.modifiedLocal {
+                    reciprocals[modified.version] = modified.changeset
+                    single.local[Int(modified.version) - 1].changeset = modified.changeset
+                }
+            }
+            let expected = Dictionary(uniqueKeysWithValues: batch.modifiedLocal.map { ($0.version, $0.changeset) })
+            #expect(reciprocals == expected, "seed \(seed)")
+        }
+    }
+
+    /// P10: what merging writes can be read again, and nothing is lost on the way.
+    @Test(arguments: seeds)
+    func resultsSurviveTheirEncoding(seeds: Range<UInt64>) throws {
+        for seed in seeds {
+            guard case .success(let result) = Sides(seed: seed).merge() else { continue }
+            for changeset in result.incoming + result.modifiedLocal.map(\.changeset) where !changeset.isEmpty {
+                #expect(try Changeset(parsing: changeset.encoded()) == changeset, "seed \(seed)")
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Merge
+import Testing
+
+/// Sections 13.2 and 13.4.
+@Suite struct UploadPlannerTests {
+    private let cursor = UploadCursor(clientVersion: 2, serverVersion: 3)
+
+    private func ours(_ version: UInt64, _ size: Int = 100, at server: UInt64 = 3) -> ClientHistoryEntry {
+        ClientHistoryEntry(version: version, isLocal: true, size: size, serverVersion: server)
+    }
+
+    private func theirs(_ version: UInt64, at server: UInt64) -> ClientHistoryEntry {
+        ClientHistoryEntry(version: version, isLocal: false, size: 0, serverVersion: server)
+    }
+
+    private func next(_ entries: [ClientHistoryEntry]) -> UploadPlanner.Batch? {
+        UploadPlanner(after: cursor).next(entries, downloadServerVersion: 7)
+    }
+
+    @Test func ownNonEmptyEntriesAfterTheCursorAreSent() throws {
+        let batch = try #require(
+            next([ours(1), ours(2), ours(3), ours(4, 0), theirs(5, at: 6), ours(6, at: 6), ours(7, 0, at: 6)]))
+        #expect(batch.versions == [3, 6])
+        #expect(batch.progress == UploadCursor(clientVersion: 7, serverVersion: 6))
+        #expect(batch.lockedServerVersion == 7)
+    }
+
+    @Test func progressIsReportedEvenWithoutChangesets() throws {
+        let batch = try #require(next([theirs(3, at: 7)]))
+        #expect(batch.versions.isEmpty)
+        #expect(batch.progress == UploadCursor(clientVersion: 3, serverVersion: 7))
+    }
+
+    @Test func nothingNewIsNothingToSay() {
+        #expect(next([]) == nil)
+        #expect(next([ours(1), ours(3, 0), theirs(4, at: 3)]) == nil)
+    }
+
+    @Test func anUploadEndsOnceItIsLargeEnough() throws {
+        let size = UploadPlanner.softLimitBytes / 2
+        let batch = try #require(next([ours(3, size), ours(4, size), ours(5, size)]))
+        #expect(batch.versions == [3, 4])
+        #expect(batch.progress.clientVersion == 4)
+    }
+
+    @Test func anUploadDoesNotExceedTheHardLimit() throws {
+        let large = UploadPlanner.hardLimitBytes
+        let batch = try #require(next([ours(3, 10), ours(4, 0), ours(5, large)]))
+        #expect(batch.versions == [3])
+        #expect(batch.progress.clientVersion == 4)
+        #expect(try #require(next([ours(3, large + 1), ours(4)])).versions == [3])
+    }
+
+    @Test func historyIsTrimmedUpToTheFirstEntryThatMayStillBeMerged() {
+        let entries = [ours(2), ours(3), theirs(4, at: 5), ours(5, 0), ours(6), theirs(7, at: 8)]
+        #expect(HistoryTrimming.base(entries, downloadClientVersion: 3) == 5)
+        #expect(HistoryTrimming.base(entries, downloadClientVersion: 2) == 2)
+        #expect(HistoryTrimming.base(entries, downloadClientVersion: 6) == 7)
+        #expect(HistoryTrimming.base(entries, downloadClientVersion: 0) == 0)
+        #expect(HistoryTrimming.base([], downloadClientVersion: 9) == 0)
+    }
+}
