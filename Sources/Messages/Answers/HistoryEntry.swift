@@ -1,7 +1,8 @@
 /// One version of a realm's history as gateways get it.
 package struct HistoryEntry: Codable, Sendable, Equatable {
     package var serverVersion: UInt64
-    /// The author's own version of it; 0 if the server is the author.
+    /// In a notice the author's own version of it, 0 if the server is the author. In a page, which is for one client file,
+    /// the receiver's newest version integrated before it: what a DOWNLOAD entry says.
     package var clientVersion: UInt64
     /// The author's client file ident; 1 for the server.
     package var originFile: UInt64

@@ -58,7 +58,11 @@ extension SliceOwner {
             if record.originFile == file.ident {
                 cursor.clientVersion = max(cursor.clientVersion, record.clientVersion)
             } else if !record.changeset.isEmpty {
-                entries.append(HistoryEntry(record))
+                // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs
+                // that), not the author's version.
+                var entry = HistoryEntry(record)
+                entry.clientVersion = cursor.clientVersion
+                entries.append(entry)
             }
         }
         if records.isEmpty, cursor.serverVersion < latest.version {
