@@ -1,0 +1,95 @@
+import Foundation
+import Messages
+import Storage
+
+/// A page of anything: `next` is what to send as `after` for the following one, absent at the end.
+struct AppPage: Encodable {
+    var apps: [AppRecord]
+}
+
+/// An app as GET of one answers it.
+struct AppDocument: Encodable {
+    var app: AppRecord
+    var users: Int
+
+    func encode(to encoder: any Encoder) throws {
+        try app.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(users, forKey: .users)
+    }
+
+    private enum Key: CodingKey { case users }
+}
+
+/// A campaign with its counts, in one flat object.
+struct CampaignDocument: Encodable, Equatable {
+    var summary: CampaignSummary
+    /// Left out of lists.
+    var slices: [CampaignSlice]?
+
+    func encode(to encoder: any Encoder) throws {
+        try summary.campaign.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(summary.counts, forKey: .counts)
+        try container.encodeIfPresent(slices, forKey: .slices)
+    }
+
+    private enum Key: CodingKey { case counts, slices }
+}
+
+struct CampaignPage: Encodable {
+    var campaigns: [CampaignDocument]
+    var next: String?
+}
+
+struct ClientRealmDocument: Encodable {
+    var campaign: String
+    var partition: String
+    var clientFile: UInt64
+    var user: String
+    var lastSeen: UInt64
+    var foundAt: UInt64
+    var notifiedAt: UInt64?
+    var outcome: OutcomeClass
+    var report: OutcomeReport?
+    var updatedAt: UInt64
+
+    init(_ realm: CampaignClientRealm) {
+        campaign = realm.campaign
+        partition = realm.partition
+        clientFile = realm.clientFile
+        user = realm.user
+        lastSeen = realm.lastSeen
+        foundAt = realm.foundAt
+        notifiedAt = realm.notifiedAt
+        outcome = realm.outcome
+        report = realm.report
+        updatedAt = realm.updatedAt
+    }
+}
+
+struct ClientRealmPage: Encodable {
+    var clientRealms: [ClientRealmDocument]
+    var next: String?
+}
+
+extension ClientRealmCursor {
+    /// `<client file>.<partition in hexadecimal>`: safe in a URL.
+    var text: String {
+        let digits = partition.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return "\(clientFile).\(digits)"
+    }
+
+    init?(text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let file = UInt64(parts[0]), parts[1].utf8.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        var rest = parts[1].utf8[...]
+        while !rest.isEmpty {
+            guard let byte = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        self.init(partition: String(decoding: bytes, as: UTF8.self), clientFile: file)
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPTypes
+import Hummingbird
+import Storage
+
+/// What the admin API answers when it cannot do what was asked: `{"error": code, "message": ...}`.
+struct AdminError: Error, Sendable {
+    var status: HTTPResponse.Status
+    var code: String
+    var message: String
+
+    static func invalid(_ message: String) -> AdminError {
+        AdminError(status: .badRequest, code: "invalid_request", message: message)
+    }
+
+    static func notFound(_ what: String) -> AdminError {
+        AdminError(status: .notFound, code: "not_found", message: "there is no \(what)")
+    }
+
+    static func conflict(_ code: String, _ message: String) -> AdminError {
+        AdminError(status: .conflict, code: code, message: message)
+    }
+
+    static let unauthorized = AdminError(
+        status: .unauthorized, code: "unauthorized", message: "send the admin token: Authorization: Bearer <token>")
+
+    init(status: HTTPResponse.Status, code: String, message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as AdminError: self = error
+        case let error as StoreError:
+            switch error.code {
+            case .notFound: self = AdminError(status: .notFound, code: "not_found", message: error.message)
+            case .alreadyExists: self = .conflict("already_exists", error.message)
+            default:
+                self = AdminError(
+                    status: .serviceUnavailable, code: "store_unavailable",
+                    message: "\(error.message); the coordinator's log says more")
+            }
+        case let error as HTTPError where error.status == .notFound:
+            self = AdminError(status: .notFound, code: "not_found", message: "there is no such route")
+        case let error as HTTPError where error.status == .contentTooLarge:
+            self = AdminError(
+                status: .contentTooLarge, code: "too_large", message: "a body has at most \(AdminRequest.maxBody) bytes"
+            )
+        case let error as HTTPError:
+            self = AdminError(
+                status: error.status, code: error.status.code < 500 ? "invalid_request" : "internal",
+                message: error.body ?? error.status.reasonPhrase)
+        default:
+            self = AdminError(
+                status: .internalServerError, code: "internal",
+                message: "an unexpected error; the coordinator's log says more")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import Storage
+import Synchronization
+
+/// A campaign's progress as lines of JSON: one at once, one for each change, the last when it is closed.
+final class CampaignEvents: Sendable {
+    private let store: any ControlStore
+    private let state: CoordinatorState
+    private let open = Mutex(0)
+
+    static let maxStreams = 100
+    /// The store is asked, not the process's memory: any coordinator may have applied the reports.
+    private static let period: Duration = .milliseconds(300)
+    /// Without a change the line is repeated so often, which also finds out that the client has left.
+    private static let repeatAfter: Duration = .seconds(10)
+
+    init(store: any ControlStore, state: CoordinatorState) {
+        self.store = store
+        self.state = state
+    }
+
+    func response(campaign: String) async throws -> Response {
+        guard let first = try await CampaignDocument.read(campaign, store) else {
+            throw AdminError.notFound("campaign \(campaign)")
+        }
+        guard enter() else {
+            throw AdminError(
+                status: .serviceUnavailable, code: "too_many_streams",
+                message: "\(Self.maxStreams) event streams are open already")
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
+            body: ResponseBody { [self] writer in
+                defer { leave() }
+                try await write(first, of: campaign, to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+
+    private func write(
+        _ first: CampaignDocument, of campaign: String, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var current = first
+        var written: CampaignDocument?
+        var writtenAt = ContinuousClock.now
+        while true {
+            if current != written || ContinuousClock.now - writtenAt > Self.repeatAfter {
+                var line = ByteBuffer(bytes: try AdminResponse.encoder.encode(current))
+                line.writeString("\n")
+                try await writer.write(line)
+                (written, writtenAt) = (current, ContinuousClock.now)
+            }
+            guard current.summary.campaign.state != .closed, !state.isStopping else { return }
+            try await Task.sleep(for: Self.period)
+            guard let next = try await CampaignDocument.read(campaign, store) else { return }
+            current = next
+        }
+    }
+
+    private func enter() -> Bool {
+        open.withLock { count in
+            guard count < Self.maxStreams else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    private func leave() { open.withLock { $0 -= 1 } }
+}

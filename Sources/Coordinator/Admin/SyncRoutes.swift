@@ -1,0 +1,109 @@
+import Foundation
+import Hummingbird
+import Logging
+import Messages
+import Storage
+
+/// `apps/{app}/sync`: terminate, enable, pause, reset.
+struct SyncRoutes: Sendable {
+    let store: any ControlStore
+    let publisher: CampaignPublisher
+    let notices: SettingsNotifier
+    let slices: SliceCount
+    let clock: WallClock
+    let logger: Logger
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.post("apps/:app/sync/terminate") { try await terminate($0, app: $1.parameters.require("app")) }
+        group.post("apps/:app/sync/reset") { try await reset($0, app: $1.parameters.require("app")) }
+        group.post("apps/:app/sync/enable") { request, context in
+            _ = try await AdminRequest.body(Nothing.self, of: request, keys: [])
+            let app = try await store.updateApp(context.parameters.require("app")) { $0.syncState = .enabled }
+            await notices.send(app.id)
+            return try AdminResponse.json(app)
+        }
+        group.post("apps/:app/sync/pause") { request, context in
+            _ = try await AdminRequest.body(Nothing.self, of: request, keys: [])
+            let app = try await store.updateApp(context.parameters.require("app")) {
+                if $0.syncState == .enabled { $0.syncState = .paused }
+            }
+            guard app.syncState == .paused else {
+                throw AdminError.conflict("terminated", "sync of app \(app.id) is terminated: enable it first")
+            }
+            await notices.send(app.id)
+            return try AdminResponse.json(app)
+        }
+    }
+
+    private struct Nothing: Decodable {}
+
+    private struct Termination: Decodable {
+        static let keys: Set<String> = ["reason", "enable", "campaign"]
+        var reason: String?
+        var enable: Bool?
+        var campaign: String?
+    }
+
+    private struct Reset: Decodable {
+        static let keys: Set<String> = ["partition", "clientFile", "reason", "campaign"]
+        var partition: String
+        var clientFile: UInt64?
+        var reason: String?
+        var campaign: String?
+    }
+
+    private func terminate(_ request: Request, app: String) async throws -> Response {
+        let body = try await AdminRequest.body(Termination.self, of: request, keys: Termination.keys)
+        let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
+        let recorded = try await store.terminate(campaign, enable: body.enable ?? true, slices: slices.value)
+        logger.notice(
+            "sync terminated",
+            metadata: [
+                "app": "\(app)", "campaign": "\(campaign.id)", "generation": "\(recorded.app.generation)",
+                "sync_state": "\(recorded.app.syncState.rawValue)",
+            ])
+        await notices.send(app)
+        return try await answer(recorded.campaign)
+    }
+
+    private func reset(_ request: Request, app: String) async throws -> Response {
+        let body = try await AdminRequest.body(Reset.self, of: request, keys: Reset.keys)
+        if let file = body.clientFile, file < 2 || file > UInt64(Int64.max) {
+            throw AdminError.invalid("clientFile: expected a client file ident, from 2 on")
+        }
+        let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
+        return try await answer(
+            try await store.startReset(
+                campaign, partition: RealmName.partition(fromText: body.partition), clientFile: body.clientFile))
+    }
+
+    private func request(app: String, campaign: String?, reason: String?) throws(AdminError) -> CampaignRequest {
+        let id = campaign ?? "\(app)-\(UUID().uuidString.lowercased())"
+        let isPlain = id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
+        guard isPlain, (1...200).contains(id.utf8.count) else {
+            throw .invalid("campaign: expected 1 to 200 printable ASCII characters without blanks and /")
+        }
+        guard (reason?.utf8.count ?? 0) <= 1000 else { throw .invalid("reason: expected at most 1000 bytes") }
+        return CampaignRequest(id: id, app: app, reason: reason, at: clock.now())
+    }
+
+    /// 201 once the broker has the message. If it is not to be had the campaign is recorded all the same, and the
+    /// active coordinator publishes it as soon as it can: 202.
+    private func answer(_ campaign: CampaignRecord) async throws -> Response {
+        var status = HTTPResponse.Status.created
+        if campaign.state == .publishing {
+            do {
+                _ = try await publisher.publish(campaign)
+            } catch {
+                status = .accepted
+                logger.warning(
+                    "campaign recorded, but not published yet",
+                    metadata: ["campaign": "\(campaign.id)", "app": "\(campaign.app)", "error": "\(error)"])
+            }
+        }
+        guard let summary = try await store.campaign(campaign.id) else {
+            throw AdminError.notFound("campaign \(campaign.id)")
+        }
+        return try AdminResponse.json(CampaignDocument(summary: summary), status: status)
+    }
+}

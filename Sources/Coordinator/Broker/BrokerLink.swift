@@ -1,0 +1,92 @@
+import AMQP
+import Logging
+import Messages
+import Synchronization
+
+/// The coordinator's two connections: a blocked publisher must not stop the consumers.
+final class BrokerLink: Sendable {
+    let topology: Topology
+    let slices: SliceCount
+    let publisher: AMQPConnection
+    let consumer: AMQPConnection
+    private let channel = Mutex<AMQPChannel?>(nil)
+    private let logger: Logger
+
+    /// How long a publish may wait for a broker that is away.
+    static let patience: Duration = .seconds(5)
+
+    init(configuration: CoordinatorConfiguration, logger: Logger) {
+        topology = configuration.topology
+        slices = configuration.slices
+        self.logger = logger
+        var amqp = configuration.amqp
+        amqp.connectionName = "sluice coordinator \(configuration.id), publishing"
+        publisher = AMQPConnection(configuration: amqp, logger: logger)
+        amqp.connectionName = "sluice coordinator \(configuration.id), consuming"
+        consumer = AMQPConnection(configuration: amqp, logger: logger)
+    }
+
+    /// Connects, again and again until it succeeds or the task is cancelled, and declares what is shared.
+    func connect() async throws {
+        try await retrying("connect to the broker") { try await self.publisher.start() }
+        try await retrying("connect to the broker") { try await self.consumer.start() }
+        try await retrying("declare the exchanges and queues") {
+            let channel = try await self.publisher.openChannel(confirms: true)
+            try await self.topology.declareShared(on: channel, slices: self.slices)
+            self.channel.withLock { $0 = channel }
+        }
+    }
+
+    func close() async {
+        channel.withLock { $0 = nil }
+        await consumer.close()
+        await publisher.close()
+    }
+
+    /// Publishes, confirmed.
+    func publish<M: Message>(
+        _ message: M, id: String? = nil, exchange: String, routingKey: String, mandatory: Bool, persistent: Bool = true
+    ) async throws {
+        let amqp =
+            if let id { try AMQPMessage(message, id: id, persistent: persistent) } else {
+                try AMQPMessage(message, persistent: persistent)
+            }
+        try await publish(amqp, exchange: exchange, routingKey: routingKey, mandatory: mandatory)
+    }
+
+    func publish(_ message: AMQPMessage, exchange: String, routingKey: String, mandatory: Bool) async throws {
+        try await open().publish(
+            message, exchange: exchange, routingKey: routingKey, mandatory: mandatory, timeout: Self.patience)
+    }
+
+    func publish(batch: [(AMQPMessage, exchange: String, routingKey: String)]) async throws -> [AMQPError?] {
+        try await open().publish(batch: batch, mandatory: true, timeout: Self.patience)
+    }
+
+    /// How many messages wait in a queue, and how many consumers it has.
+    func inspect(_ queue: String) async throws -> AMQPQueueInfo {
+        try await open().declareQueue(AMQPQueueDeclaration(name: queue, passive: true), record: false)
+    }
+
+    private func open() throws -> AMQPChannel {
+        guard let channel = channel.withLock({ $0 }) else {
+            throw CoordinatorError(.brokerUnavailable, "there is no connection to the broker yet")
+        }
+        return channel
+    }
+
+    private func retrying(_ what: String, _ body: () async throws -> Void) async throws {
+        var wait = Duration.milliseconds(200)
+        while true {
+            do {
+                return try await body()
+            } catch {
+                try Task.checkCancellation()
+                logger.warning(
+                    "broker not usable, will try again", metadata: ["what": "\(what)", "error": "\(error)"])
+                try await Task.sleep(for: wait * Double.random(in: 0.7...1.3))
+                wait = min(wait * 2, .seconds(5))
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import AMQP
+import Logging
+import Messages
+
+/// Puts messages that nobody can use where an operator finds them, whole and with the reason.
+struct DeadLetterOffice: Sendable {
+    let link: BrokerLink
+    let logger: Logger
+
+    func bury(_ delivery: AMQPDelivery, reason: String, app: String?) async throws {
+        var message = delivery.message
+        var headers = message.properties.headers
+        headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(500)))
+        headers[DeadLetter.queueHeader] = .string(link.topology.outcomes)
+        headers["x-sluice-type"] = .string(message.properties.type ?? "")
+        if let app { headers[DeadLetter.appHeader] = .string(String(app.prefix(64))) }
+        message.properties.headers = headers
+        message.properties.persistent = true
+        // The publisher's own login decides whom the broker takes a message from.
+        message.properties.userID = nil
+        message.properties.expiration = nil
+        try await link.publish(message, exchange: link.topology.dead, routingKey: "", mandatory: true)
+        CoordinatorMetrics.deadLettered(1)
+        logger.error(
+            "report refused and parked",
+            metadata: [
+                "queue": "\(link.topology.outcomes)", "reason": "\(reason)", "app": "\(app ?? "")",
+                "message": "\(message.properties.messageID ?? "")",
+            ])
+    }
+}

@@ -1,0 +1,31 @@
+import AMQP
+import Messages
+import Storage
+
+/// A message of the outcomes queue.
+enum OutcomeQueueMessage: Sendable {
+    case report(CampaignReport, type: String)
+    /// A coordinator's own tick, which tells whom it reaches that it is active.
+    case tick
+    /// Nothing that can be used, and why.
+    case poison(reason: String)
+
+    init(_ message: AMQPMessage) {
+        do {
+            let envelope = try Envelope(of: message)
+            switch envelope.type {
+            case FoundReport.type: self = .report(.found(try message.decode(FoundReport.self)), type: envelope.type)
+            case NotifiedReport.type:
+                self = .report(.notified(try message.decode(NotifiedReport.self)), type: envelope.type)
+            case OutcomeReport.type:
+                self = .report(.outcome(try message.decode(OutcomeReport.self)), type: envelope.type)
+            case TickMessage.type: self = .tick
+            case let type:
+                self = .poison(
+                    reason: "type \(type.prefix(64)): expected found, notified, outcome or tick")
+            }
+        } catch {
+            self = .poison(reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package import AMQP
+package import Messages
+package import Operations
+
+/// What a coordinator needs to know.
+package struct CoordinatorConfiguration: Sendable {
+    /// Names the process in logs and in the broker's list of connections.
+    package var id: String
+    /// Where the admin API listens. Port 0 takes a free one.
+    package var host: String
+    package var port: Int
+    /// What admin requests must bear. Empty: one is made up, see `adminTokenFile`.
+    package var adminToken: Secret
+    /// With an empty token and a loopback host: the file (mode 0600) that holds the made-up token.
+    package var adminTokenFile: String?
+    package var amqp: AMQPConfiguration
+    package var topology: Topology
+    package var slices: SliceCount
+    /// How often the active coordinator sends ticks to the slices.
+    package var tickInterval: Duration
+    /// Reports in hand; as many are applied in one transaction.
+    package var prefetch: Int
+
+    package init(
+        id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,
+        amqp: AMQPConfiguration, topology: Topology = Topology(), slices: SliceCount,
+        tickInterval: Duration = .seconds(5), prefetch: Int = 200
+    ) {
+        self.id = id
+        self.host = host
+        self.port = port
+        self.adminToken = adminToken
+        self.adminTokenFile = adminTokenFile
+        self.amqp = amqp
+        self.topology = topology
+        self.slices = slices
+        self.tickInterval = tickInterval
+        self.prefetch = prefetch
+    }
+}

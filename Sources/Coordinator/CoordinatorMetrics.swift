@@ -1,0 +1,60 @@
+import Metrics
+import Storage
+
+/// The coordinator's metrics, all in one place; docs/admin-api.md has the table.
+enum CoordinatorMetrics {
+    static func reportsProcessed(_ type: String, _ count: Int) {
+        Counter(label: "sluice.coordinator.reports", dimensions: [("type", type)]).increment(by: count)
+    }
+
+    static func deadLettered(_ count: Int) {
+        Counter(label: "sluice.coordinator.dead_lettered").increment(by: count)
+    }
+
+    static func ticked(_ count: Int) {
+        Counter(label: "sluice.coordinator.ticks").increment(by: count)
+    }
+
+    static func outcomesDropped(_ count: Int) {
+        Counter(label: "sluice.coordinator.outcomes_dropped").increment(by: count)
+    }
+
+    static func terminationsPublished() {
+        Counter(label: "sluice.coordinator.terminations_published").increment()
+    }
+
+    static func batchApplied(_ duration: Duration, reports: Int) {
+        Timer(label: "sluice.coordinator.batch.duration").recordNanoseconds(duration.nanoseconds)
+        Recorder(label: "sluice.coordinator.batch.reports").record(reports)
+    }
+
+    static func active(_ isActive: Bool) {
+        Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
+    }
+
+    /// The client realms of each app's newest campaign, by outcome.
+    static func campaigns(_ newest: [CampaignSummary]) {
+        for summary in newest {
+            let counts = summary.counts
+            let parts = [
+                ("recovered", counts.recovered), ("discarded", counts.discarded), ("manual", counts.manual),
+                ("failed", counts.failed), ("pending", counts.pending),
+            ]
+            for (outcome, count) in parts {
+                Gauge(
+                    label: "sluice.campaign.client_realms",
+                    dimensions: [("app", summary.campaign.app), ("outcome", outcome)]
+                ).record(count)
+            }
+            Gauge(label: "sluice.campaign.notified", dimensions: [("app", summary.campaign.app)])
+                .record(counts.notified)
+        }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,61 @@
+package import Logging
+import Messages
+package import Operations
+import ServiceLifecycle
+package import Storage
+
+/// Apps, terminations and campaigns: serves the admin API, consumes reports, ticks the slices.
+///
+/// Several may run. All serve the admin API, for everything that lasts is in the store; the broker delivers reports to
+/// one, which is the active one and also ticks.
+package final class CoordinatorService: Service {
+    /// The admin API's port, once it listens.
+    package let boundPort = BoundPort()
+    private let configuration: CoordinatorConfiguration
+    private let control: any ControlStore
+    private let readiness: Readiness
+    private let logger: Logger
+
+    package init(
+        configuration: CoordinatorConfiguration, control: any ControlStore, readiness: Readiness, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.control = control
+        self.readiness = readiness
+        var logger = logger
+        logger[metadataKey: "coordinator"] = "\(configuration.id)"
+        self.logger = logger
+        for component in ["coordinator.broker", "coordinator.store", "coordinator.role"] {
+            readiness.set(component, ready: false, reason: "starting")
+        }
+    }
+
+    package func run() async throws {
+        defer { boundPort.stop() }
+        try await checkSlices()
+        let parts = CoordinatorParts(
+            configuration: configuration, control: control, readiness: readiness, clock: .system, logger: logger)
+        let server = try parts.server(boundPort: boundPort)
+        try await withGracefulShutdownHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await server.run() }
+                group.addTask { try await parts.work() }
+                // Both end by themselves in a graceful shutdown; one that fails takes the other with it.
+                while try await group.next() != nil {}
+            }
+        } onGracefulShutdown: {
+            parts.state.stop()
+        }
+    }
+
+    private func checkSlices() async throws {
+        let recorded = try await control.sliceCount(orCreate: configuration.slices.value)
+        guard recorded == configuration.slices.value else {
+            throw CoordinatorError(
+                .sliceCount,
+                "the cluster was created with \(recorded) slices, the configuration says "
+                    + "\(configuration.slices.value): the number cannot be changed")
+        }
+        readiness.set("coordinator.store", ready: true, reason: "open")
+    }
+}
