@@ -1,5 +1,5 @@
 /// Why a text is no JSON: what was expected, and where.
-struct JSONSyntaxError: Error, Hashable {
+package struct JSONSyntaxError: Error, Hashable {
     let expected: String
     let offset: Int
 
@@ -7,7 +7,7 @@ struct JSONSyntaxError: Error, Hashable {
 }
 
 /// A strict RFC 8259 parser over bytes: UTF-8 checked, nesting bounded, duplicate keys refused, nothing after the value.
-struct JSONParser {
+package struct JSONParser {
     /// Deeper than any body of the protocol; keeps the recursion shallow.
     static let maxDepth = 32
 
@@ -24,7 +24,7 @@ struct JSONParser {
         return value
     }
 
-    static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue { try parse(Array(text.utf8)) }
+    package static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue { try parse(Array(text.utf8)) }
 
     private func expected(_ what: String) -> JSONSyntaxError { JSONSyntaxError(expected: what, offset: index) }
 
