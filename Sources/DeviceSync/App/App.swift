@@ -1,0 +1,63 @@
+internal import Dispatch
+internal import Synchronization
+
+/// A Device Sync application. Handles with one id share their users and sessions.
+public final class App: Sendable {
+    let core: AppCore
+
+    /// The app with this id.
+    ///
+    /// Runs file actions that a client reset left for this launch and loads the cached users; needs no network. While
+    /// some handle with this id is alive, `configuration` is ignored: the first one counts.
+    public init(id: String, configuration: AppConfiguration? = nil) {
+        core = AppCore.shared(id: id, configuration: configuration ?? AppConfiguration())
+    }
+
+    /// The app with this id, on the default server.
+    public convenience init(id: String) { self.init(id: id, configuration: nil) }
+
+    /// The id.
+    public var appId: String { core.id }
+    /// The configuration in effect.
+    public var configuration: AppConfiguration { core.configuration }
+    /// The origin of the server.
+    public var baseURL: String { core.configuration.baseURL }
+    /// Settings and errors of syncing.
+    public var syncManager: SyncManager { core.syncManager }
+    /// Accounts with email and password.
+    public var emailPasswordAuth: EmailPasswordAuth { EmailPasswordAuth(core: core) }
+    /// The user that logged in or was switched to last, from the cache: also offline.
+    public var currentUser: User? { core.users.currentID.map(core.user) }
+    /// The known users by id, logged-out ones too.
+    public var allUsers: [String: User] {
+        Dictionary(core.users.all.map { ($0.id, core.user($0.id)) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Logs a user in, caches its tokens and makes it the current user. Needs the network, except that `.anonymous`
+    /// returns an anonymous user that is still logged in.
+    /// - Throws: `AppError`.
+    public func login(credentials: Credentials) async throws -> User { try await core.login(credentials) }
+
+    /// Logs a user in; see `login(credentials:)`.
+    public func login(credentials: Credentials, _ completion: @Sendable @escaping (Result<User, any Error>) -> Void) {
+        let core = core
+        // The callback is the only way back, so the task has no owner.
+        Task {
+            let result: Result<User, any Error>
+            do {
+                result = .success(try await core.login(credentials))
+            } catch {
+                result = .failure(error)
+            }
+            core.syncManager.callbackQueue.async { completion(result) }
+        }
+    }
+
+    /// Makes a logged-in user the current one.
+    @discardableResult
+    public func `switch`(to user: User) -> User {
+        precondition(user.isLoggedIn, "switch(to:) needs a user that is logged in")
+        core.users.setCurrent(user.id)
+        return user
+    }
+}

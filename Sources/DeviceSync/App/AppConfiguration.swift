@@ -1,0 +1,53 @@
+/// Timers of the sync client, in milliseconds.
+public final class SyncTimeoutOptions: Sendable {
+    /// Until a connection attempt is given up: from name resolution to the upgrade. At least 1,000.
+    public let connectTimeout: UInt
+    /// How long a connection without sessions stays open.
+    public let connectionLingerTime: UInt
+    /// Time between PINGs. At least 5,000.
+    public let pingKeepalivePeriod: UInt
+    /// Without an answer to a PING for this long the connection is dead. At least 5,000.
+    public let pongKeepaliveTimeout: UInt
+    /// A reconnection within this time resumes uploading at once. At least 1,000.
+    public let fastReconnectLimit: UInt
+
+    /// Timers; what is not given keeps its default.
+    public init(
+        connectTimeout: UInt? = nil, connectionLingerTime: UInt? = nil, pingKeepalivePeriod: UInt? = nil,
+        pongKeepaliveTimeout: UInt? = nil, fastReconnectLimit: UInt? = nil
+    ) {
+        self.connectTimeout = max(1000, connectTimeout ?? 120_000)
+        self.connectionLingerTime = connectionLingerTime ?? 30_000
+        self.pingKeepalivePeriod = max(5000, pingKeepalivePeriod ?? 60_000)
+        self.pongKeepaliveTimeout = max(5000, pongKeepaliveTimeout ?? 120_000)
+        self.fastReconnectLimit = max(1000, fastReconnectLimit ?? 60_000)
+    }
+}
+
+/// How an `App` reaches its server. Copied when the `App` is made.
+public final class AppConfiguration: Sendable {
+    /// The origin of the server, `https://host:port`, without a path.
+    public let baseURL: String
+    /// What carries HTTP calls, nil for the built-in client.
+    public let transport: (any NetworkTransport)?
+    /// How long an HTTP call may take, in milliseconds.
+    public let defaultRequestTimeoutMS: UInt
+    /// Whether all realms of one user share one connection.
+    public let enableSessionMultiplexing: Bool
+    /// Timers of the sync client.
+    public let syncTimeouts: SyncTimeoutOptions?
+
+    /// A configuration; what is not given keeps its default.
+    public init(
+        baseURL: String? = nil, transport: (any NetworkTransport)? = nil, defaultRequestTimeoutMS: UInt? = nil,
+        enableSessionMultiplexing: Bool? = nil, syncTimeouts: SyncTimeoutOptions? = nil
+    ) {
+        var url = baseURL ?? "https://services.cloud.mongodb.com"
+        while url.hasSuffix("/") { url.removeLast() }
+        self.baseURL = url
+        self.transport = transport
+        self.defaultRequestTimeoutMS = defaultRequestTimeoutMS ?? 60_000
+        self.enableSessionMultiplexing = enableSessionMultiplexing ?? true
+        self.syncTimeouts = syncTimeouts
+    }
+}

@@ -1,0 +1,128 @@
+internal import Foundation
+internal import Logging
+internal import Synchronization
+
+/// A reference that does not keep the app alive.
+final class AppReference: Sendable {
+    weak let core: AppCore?
+    init(_ core: AppCore) { self.core = core }
+}
+
+/// What all `App` handles of one id share.
+final class AppCore: Sendable {
+    let id: String
+    let configuration: AppConfiguration
+    let layout: FileLayout
+    let store: MetadataStore
+    let http: AppServicesClient
+    let users: UserCache
+    let syncManager: SyncManager
+    let outcomes: OutcomeReporter
+    let logger: Logger
+    let sync: SyncClient
+    /// Refreshes under way, so that many sessions share one.
+    private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
+    private let handles = Mutex<[String: WeakUser]>([:])
+
+    private struct WeakUser { weak var user: User? }
+
+    // MARK: Registry
+
+    private struct Key: Hashable {
+        var id: String
+        var base: URL
+    }
+    private struct WeakCore { weak var core: AppCore? }
+    private static let registry = Mutex<[Key: WeakCore]>([:])
+
+    static func shared(id: String, configuration: AppConfiguration) -> AppCore {
+        let key = Key(id: id, base: Realm.Configuration.baseDirectory)
+        return registry.withLock { registry in
+            if let core = registry[key]?.core { return core }
+            registry = registry.filter { $0.value.core != nil }
+            let core = AppCore(id: id, configuration: configuration, base: key.base)
+            registry[key] = WeakCore(core: core)
+            return core
+        }
+    }
+
+    private init(id: String, configuration: AppConfiguration, base: URL) {
+        var logger = Logger(label: "DeviceSync")
+        logger[metadataKey: "app"] = "\(id)"
+        self.id = id
+        self.configuration = configuration
+        self.logger = logger
+        layout = FileLayout(base: base, appID: id)
+        do {
+            store = try MetadataStore(file: layout.metadataFile)
+            users = try UserCache(store: store, logger: logger)
+        } catch {
+            // Upstream ends the process as well: without a place for tokens nothing of the app can work.
+            preconditionFailure("App(id:): cannot use \(layout.metadataFile.path): \(error)")
+        }
+        http = AppServicesClient(appID: id, configuration: configuration)
+        syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
+        outcomes = OutcomeReporter(appID: id, store: store, logger: logger)
+        sync = SyncClient(logger: logger)
+        runFileActionsAtLaunch()
+        sync.attach(self)
+        syncManager.attach(self)
+        outcomes.attach(self)
+    }
+
+    /// The handle of a cached user; the same while somebody holds it.
+    func user(_ id: String) -> User {
+        handles.withLock { handles in
+            if let user = handles[id]?.user { return user }
+            let user = User(core: self, id: id)
+            handles[id] = WeakUser(user: user)
+            return user
+        }
+    }
+
+    // MARK: Logging in and out
+
+    func login(_ credentials: Credentials) async throws -> User {
+        if case .anonymous = credentials,
+            let known = users.all.first(where: { $0.state == .loggedIn && $0.profile.isAnonymous })
+        {
+            users.setCurrent(known.id)
+            return user(known.id)
+        }
+        let answer = try await http.login(credentials)
+        let profile = try await http.profile(accessToken: answer.accessToken)
+        try users.loggedIn(
+            UserRecord(
+                id: answer.userID, state: .loggedIn, deviceID: answer.deviceID, accessToken: answer.accessToken,
+                refreshToken: answer.refreshToken, profile: profile))
+        sync.userChanged(answer.userID)
+        outcomes.flush()
+        return user(answer.userID)
+    }
+
+    /// Clears the tokens and stops the sessions; nothing goes to the server.
+    func endLocally(_ userID: String, as state: UserState) {
+        users.end(userID, as: state)
+        sync.userEnded(userID)
+    }
+
+    /// Renews a user's access token; calls at the same time share one request.
+    func refreshAccessToken(userID: String) async throws -> String {
+        let task = refreshes.withLock { refreshes in
+            if let running = refreshes[userID] { return running }
+            // Shared by several callers, so no single one of them owns it; it ends with the request.
+            let task = Task { [http, users] () async throws -> String in
+                guard let refresh = users.record(userID)?.refreshToken, !refresh.isEmpty else {
+                    throw AppError(.invalidSession, "the user is logged out")
+                }
+                let token = try await http.refreshAccessToken(refreshToken: refresh)
+                users.setAccessToken(token, of: userID)
+                return token
+            }
+            refreshes[userID] = task
+            return task
+        }
+        defer { refreshes.withLock { if $0[userID] == task { $0[userID] = nil } } }
+        return try await task.value
+    }
+}

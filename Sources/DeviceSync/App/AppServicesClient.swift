@@ -1,0 +1,202 @@
+internal import Foundation
+internal import Logging
+internal import SyncProtocol
+internal import Synchronization
+
+/// Where the server said that its parts are.
+struct ServerLocation: Sendable, Equatable {
+    var hostname: String
+    var webSocketHostname: String
+    var syncRoute: String?
+
+    func syncURL(appID: String) -> String {
+        syncRoute ?? webSocketHostname + "/api/client/v2.0/app/\(appID)/realm-sync"
+    }
+}
+
+/// What a login answered.
+struct LoginAnswer: Sendable {
+    var userID: String
+    var deviceID: String
+    var accessToken: String
+    var refreshToken: String
+}
+
+/// The HTTP API as one app uses it (app-services-http.md). Holds no user: tokens come with each call.
+final class AppServicesClient: Sendable {
+    private let appID: String
+    private let configuration: AppConfiguration
+    private let transport: any NetworkTransport
+    private let location = Mutex<ServerLocation?>(nil)
+    private let headers = Mutex<[String: String]>([:])
+
+    init(appID: String, configuration: AppConfiguration) {
+        self.appID = appID
+        self.configuration = configuration
+        transport = configuration.transport ?? HTTPClientTransport()
+    }
+
+    func setExtraHeaders(_ value: [String: String]) { headers.withLock { $0 = value } }
+
+    private var appPath: String { "/api/client/v2.0/app/\(appID)" }
+
+    // MARK: Location
+
+    /// The location as far as known: asked for, or guessed from the base URL.
+    var knownLocation: (location: ServerLocation, verified: Bool) {
+        if let location = location.withLock({ $0 }) { return (location, true) }
+        return (
+            ServerLocation(
+                hostname: configuration.baseURL, webSocketHostname: Self.webSocketOrigin(configuration.baseURL)), false
+        )
+    }
+
+    /// Asks anew, at the last advertised host.
+    @discardableResult
+    func refreshLocation() async throws(AppError) -> ServerLocation {
+        let origin = location.withLock { $0?.hostname } ?? configuration.baseURL
+        let json = try await perform("GET", origin + appPath + "/location", bare: true)
+        guard let members = json?.objectValue, let host = members["hostname"]?.stringValue,
+            let socket = members["ws_hostname"]?.stringValue
+        else { throw AppError(.unknown, "location: expected hostname and ws_hostname in the answer") }
+        let hostname = host.isEmpty ? origin : host
+        let found = ServerLocation(
+            hostname: hostname, webSocketHostname: socket.isEmpty ? Self.webSocketOrigin(hostname) : socket,
+            syncRoute: members["sync_route"]?.stringValue)
+        location.withLock { $0 = found }
+        return found
+    }
+
+    private func hostname() async throws(AppError) -> String {
+        if let known = location.withLock({ $0 }) { return known.hostname }
+        return try await refreshLocation().hostname
+    }
+
+    private static func webSocketOrigin(_ origin: String) -> String {
+        origin.hasPrefix("http") ? "ws" + origin.dropFirst(4) : origin
+    }
+
+    // MARK: Calls
+
+    func login(_ credentials: Credentials) async throws(AppError) -> LoginAnswer {
+        var members = try credentials.members()
+        members["options"] = .object(["device": .object(deviceInformation)])
+        let json = try await app("POST", "/auth/providers/\(credentials.provider)/login", .object(members))
+        guard let answer = json?.objectValue, let user = answer["user_id"]?.stringValue,
+            let access = answer["access_token"]?.stringValue, let refresh = answer["refresh_token"]?.stringValue
+        else { throw AppError(.unknown, "login: expected user_id, access_token and refresh_token in the answer") }
+        for token in [access, refresh] where AccessToken(token) == nil {
+            throw AppError(.unknown, "login: expected tokens of three parts with exp and iat")
+        }
+        return LoginAnswer(
+            userID: user, deviceID: answer["device_id"]?.stringValue ?? "", accessToken: access, refreshToken: refresh)
+    }
+
+    func profile(accessToken: String) async throws(AppError) -> UserProfileRecord {
+        let json = try await authorized("GET", "/api/client/v2.0/auth/profile", token: accessToken)
+        guard let record = json.flatMap(UserProfileRecord.init) else {
+            throw AppError(.unknown, "profile: expected identities and data in the answer")
+        }
+        return record
+    }
+
+    func refreshAccessToken(refreshToken: String) async throws(AppError) -> String {
+        let json = try await authorized("POST", "/api/client/v2.0/auth/session", token: refreshToken)
+        guard let token = json?.objectValue?["access_token"]?.stringValue, AccessToken(token) != nil else {
+            throw AppError(.unknown, "session: expected an access_token in the answer")
+        }
+        return token
+    }
+
+    func endSession(refreshToken: String) async throws(AppError) {
+        _ = try await authorized("DELETE", "/api/client/v2.0/auth/session", token: refreshToken)
+    }
+
+    func deleteUser(accessToken: String) async throws(AppError) {
+        _ = try await authorized("DELETE", "/api/client/v2.0/auth/delete", token: accessToken)
+    }
+
+    /// A call of the email and password provider; none answers with data.
+    func emailPassword(_ call: String, _ members: [String: JSONValue]) async throws(AppError) {
+        _ = try await app("POST", "/auth/providers/local-userpass/\(call)", .object(members))
+    }
+
+    func postResetOutcome(_ body: String, accessToken: String) async throws(AppError) {
+        let url = try await hostname() + appPath + "/sync/reset-outcomes"
+        _ = try await perform("POST", url, body: Data(body.utf8), token: accessToken)
+    }
+
+    // MARK: Requests
+
+    private func app(_ method: String, _ path: String, _ json: JSONValue) async throws(AppError) -> JSONValue? {
+        let url = try await hostname() + appPath + path
+        return try await perform(method, url, body: Data(JSONWriter.text(of: json).utf8))
+    }
+
+    private func authorized(_ method: String, _ path: String, token: String) async throws(AppError) -> JSONValue? {
+        let url = try await hostname() + path
+        return try await perform(method, url, token: token)
+    }
+
+    private func perform(
+        _ method: String, _ url: String, body: Data = Data(), token: String? = nil, bare: Bool = false
+    ) async throws(AppError) -> JSONValue? {
+        var fields = headers.withLock { $0 }
+        if !bare {
+            fields["Content-Type"] = "application/json;charset=utf-8"
+            fields["Accept"] = "application/json"
+        }
+        if let token { fields["Authorization"] = "Bearer \(token)" }
+        let request = NetworkRequest(
+            method: method, url: url, headers: fields, body: body, timeoutMS: configuration.defaultRequestTimeoutMS)
+        let answer: NetworkResponse
+        do {
+            answer = try await transport.send(request)
+        } catch {
+            throw AppError(.httpRequestFailed, "the server could not be reached: \(error)")
+        }
+        return try Self.interpret(answer)
+    }
+
+    /// Reads an answer: the error body first, then the status (app-services-http.md 2.3).
+    static func interpret(_ answer: NetworkResponse) throws(AppError) -> JSONValue? {
+        let json = try? JSONParser.parse(String(decoding: answer.body, as: UTF8.self))
+        if answer.headers["content-type"] == "application/json", let members = json?.objectValue {
+            let name = members["error_code"]?.stringValue ?? ""
+            let text = members["error"]?.stringValue
+            if !name.isEmpty || text != nil {
+                throw AppError(
+                    name.isEmpty ? .unknown : AppError.Code(serverName: name), text ?? name,
+                    httpStatusCode: answer.status, serverLogURL: members["link"]?.stringValue.flatMap(URL.init(string:))
+                )
+            }
+        }
+        guard (200..<300).contains(answer.status) else {
+            let message =
+                json?.objectValue?["error"]?.stringValue ?? "the server answered with HTTP status \(answer.status)"
+            throw AppError(.httpRequestFailed, message, httpStatusCode: answer.status)
+        }
+        return json
+    }
+
+    private var deviceInformation: [String: JSONValue] {
+        [
+            "appId": .string(appID), "platform": .string("Linux"),
+            "platformVersion": .string(ProcessInfo.processInfo.operatingSystemVersionString),
+            "sdk": .string("DeviceSync"), "sdkVersion": .string(SDK.version), "cpuArch": .string(SDK.architecture),
+            "deviceName": .string(""), "deviceVersion": .string(""), "frameworkName": .string(""),
+            "frameworkVersion": .string(""), "coreVersion": .string(SDK.version),
+            "bundleId": .string(ProcessInfo.processInfo.processName),
+        ]
+    }
+}
+
+/// What the SDK says about itself.
+enum SDK {
+    static let version = "0.1.0"
+    #if arch(arm64)
+    static let architecture = "arm64"
+    #else
+    static let architecture = "x86_64"
+    #endif
+}

@@ -1,0 +1,62 @@
+internal import Dispatch
+internal import SyncProtocol
+
+/// Accounts with email and password.
+public final class EmailPasswordAuth: Sendable {
+    private let core: AppCore
+
+    init(core: AppCore) { self.core = core }
+
+    /// Creates an account.
+    /// - Throws: `AppError`, `accountNameInUse` among others.
+    public func registerUser(email: String, password: String) async throws {
+        try await core.http.emailPassword("register", ["email": .string(email), "password": .string(password)])
+    }
+
+    /// Creates an account, then calls `completion`.
+    public func registerUser(
+        email: String, password: String, completion: @Sendable @escaping ((any Error)?) -> Void
+    ) {
+        let queue = core.syncManager.callbackQueue
+        // The callback is the only way back, so the task has no owner.
+        Task {
+            do {
+                try await registerUser(email: email, password: password)
+                queue.async { completion(nil) }
+            } catch {
+                queue.async { completion(error) }
+            }
+        }
+    }
+
+    /// Confirms an account with what the confirmation mail carried.
+    /// - Throws: `AppError`.
+    public func confirmUser(_ token: String, tokenId: String) async throws {
+        try await core.http.emailPassword("confirm", ["token": .string(token), "tokenId": .string(tokenId)])
+    }
+
+    /// Asks for another confirmation mail.
+    /// - Throws: `AppError`.
+    public func resendConfirmationEmail(_ email: String) async throws {
+        try await core.http.emailPassword("confirm/send", ["email": .string(email)])
+    }
+
+    /// Asks the confirmation function to run again.
+    /// - Throws: `AppError`.
+    public func retryCustomConfirmation(_ email: String) async throws {
+        try await core.http.emailPassword("confirm/call", ["email": .string(email)])
+    }
+
+    /// Asks for a mail that allows to set a new password.
+    /// - Throws: `AppError`.
+    public func sendResetPasswordEmail(_ email: String) async throws {
+        try await core.http.emailPassword("reset/send", ["email": .string(email)])
+    }
+
+    /// Sets a new password with what that mail carried.
+    /// - Throws: `AppError`.
+    public func resetPassword(to password: String, token: String, tokenId: String) async throws {
+        try await core.http.emailPassword(
+            "reset", ["password": .string(password), "token": .string(token), "tokenId": .string(tokenId)])
+    }
+}

@@ -1,0 +1,27 @@
+internal import AsyncHTTPClient
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The transport used unless the app brings its own: AsyncHTTPClient on the shared event loops.
+struct HTTPClientTransport: NetworkTransport {
+    /// Answers are small; a profile with custom data may be some kilobytes.
+    private static let maxAnswerBytes = 8 * 1024 * 1024
+
+    func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+        var outgoing = HTTPClientRequest(url: request.url)
+        outgoing.method = .init(rawValue: request.method)
+        for (name, value) in request.headers {
+            outgoing.headers.add(name: name, value: value)
+        }
+        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
+        let answer = try await HTTPClient.shared.execute(
+            outgoing, timeout: .milliseconds(Int64(clamping: request.timeoutMS)))
+        let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
+        var headers: [String: String] = [:]
+        for (name, value) in answer.headers {
+            headers[name.lowercased()] = value
+        }
+        return NetworkResponse(status: Int(answer.status.code), headers: headers, body: Data(body.readableBytesView))
+    }
+}

@@ -1,0 +1,95 @@
+public import Foundation
+
+/// A BSON document.
+public typealias Document = [String: AnyBSON?]
+
+/// A BSON value of any type.
+@frozen public enum AnyBSON: Hashable, Sendable {
+    /// A 64-bit floating-point number.
+    case double(Double)
+    /// A string.
+    case string(String)
+    /// A document.
+    case document(Document)
+    /// An array.
+    case array([AnyBSON?])
+    /// Bytes.
+    case binary(Data)
+    /// An object identifier.
+    case objectId(ObjectId)
+    /// A truth value.
+    case bool(Bool)
+    /// A point in time.
+    case datetime(Date)
+    /// A regular expression.
+    case regex(NSRegularExpression)
+    /// A 32-bit integer.
+    case int32(Int32)
+    /// A replication time stamp, as a date.
+    case timestamp(Date)
+    /// A 64-bit integer.
+    case int64(Int64)
+    /// A decimal number.
+    case decimal128(Decimal128)
+    /// A UUID.
+    case uuid(UUID)
+    /// Less than every other value.
+    case minKey
+    /// Greater than every other value.
+    case maxKey
+    /// Null.
+    case null
+
+    /// Wraps any conforming value; nil becomes null.
+    public init<T: BSON>(_ value: T) { self = value.asBSON }
+
+    /// The integer, if this is one of either width.
+    public func asInt() -> Int? {
+        switch self {
+        case .int32(let value): Int(value)
+        case .int64(let value): Int(value)
+        default: nil
+        }
+    }
+    /// The string, if this is one.
+    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    /// The document, if this is one.
+    public var documentValue: Document? { if case .document(let value) = self { value } else { nil } }
+    /// The array, if this is one.
+    public var arrayValue: [AnyBSON?]? { if case .array(let value) = self { value } else { nil } }
+    /// The truth value, if this is one.
+    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The number, if this is a double.
+    public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
+    /// The identifier, if this is one.
+    public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
+    /// The UUID, if this is one.
+    public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+    /// The 64-bit integer, if this is one.
+    public var int64Value: Int64? { if case .int64(let value) = self { value } else { nil } }
+    /// The 32-bit integer, if this is one.
+    public var int32Value: Int32? { if case .int32(let value) = self { value } else { nil } }
+    /// Whether this is null.
+    public var isNull: Bool { self == .null }
+}
+
+extension AnyBSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A 64-bit integer.
+    public init(integerLiteral value: Int) { self = .int64(Int64(value)) }
+    /// A truth value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A double.
+    public init(floatLiteral value: Double) { self = .double(value) }
+    /// Null.
+    public init(nilLiteral: ()) { self = .null }
+    /// An array.
+    public init(arrayLiteral elements: AnyBSON?...) { self = .array(elements) }
+    /// A document; of repeated keys the last counts.
+    public init(dictionaryLiteral elements: (String, AnyBSON?)...) {
+        self = .document(Dictionary(elements, uniquingKeysWith: { $1 }))
+    }
+}

@@ -1,0 +1,80 @@
+/// Receives errors of the sync client, with the session concerned.
+public typealias ErrorReportingBlock = @Sendable (any Error, SyncSession?) -> Void
+/// Receives the realm as it was before a client reset, frozen.
+public typealias ClientResetBeforeBlock = @Sendable (Realm) -> Void
+/// Receives the realm as it was before a client reset, frozen, and the live one after it.
+public typealias ClientResetAfterBlock = @Sendable (Realm, Realm) -> Void
+
+/// What a realm does when the server no longer knows its copy (a client reset).
+///
+/// The blocks run on the sync worker's thread, one at a time for a user, never on the main thread.
+@frozen public enum ClientResetMode: Sendable {
+    /// Drop the changes that were not yet uploaded.
+    @available(*, deprecated, message: "Use discardUnsyncedChanges")
+    @preconcurrency
+    case discardLocal(
+        beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
+        afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
+    /// Drop the changes that were not yet uploaded.
+    @preconcurrency
+    case discardUnsyncedChanges(
+        beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
+        afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
+    /// Replay the changes that were not yet uploaded on what the server has; the default.
+    @preconcurrency
+    case recoverUnsyncedChanges(
+        beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
+        afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
+    /// Replay them; if that is impossible, drop them.
+    @preconcurrency
+    case recoverOrDiscardUnsyncedChanges(
+        beforeReset: (@Sendable (_ before: Realm) -> Void)? = nil,
+        afterReset: (@Sendable (_ before: Realm, _ after: Realm) -> Void)? = nil)
+    /// Leave it to the app: `errorHandler`, or the sync manager's handler if it is nil.
+    @preconcurrency
+    case manual(errorHandler: ErrorReportingBlock? = nil)
+}
+
+/// A mode without its blocks.
+enum ResetMode: String, Sendable, Codable {
+    case manual, discard, recover, recoverOrDiscard
+}
+
+extension ClientResetMode {
+    var mode: ResetMode {
+        switch self {
+        case .discardLocal, .discardUnsyncedChanges: .discard
+        case .recoverUnsyncedChanges: .recover
+        case .recoverOrDiscardUnsyncedChanges: .recoverOrDiscard
+        case .manual: .manual
+        }
+    }
+
+    var beforeReset: ClientResetBeforeBlock? {
+        switch self {
+        case .discardLocal(let before, _), .discardUnsyncedChanges(let before, _),
+            .recoverUnsyncedChanges(let before, _), .recoverOrDiscardUnsyncedChanges(let before, _):
+            before
+        case .manual: nil
+        }
+    }
+
+    var afterReset: ClientResetAfterBlock? {
+        switch self {
+        case .discardLocal(_, let after), .discardUnsyncedChanges(_, let after),
+            .recoverUnsyncedChanges(_, let after), .recoverOrDiscardUnsyncedChanges(_, let after):
+            after
+        case .manual: nil
+        }
+    }
+
+    var manualHandler: ErrorReportingBlock? {
+        if case .manual(let handler) = self { handler } else { nil }
+    }
+
+    /// As it reads back: `.discardLocal` has become its successor.
+    var current: ClientResetMode {
+        guard mode == .discard else { return self }
+        return .discardUnsyncedChanges(beforeReset: beforeReset, afterReset: afterReset)
+    }
+}

@@ -1,0 +1,83 @@
+internal import Foundation
+internal import GRDB
+internal import Logging
+
+extension AppCore {
+    /// Backs up or deletes what an earlier run left to this launch, and the files of removed users.
+    func runFileActionsAtLaunch() {
+        for action in (try? store.fileActions()) ?? [] { handleFileAction(id: action.id, outcome: .manualAtLaunch) }
+        for user in (try? store.users()) ?? [] where user.state == .removed {
+            guard let files = try? store.removeUser(user.id) else { continue }
+            for file in files { _ = try? RealmFileSet(main: URL(fileURLWithPath: file)).delete() }
+            try? FileManager.default.removeItem(at: layout.userFolder(user.id))
+        }
+    }
+
+    /// Carries out a file action; once it is done it is gone, so a second call does nothing.
+    func handleFileAction(id: String, outcome: ResetOutcome.Result) {
+        guard let action = try? store.fileAction(id: id) else { return }
+        let url = URL(fileURLWithPath: action.originalPath)
+        // Whoever released the realm just now may still be on its way out.
+        for session in sync.allSessions where session.path == action.originalPath {
+            session.worker.executor.queue.sync {}
+        }
+        guard !RealmCore.isOpen(url) else {
+            logger.error(
+                "a realm must be released before its client reset can be handled; it will be at the next launch")
+            return
+        }
+        do {
+            try FileActionRunner.run(action)
+            try store.removeFileAction(id: id)
+        } catch {
+            logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
+            return
+        }
+        if let attempt = action.attempt { outcomes.update(attempt: attempt, user: action.userID, to: outcome) }
+    }
+
+    /// Registers that a realm's file goes at the next launch, or when the app says so.
+    func deletionError(_ error: SyncError, _ core: RealmCore, userID: String) -> SyncError {
+        guard let url = core.url else { return error }
+        let action = FileAction(
+            id: UUID().uuidString, kind: .delete, originalPath: url.path, backupPath: nil, userID: userID, attempt: nil)
+        do {
+            try store.addFileAction(action)
+        } catch {
+            logger.error("cannot register a file action", metadata: ["error": "\(error)"])
+        }
+        return SyncError(
+            error.code, error.message, name: error.serverErrorName, wireCode: error.wireCode,
+            actionToken: SyncError.ActionToken(core: AppReference(self), originalPath: url.path, actionID: action.id))
+    }
+}
+
+enum FileActionRunner {
+    static func run(_ action: FileAction) throws {
+        let files = RealmFileSet(main: URL(fileURLWithPath: action.originalPath))
+        guard files.exists else { return }
+        if action.kind == .backUpThenDelete, let backup = action.backupPath { try backUp(files.main, to: backup) }
+        try files.delete()
+    }
+
+    /// Never overwrites: an existing backup is one that an interrupted run made.
+    private static func backUp(_ file: URL, to backup: String) throws {
+        guard !FileManager.default.fileExists(atPath: backup) else { return }
+        let target = URL(fileURLWithPath: backup)
+        try FileLayout.makeFolder(target.deletingLastPathComponent())
+        // Under another name until complete, so that a crash cannot leave half a backup under the promised one.
+        let partial = URL(fileURLWithPath: backup + ".partial")
+        try RealmFileSet.remove(partial)
+        do {
+            // A copy through SQLite has what is still in the write-ahead log.
+            let database = try DatabaseQueue(path: file.path)
+            try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }
+            try database.close()
+        } catch {
+            _ = try? RealmFileSet.remove(partial)
+            try FileManager.default.copyItem(at: file, to: partial)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: partial.path)
+        try FileManager.default.moveItem(at: partial, to: target)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import SyncProtocol
+
+/// Where the files of one app are (swift-sdk.md section 4).
+struct FileLayout: Sendable, Hashable {
+    /// `<base>/mongodb-realm/<app>`.
+    let root: URL
+
+    init(base: URL, appID: String) {
+        root = base.appendingPathComponent("mongodb-realm").appendingPathComponent(Self.percentEncoded(appID))
+    }
+
+    var metadataFile: URL { root.appendingPathComponent("server-utility/metadata/sync_metadata.realm") }
+    var backupFolder: URL { root.appendingPathComponent("recovered-realms") }
+
+    func userFolder(_ userID: String) -> URL { root.appendingPathComponent(Self.percentEncoded(userID)) }
+
+    func realmFile(userID: String, partition: PartitionValue) -> URL {
+        var name = partition.fileName
+        // 255 bytes is what file systems allow; what stands beside the file has longer names.
+        if name.utf8.count > 200 { name = ContentHash.sha256(name) }
+        return userFolder(userID).appendingPathComponent(name + ".realm")
+    }
+
+    /// A backup path that no file has, `recovered_realm-YYYYMMDD-HHMMSS-XXXXXXXX`.
+    func reserveBackup(at now: Date = Date()) throws -> URL {
+        try Self.makeFolder(backupFolder)
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "yyyyMMdd-HHmmss"
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        while true {
+            let suffix = String((0..<8).map { _ in alphabet.randomElement() ?? "A" })
+            let url = backupFolder.appendingPathComponent("recovered_realm-\(formatter.string(from: now))-\(suffix)")
+            if !FileManager.default.fileExists(atPath: url.path) { return url }
+        }
+    }
+
+    static func makeFolder(_ url: URL) throws {
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    static func percentEncoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: result.unicodeScalars.append(Unicode.Scalar(byte))
+            // A dot is fine inside a name, but `.` and `..` are not names.
+            case 0x2E where text != "." && text != "..": result.append(".")
+            default: result += "%" + hexadecimal(UInt64(byte), digits: 2).uppercased()
+            }
+        }
+        return result
+    }
+}

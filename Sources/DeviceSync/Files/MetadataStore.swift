@@ -1,0 +1,219 @@
+internal import Foundation
+internal import GRDB
+internal import SyncProtocol
+
+/// One cached user.
+struct UserRecord: Sendable, Equatable {
+    var id: String
+    var state: UserState = .loggedIn
+    var deviceID = ""
+    var accessToken = ""
+    var refreshToken = ""
+    var profile = UserProfileRecord()
+}
+
+/// What is to happen to a realm's file once nobody has it open.
+struct FileAction: Sendable, Equatable {
+    enum Kind: String, Sendable { case backUpThenDelete, delete }
+    var id: String
+    var kind: Kind
+    var originalPath: String
+    var backupPath: String?
+    var userID: String
+    /// The client reset that asked for it, if one did.
+    var attempt: String?
+}
+
+/// `sync_metadata.realm`: users, tokens, file actions and reset outcomes of one app.
+///
+/// One SQLite file in WAL mode with synchronous=FULL: crash safe, and safe to share between processes. It holds
+/// tokens, so it is created with mode 0600 in a folder of mode 0700. A file that cannot be read is replaced by an
+/// empty one; users then log in again.
+final class MetadataStore: Sendable {
+    private let database: DatabaseQueue
+
+    init(file: URL) throws {
+        try FileLayout.makeFolder(file.deletingLastPathComponent())
+        do {
+            database = try Self.open(file)
+        } catch {
+            // Set aside rather than deleted: two damaged files never pile up, one may help to find out why.
+            let damaged = URL(fileURLWithPath: file.path + ".damaged")
+            RealmFileSet.deleteDatabase(damaged)
+            try? FileManager.default.moveItem(at: file, to: damaged)
+            RealmFileSet.deleteDatabase(file)
+            database = try Self.open(file)
+        }
+    }
+
+    private static func open(_ file: URL) throws -> DatabaseQueue {
+        if !FileManager.default.fileExists(atPath: file.path) {
+            // SQLite gives its companions the mode of the main file, so it must be right from the start.
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.prepareDatabase { database in
+            try database.execute(sql: "PRAGMA journal_mode=WAL")
+            try database.execute(sql: "PRAGMA synchronous=FULL")
+        }
+        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        try database.write { database in try database.execute(sql: schema) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        return database
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS users(
+            id TEXT PRIMARY KEY, state INTEGER NOT NULL, device TEXT NOT NULL, access TEXT NOT NULL,
+            refresh TEXT NOT NULL, profile TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS current_user(one INTEGER PRIMARY KEY CHECK(one = 1), id TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS user_files(user TEXT NOT NULL, path TEXT NOT NULL, PRIMARY KEY(user, path));
+        CREATE TABLE IF NOT EXISTS file_actions(
+            id TEXT PRIMARY KEY, kind TEXT NOT NULL, original TEXT NOT NULL, backup TEXT, user TEXT NOT NULL,
+            attempt TEXT);
+        CREATE TABLE IF NOT EXISTS outcomes(
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT, attempt TEXT NOT NULL, user TEXT NOT NULL, body TEXT NOT NULL,
+            sent INTEGER NOT NULL DEFAULT 0);
+        """
+
+    // MARK: Users
+
+    func users() throws -> [UserRecord] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM users ORDER BY rowid").map { row in
+                let profile = (try? JSONParser.parse(row["profile"] as String)).flatMap(UserProfileRecord.init)
+                return UserRecord(
+                    id: row["id"], state: UserState(rawValue: row["state"]) ?? .loggedOut, deviceID: row["device"],
+                    accessToken: row["access"], refreshToken: row["refresh"], profile: profile ?? UserProfileRecord())
+            }
+        }
+    }
+
+    func currentUserID() throws -> String? {
+        try database.read { try String.fetchOne($0, sql: "SELECT id FROM current_user") }
+    }
+
+    func save(_ user: UserRecord, makeCurrent: Bool = false) throws {
+        try database.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO users(id, state, device, access, refresh, profile) VALUES(?, ?, ?, ?, ?, ?)
+                    ON CONFLICT(id) DO UPDATE SET state = excluded.state, device = excluded.device,
+                    access = excluded.access, refresh = excluded.refresh, profile = excluded.profile
+                    """,
+                arguments: [
+                    user.id, user.state.rawValue, user.deviceID, user.accessToken, user.refreshToken,
+                    JSONWriter.text(of: user.profile.json),
+                ])
+            if makeCurrent { try Self.setCurrent(user.id, database) }
+        }
+    }
+
+    func setCurrentUser(_ id: String?) throws { try database.write { try Self.setCurrent(id, $0) } }
+
+    private static func setCurrent(_ id: String?, _ database: Database) throws {
+        try database.execute(sql: "DELETE FROM current_user")
+        if let id { try database.execute(sql: "INSERT INTO current_user VALUES(1, ?)", arguments: [id]) }
+    }
+
+    /// Forgets a user; the files that the user's realms had are returned.
+    func removeUser(_ id: String) throws -> [String] {
+        try database.write { database in
+            let files = try String.fetchAll(
+                database, sql: "SELECT path FROM user_files WHERE user = ?", arguments: [id])
+            for table in ["users WHERE id", "user_files WHERE user", "current_user WHERE id"] {
+                try database.execute(sql: "DELETE FROM \(table) = ?", arguments: [id])
+            }
+            return files
+        }
+    }
+
+    func addFile(_ path: String, user: String) throws {
+        try database.write {
+            try $0.execute(sql: "INSERT OR IGNORE INTO user_files VALUES(?, ?)", arguments: [user, path])
+        }
+    }
+
+    // MARK: File actions
+
+    func addFileAction(_ action: FileAction) throws {
+        try database.write { database in
+            try database.execute(sql: "DELETE FROM file_actions WHERE original = ?", arguments: [action.originalPath])
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO file_actions VALUES(?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    action.id, action.kind.rawValue, action.originalPath, action.backupPath, action.userID,
+                    action.attempt,
+                ])
+        }
+    }
+
+    func fileActions() throws -> [FileAction] {
+        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM file_actions ORDER BY rowid").map(Self.action) }
+    }
+
+    func fileAction(id: String) throws -> FileAction? {
+        try database.read {
+            try Row.fetchOne($0, sql: "SELECT * FROM file_actions WHERE id = ?", arguments: [id]).map(Self.action)
+        }
+    }
+
+    func removeFileAction(id: String) throws {
+        try database.write { try $0.execute(sql: "DELETE FROM file_actions WHERE id = ?", arguments: [id]) }
+    }
+
+    private static func action(_ row: Row) -> FileAction {
+        FileAction(
+            id: row["id"], kind: FileAction.Kind(rawValue: row["kind"]) ?? .delete, originalPath: row["original"],
+            backupPath: row["backup"], userID: row["user"], attempt: row["attempt"])
+    }
+
+    // MARK: Reset outcomes
+
+    /// The oldest reports are dropped beyond this many, so that an app that never gets online stays small.
+    private static let maxOutcomes = 1000
+
+    func addOutcome(attempt: String, user: String, body: String) throws {
+        try database.write { database in
+            try database.execute(
+                sql: "INSERT INTO outcomes(attempt, user, body) VALUES(?, ?, ?)", arguments: [attempt, user, body])
+            try database.execute(
+                sql: """
+                    DELETE FROM outcomes WHERE sequence <= (SELECT MAX(sequence) FROM outcomes) - ?
+                    """, arguments: [Self.maxOutcomes])
+        }
+    }
+
+    /// The newest report of an attempt, sent or not.
+    func outcome(attempt: String) throws -> String? {
+        try database.read {
+            try String.fetchOne(
+                $0, sql: "SELECT body FROM outcomes WHERE attempt = ? ORDER BY sequence DESC LIMIT 1",
+                arguments: [attempt])
+        }
+    }
+
+    func unsentOutcomes(limit: Int = 20) throws -> [(sequence: Int64, user: String, body: String)] {
+        try database.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT sequence, user, body FROM outcomes WHERE sent = 0 ORDER BY sequence LIMIT ?",
+                arguments: [limit]
+            ).map { ($0["sequence"], $0["user"], $0["body"]) }
+        }
+    }
+
+    func markOutcomeSent(_ sequence: Int64) throws {
+        try database.write {
+            try $0.execute(sql: "UPDATE outcomes SET sent = 1 WHERE sequence = ?", arguments: [sequence])
+            // A sent report is kept while a file action may still add to its attempt.
+            try $0.execute(
+                sql: """
+                    DELETE FROM outcomes WHERE sent = 1 AND attempt NOT IN
+                    (SELECT attempt FROM file_actions WHERE attempt IS NOT NULL)
+                    """)
+        }
+    }
+
+    func close() throws { try database.close() }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// A realm's file and what stands beside it.
+struct RealmFileSet: Sendable {
+    let main: URL
+
+    /// SQLite's companions, the fresh copy of a client reset and its companions.
+    var auxiliary: [URL] {
+        let path = main.path
+        return ["-wal", "-shm", "-journal", ".fresh", ".fresh-wal", ".fresh-shm", ".fresh-journal"].map {
+            URL(fileURLWithPath: path + $0)
+        }
+    }
+
+    var fresh: URL { URL(fileURLWithPath: main.path + ".fresh") }
+
+    var exists: Bool { FileManager.default.fileExists(atPath: main.path) }
+
+    /// Deletes everything; the main file last, so that a crash in between leaves something to delete again.
+    /// - Returns: whether the main file was there.
+    @discardableResult
+    func delete() throws -> Bool {
+        for file in auxiliary { try Self.remove(file) }
+        return try Self.remove(main)
+    }
+
+    /// Deletes one database with its companions, best effort.
+    static func deleteDatabase(_ url: URL) {
+        for suffix in ["-wal", "-shm", "-journal", ""] { _ = try? remove(URL(fileURLWithPath: url.path + suffix)) }
+    }
+
+    @discardableResult
+    static func remove(_ url: URL) throws -> Bool {
+        do {
+            try FileManager.default.removeItem(at: url)
+            return true
+        } catch let error as CocoaError where error.code == .fileNoSuchFile {
+            return false
+        }
+    }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+
+/// A value of any type that a realm can hold in an `any` property.
+///
+/// Collections are plain Swift values here; writing one replaces what the property held.
+public enum AnyRealmValue: Hashable, Sendable {
+    /// Null.
+    case none
+    /// A 64-bit integer.
+    case int(Int)
+    /// A truth value.
+    case bool(Bool)
+    /// A 32-bit floating-point number.
+    case float(Float)
+    /// A 64-bit floating-point number.
+    case double(Double)
+    /// A string.
+    case string(String)
+    /// Bytes.
+    case data(Data)
+    /// A point in time.
+    case date(Date)
+    /// A link.
+    case object(DynamicObject)
+    /// An object identifier.
+    case objectId(ObjectId)
+    /// A decimal number.
+    case decimal128(Decimal128)
+    /// A UUID.
+    case uuid(UUID)
+    /// Values by string keys.
+    case dictionary([String: AnyRealmValue])
+    /// Values in order.
+    case list([AnyRealmValue])
+
+    /// The integer, if this is one.
+    public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
+    /// The truth value, if this is one.
+    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+    /// The number, if this is a float.
+    public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
+    /// The number, if this is a double.
+    public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
+    /// The string, if this is one.
+    public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+    /// The bytes, if this is data.
+    public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
+    /// The date, if this is one.
+    public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
+    /// The identifier, if this is one.
+    public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
+    /// The decimal, if this is one.
+    public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
+    /// The UUID, if this is one.
+    public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+    /// The linked object, if this is a link.
+    public var dynamicObject: DynamicObject? { if case .object(let value) = self { value } else { nil } }
+    /// The entries, if this is a dictionary.
+    public var dictionaryValue: [String: AnyRealmValue]? {
+        if case .dictionary(let value) = self { value } else { nil }
+    }
+    /// The elements, if this is a list.
+    public var listValue: [AnyRealmValue]? { if case .list(let value) = self { value } else { nil } }
+}

@@ -1,0 +1,141 @@
+internal import Changesets
+internal import RealmState
+
+/// A live list property. Writing needs a write transaction; a wrong index or type traps.
+public struct DynamicList: RandomAccessCollection, Sendable {
+    let instance: RealmInstance
+    let address: FieldAddress
+    let element: ElementType
+
+    private var items: [Value] {
+        instance.read { if case .list(let items) = $0.value(at: address) { items } else { [] } }
+    }
+
+    var anyValue: Any? { map { $0 } }
+
+    /// The position of the first element.
+    public var startIndex: Int { 0 }
+    /// The position after the last element.
+    public var endIndex: Int { items.count }
+
+    /// One element; as in `DynamicObject`'s subscript.
+    public subscript(_ index: Int) -> Any? {
+        get {
+            let items = items
+            precondition(items.indices.contains(index), "index \(index), the list has \(items.count) elements")
+            let schema = instance.schema
+            return ValueReading(instance: instance, schema: schema)
+                .any(items[index], element, at: address.appending(.index(index)))
+        }
+        nonmutating set {
+            let value = instance.convert(newValue, as: element)
+            instance.edit { try $0.set(address.appending(.index(index)), to: value) }
+        }
+    }
+
+    /// Adds at the end.
+    public func append(_ value: Any?) { insert(value, at: count) }
+    /// Adds all at the end.
+    public func append(objectsIn values: [Any?]) { for value in values { append(value) } }
+    /// Inserts before the element at `index`.
+    public func insert(_ value: Any?, at index: Int) {
+        let value = instance.convert(value, as: element)
+        instance.edit { try $0.insert(value, at: address.appending(.index(index))) }
+    }
+    /// Removes one element.
+    public func remove(at index: Int) { instance.edit { try $0.remove(at: address.appending(.index(index))) } }
+    /// Removes the last element.
+    public func removeLast() { remove(at: count - 1) }
+    /// Removes all elements.
+    public func removeAll() { instance.edit { try $0.clear(address) } }
+    /// Moves an element so that it ends up at `to`.
+    public func move(from: Int, to: Int) { instance.edit { try $0.move(address.appending(.index(from)), to: to) } }
+    /// Exchanges two elements.
+    public func swapAt(_ first: Int, _ second: Int) { instance.edit { try $0.swap(address, first, second) } }
+}
+
+/// A live set property. Writing needs a write transaction; a wrong type traps.
+public struct DynamicSet: Sequence, Sendable {
+    let instance: RealmInstance
+    let address: FieldAddress
+    let element: ElementType
+
+    private var members: [Value] {
+        instance.read { if case .set(let members) = $0.value(at: address) { members } else { [] } }
+    }
+
+    /// How many members there are.
+    public var count: Int { members.count }
+
+    /// The members, in the realm's order.
+    public func makeIterator() -> AnyIterator<Any?> {
+        let schema = instance.schema
+        let reading = ValueReading(instance: instance, schema: schema)
+        let (element, address) = (element, address)
+        var rest = members.makeIterator()
+        return AnyIterator { rest.next().map { reading.any($0, element, at: address) } }
+    }
+
+    /// Whether it is a member.
+    public func contains(_ value: Any?) -> Bool {
+        let schema = instance.schema
+        guard let member = try? ValueConversion(schema: schema).value(value, as: element) else { return false }
+        return members.contains { Value.compare($0, member) == 0 }
+    }
+    /// Adds a member, unless it is there.
+    public func insert(_ value: Any?) {
+        let value = instance.convert(value, as: element)
+        instance.edit { try $0.insertIntoSet(value, in: address) }
+    }
+    /// Removes a member, if it is there.
+    public func remove(_ value: Any?) {
+        let value = instance.convert(value, as: element)
+        instance.edit { try $0.removeFromSet(value, in: address) }
+    }
+    /// Removes all members.
+    public func removeAll() { instance.edit { try $0.clear(address) } }
+}
+
+/// A live dictionary property. Writing needs a write transaction; a wrong type or key traps.
+public struct DynamicMap: Sendable {
+    let instance: RealmInstance
+    let address: FieldAddress
+    let element: ElementType
+
+    private var entries: [ByteString: Value] {
+        instance.read { if case .dictionary(let entries) = $0.value(at: address) { entries } else { [:] } }
+    }
+
+    var anyValue: Any? { dictionary }
+
+    /// How many entries there are.
+    public var count: Int { entries.count }
+    /// The keys, sorted.
+    public var keys: [String] { entries.keys.sorted().map(\.string) }
+    /// All entries.
+    public var dictionary: [String: Any?] {
+        Dictionary(keys.map { ($0, self[$0]) }, uniquingKeysWith: { first, _ in first })
+    }
+    /// Whether there is an entry for the key, null or not.
+    public func contains(key: String) -> Bool { entries[ByteString(key)] != nil }
+
+    /// One entry, nil for none. Assigning nil removes it.
+    public subscript(_ key: String) -> Any? {
+        get {
+            guard let value = entries[ByteString(key)] else { return nil }
+            let schema = instance.schema
+            return ValueReading(instance: instance, schema: schema)
+                .any(value, element, at: address.appending(.key(ByteString(key))))
+        }
+        nonmutating set {
+            precondition(!key.hasPrefix("$") && !key.contains("."), "a key must not start with $ nor contain a dot")
+            let place = address.appending(.key(ByteString(key)))
+            guard let newValue else { return instance.edit { try $0.removeKey(place) } }
+            let value = instance.convert(newValue, as: element)
+            instance.edit { try $0.set(place, to: value) }
+        }
+    }
+
+    /// Removes all entries.
+    public func removeAll() { instance.edit { try $0.clear(address) } }
+}

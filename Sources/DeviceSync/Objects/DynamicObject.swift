@@ -1,0 +1,123 @@
+internal import Changesets
+internal import RealmState
+
+/// An object of a realm whose class has no Swift type: a live handle, read and written by property name.
+public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
+    let instance: RealmInstance
+    /// The object itself, or the top-level object around an embedded one.
+    let address: ObjectAddress
+    /// Where an embedded object stands.
+    let field: FieldAddress?
+    private let tableName: ByteString
+
+    init(instance: RealmInstance, address: ObjectAddress, field: FieldAddress? = nil, table: ByteString) {
+        self.instance = instance
+        self.address = address
+        self.field = field
+        tableName = table
+    }
+
+    var isEmbedded: Bool { field != nil }
+
+    /// What is stored; nil once the object is deleted.
+    var stored: StoredObject? {
+        instance.read { state in
+            guard let field else { return state.object(address) }
+            if case .embedded(let object) = state.value(at: field) { return object }
+            return nil
+        }
+    }
+
+    func address(of name: String) -> FieldAddress {
+        field?.appending(.key(ByteString(name))) ?? FieldAddress(address, ByteString(name))
+    }
+
+    /// The realm that the object belongs to.
+    public var realm: Realm { Realm(instance: instance) }
+    /// The class.
+    public var objectSchema: ObjectSchemaDescription {
+        instance.read { $0.schema.table(tableName).map(ObjectSchemaDescription.init) }
+            ?? ObjectSchemaDescription(embedded: tableName.string, properties: [])
+    }
+    /// The name of the class.
+    public var className: String { tableName.string }
+    /// Whether the object is deleted.
+    public var isInvalidated: Bool { stored == nil }
+    /// Whether the object belongs to a frozen realm.
+    public var isFrozen: Bool { instance.isFrozen }
+    /// The primary key; nil for an embedded object.
+    public var primaryKey: Any? { isEmbedded ? nil : ValueReading.key(address.key) }
+
+    /// A property: a scalar, `DynamicObject` for links and embedded objects, `DynamicList`, `DynamicSet`,
+    /// `DynamicMap`, or `AnyRealmValue` for properties of any type. Nil stands for null.
+    ///
+    /// Writing needs a write transaction; arrays and dictionaries are accepted for collections, dictionaries for
+    /// embedded objects. An unknown property, a wrong type and a deleted object trap.
+    public subscript(_ name: String) -> Any? {
+        get { read(name) }
+        set { write(name, newValue) }
+    }
+
+    private func read(_ name: String) -> Any? {
+        let (column, schema, key) = instance.read { state in
+            let table = state.schema.table(tableName)
+            return (table?.column(ByteString(name)), state.schema, table?.key?.name)
+        }
+        guard let column else {
+            precondition(key == ByteString(name) && !isEmbedded, "\(tableName) has no property \(name)")
+            return primaryKey
+        }
+        guard let stored else { preconditionFailure("the \(tableName) object has been deleted") }
+        let place = address(of: name)
+        switch column.collection {
+        case .single:
+            return ValueReading(instance: instance, schema: schema).any(stored[column], column.element, at: place)
+        case .list: return DynamicList(instance: instance, address: place, element: column.element)
+        case .set: return DynamicSet(instance: instance, address: place, element: column.element)
+        case .dictionary: return DynamicMap(instance: instance, address: place, element: column.element)
+        }
+    }
+
+    private func write(_ name: String, _ newValue: Any?) {
+        let schema = instance.schema
+        guard let column = schema.table(tableName)?.column(ByteString(name)) else {
+            preconditionFailure("\(tableName) has no property \(name), or it is the primary key")
+        }
+        let value = ValueConversion.orTrap { try ValueConversion(schema: schema).value(newValue, for: column) }
+        instance.edit { try $0.set(address(of: name), to: value) }
+    }
+
+    /// Adds to an integer property so that increments on several devices add up.
+    public func increment(_ name: String, by delta: Int) {
+        instance.edit { try $0.increment(address(of: name), by: Int64(delta)) }
+    }
+
+    /// The same object as it is now, for ever.
+    public func freeze() -> DynamicObject {
+        DynamicObject(instance: instance.frozen(), address: address, field: field, table: tableName)
+    }
+
+    /// The live object behind a frozen one; nil if it has been deleted.
+    public func thaw() -> DynamicObject? {
+        let live = DynamicObject(instance: instance.thawed(), address: address, field: field, table: tableName)
+        return live.isInvalidated ? nil : live
+    }
+
+    /// Whether both are handles of one object.
+    public func isSameObject(as other: DynamicObject) -> Bool {
+        instance.core === other.instance.core && address == other.address && field == other.field
+    }
+
+    /// The same object of the same realm instance.
+    public static func == (left: DynamicObject, right: DynamicObject) -> Bool {
+        left.isSameObject(as: right) && left.instance.isFrozen == right.instance.isFrozen
+    }
+    /// Feeds the identity to a hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(address)
+        hasher.combine(field)
+    }
+
+    /// Class and key; no values.
+    public var description: String { "\(tableName) <\(primaryKey.map { "\($0)" } ?? "embedded")>" }
+}

@@ -1,0 +1,82 @@
+internal import Changesets
+internal import RealmState
+
+/// Brings a file's schema up to what the app declares: classes and properties are added, never changed or removed.
+enum SchemaAdditions {
+    /// Whether something would be added.
+    /// - Throws: `Realm.Error` with code `schemaMismatch`.
+    static func areNeeded(_ declared: [ObjectSchemaDescription], in schema: Schema, isSynced: Bool) throws -> Bool {
+        var isNeeded = false
+        let names = Set(declared.map(\.name))
+        for description in declared {
+            try check(description, names: names, schema: schema, isSynced: isSynced)
+            guard let table = schema.table(ByteString(description.name)) else {
+                isNeeded = true
+                continue
+            }
+            guard table.kind == tableType(description), table.key == key(description) else {
+                throw mismatch("class \(description.name) exists with another kind or primary key")
+            }
+            for property in description.properties {
+                guard let column = table.column(ByteString(property.name)) else {
+                    isNeeded = true
+                    continue
+                }
+                guard column.element == property.element, column.collection == property.collectionType else {
+                    throw mismatch("property \(description.name).\(property.name) exists with another type")
+                }
+            }
+        }
+        return isNeeded
+    }
+
+    /// Adds what is missing: all classes first, since properties may link to any of them.
+    static func apply(_ declared: [ObjectSchemaDescription], to transaction: inout RecordingTransaction) throws {
+        for description in declared {
+            let name = ByteString(description.name)
+            if let key = key(description) {
+                try transaction.createTable(name, key: key, isAsymmetric: description.kind == .asymmetric)
+            } else {
+                try transaction.createEmbeddedTable(name)
+            }
+        }
+        for description in declared {
+            for property in description.properties {
+                try transaction.addColumn(
+                    ByteString(description.name), ByteString(property.name), property.element,
+                    collection: property.collectionType)
+            }
+        }
+    }
+
+    private static func check(
+        _ description: ObjectSchemaDescription, names: Set<String>, schema: Schema, isSynced: Bool
+    ) throws {
+        if isSynced, let key = description.primaryKey, key.name != "_id" {
+            throw mismatch("the primary key of the synced class \(description.name) is not named _id")
+        }
+        for property in description.properties {
+            if case .object(let target) = property.type, !target.isEmpty, !names.contains(target),
+                schema.table(ByteString(target)) == nil
+            {
+                throw mismatch("\(description.name).\(property.name) links to \(target), which is not in the schema")
+            }
+        }
+    }
+
+    private static func tableType(_ description: ObjectSchemaDescription) -> TableType {
+        switch description.kind {
+        case .topLevel: .topLevel
+        case .embedded: .embedded
+        case .asymmetric: .asymmetric
+        }
+    }
+
+    private static func key(_ description: ObjectSchemaDescription) -> KeySchema? {
+        description.primaryKey.map {
+            KeySchema(name: ByteString($0.name), type: $0.payloadType, nullable: $0.isOptional)
+        }
+    }
+
+    private static func mismatch(_ message: String) -> Realm.Error { Realm.Error(.schemaMismatch, message) }
+}

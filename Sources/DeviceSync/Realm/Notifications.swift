@@ -1,0 +1,148 @@
+internal import Changesets
+public import Dispatch
+internal import RealmState
+internal import Synchronization
+
+/// Keeps an observation alive: it ends when this is invalidated or released.
+public class NotificationToken: @unchecked Sendable {
+    // Unchecked only because the class is open to subclassing in this module; its state is one mutex.
+    private let end: Mutex<(@Sendable () -> Void)?>
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
+
+    /// Ends the observation.
+    public func invalidate() { end.withLock { $0.take() }?() }
+
+    deinit { invalidate() }
+}
+
+/// What happened to an observed collection.
+@frozen public enum RealmCollectionChange<CollectionType: Sendable>: Sendable {
+    /// The first notification: the collection as it is.
+    case initial(CollectionType)
+    /// A change. Deletions are positions in the old collection, insertions and modifications in the new one.
+    case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
+    /// Observing failed.
+    case error(any Error)
+}
+
+/// A property that changed.
+public struct PropertyChange: Sendable {
+    /// The name.
+    public let name: String
+    /// The value before, for scalars and links; nil for null and collections.
+    public let oldValue: (any Sendable)?
+    /// The value after, for scalars and links; nil for null and collections.
+    public let newValue: (any Sendable)?
+}
+
+/// What happened to an observed object.
+@frozen public enum ObjectChange<T: Sendable>: Sendable {
+    /// Observing failed.
+    case error(any Error)
+    /// Some properties changed.
+    case change(T, [PropertyChange])
+    /// The object was deleted.
+    case deleted
+}
+
+extension Realm {
+    /// What happened to an observed realm.
+    @frozen public enum Notification: String, Sendable {
+        /// Something was committed.
+        case didChange = "RLMRealmDidChangeNotification"
+        /// Something was committed, and the realm does not refresh by itself.
+        case refreshRequired = "RLMRealmRefreshRequiredNotification"
+    }
+
+    /// Calls `block` after each commit, on the queue given or else on the main queue.
+    public func observe(
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (_ notification: Notification, _ realm: Realm) -> Void
+    ) -> NotificationToken {
+        precondition(!isFrozen, "a frozen realm does not change")
+        let realm = self
+        return instance.core.observers.add(on: queue ?? .main, initial: nil) { _ in
+            block(realm.autorefresh ? .didChange : .refreshRequired, realm)
+        }
+    }
+}
+
+extension Results where Element == DynamicObject {
+    /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else on the
+    /// main queue.
+    public func observe(
+        on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<Results<DynamicObject>>) -> Void
+    ) -> NotificationToken {
+        precondition(!isFrozen, "a frozen collection does not change")
+        let (instance, className) = (instance, className)
+        let last = Mutex<RealmSnapshot?>(nil)
+        return instance.core.observers.add(on: queue ?? .main, initial: instance.core.snapshot) { snapshot in
+            let previous = last.withLock { last -> RealmSnapshot? in
+                defer { last = snapshot }
+                return last
+            }
+            let keys = Results.keys(className, in: snapshot.state)
+            let collection = Results(instance: instance, className: className, keys: keys)
+            guard let previous else { return block(.initial(collection)) }
+            let change = CollectionDifference(className, from: previous.state, to: snapshot.state)
+            guard !change.isEmpty else { return }
+            block(
+                .update(
+                    collection, deletions: change.deletions, insertions: change.insertions,
+                    modifications: change.modifications))
+        }
+    }
+}
+
+extension DynamicObject {
+    /// Calls `block` after each commit that changes or deletes the object, on the queue given or else on the main
+    /// queue.
+    public func observe(
+        on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (ObjectChange<DynamicObject>) -> Void
+    ) -> NotificationToken {
+        precondition(!isFrozen && !isInvalidated, "only a live object can be observed")
+        let object = self
+        let last = Mutex(instance.core.snapshot.state)
+        return instance.core.observers.add(on: queue ?? .main, initial: nil) { snapshot in
+            let previous = last.withLock { last -> RealmState in
+                defer { last = snapshot.state }
+                return last
+            }
+            guard let old = previous.object(object.address) else { return }
+            guard let new = snapshot.state.object(object.address) else { return block(.deleted) }
+            guard let table = snapshot.state.schema.table(object.address.className) else { return }
+            let oldTable = previous.schema.table(object.address.className) ?? table
+            let reading = ValueReading(instance: object.instance, schema: snapshot.state.schema)
+            let changes = table.columns.compactMap { column -> PropertyChange? in
+                let before = oldTable.column(column.name).map { old[$0] } ?? column.defaultValue
+                let after = new[column]
+                guard before != after else { return nil }
+                return PropertyChange(
+                    name: column.name.string, oldValue: reading.sendable(before), newValue: reading.sendable(after))
+            }
+            if !changes.isEmpty { block(.change(object, changes)) }
+        }
+    }
+}
+
+extension ValueReading {
+    /// A scalar or link for a notification.
+    func sendable(_ value: Value) -> (any Sendable)? {
+        switch mixed(value) {
+        case .none, .dictionary, .list: nil
+        case .int(let value): value
+        case .bool(let value): value
+        case .float(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .object(let value): value
+        case .objectId(let value): value
+        case .decimal128(let value): value
+        case .uuid(let value): value
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Changesets
+public import Foundation
+internal import RealmState
+internal import SyncProtocol
+
+extension Realm {
+    /// Whether there is a file.
+    public static func fileExists(for configuration: Configuration) -> Bool {
+        configuration.fileURL.map { RealmFileSet(main: $0).exists } ?? false
+    }
+
+    /// Deletes a realm's files.
+    /// - Returns: false if there was none.
+    /// - Throws: `Realm.Error` with code `alreadyOpen` while the realm is open in this process.
+    @discardableResult
+    public static func deleteFiles(for configuration: Configuration) throws -> Bool {
+        guard let url = configuration.fileURL else { return false }
+        guard !RealmCore.isOpen(url) else {
+            throw Realm.Error(.alreadyOpen, "the realm is open", fileURL: url)
+        }
+        return try RealmFileSet(main: url).delete()
+    }
+
+    /// Copies the realm as it is now to where `configuration` says.
+    ///
+    /// A local copy has no history and never syncs. A synced copy keeps the schema and objects that are known to the
+    /// server and asks it for an identity of its own; everything must have been uploaded.
+    /// - Throws: `Realm.Error`: `fileExists`; `fail` with changes left to upload; `invalidInput` without a file.
+    public func writeCopy(configuration: Configuration) throws {
+        precondition(!instance.isInTransaction, "writeCopy cannot run inside a write transaction")
+        guard let url = configuration.fileURL else { throw Error(.invalidInput, "the copy needs a fileURL") }
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw Error(.fileExists, "there is a file already", fileURL: url)
+        }
+        if configuration.encryptionKey != nil { throw Error(.invalidInput, "encrypted realms are not supported yet") }
+        try RealmCopy.write(instance, to: url, configuration)
+    }
+
+    /// Copies the realm as it is now into a local realm.
+    /// - Throws: `Realm.Error`.
+    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+        try writeCopy(configuration: Configuration(fileURL: fileURL, encryptionKey: encryptionKey))
+    }
+}
+
+/// Makes copies of realms.
+enum RealmCopy {
+    static func write(_ instance: RealmInstance, to url: URL, _ configuration: Realm.Configuration) throws {
+        let snapshot = instance.current
+        let source = instance.configuration.syncConfiguration
+        var commit = RealmFile.Commit(version: 2)
+        commit.schema = snapshot.state.schema
+        var changes = StateChanges()
+        for table in snapshot.state.schema.tables {
+            for (key, object) in snapshot.state.objects(of: table.name) {
+                changes.upserted.append((table.id, key, object))
+            }
+        }
+        commit.changes = changes
+        if let target = configuration.syncConfiguration {
+            try prepare(&commit, instance, from: source, to: target, snapshot)
+        }
+        // Under another name until it is complete: a crash must not leave half a realm.
+        let partial = URL(fileURLWithPath: url.path + ".partial")
+        RealmFileSet.deleteDatabase(partial)
+        do {
+            let file = try RealmFile(url: partial)
+            try file.write(commit)
+            // Closing folds the write-ahead log into the file.
+            try file.close()
+            try FileManager.default.moveItem(at: partial, to: url)
+        } catch {
+            RealmFileSet.deleteDatabase(partial)
+            if let error = error as? Realm.Error { throw error }
+            throw Realm.Error(.fileOperationFailed, "the copy could not be written: \(error)", fileURL: url)
+        }
+    }
+
+    private static func prepare(
+        _ commit: inout RealmFile.Commit, _ instance: RealmInstance, from source: SyncConfiguration?,
+        to target: SyncConfiguration, _ snapshot: RealmSnapshot
+    ) throws {
+        var sync = SyncFileState()
+        sync.partition = target.partition.path
+        sync.userID = target.user.id
+        if source != nil {
+            let old = instance.core.sync
+            let left = try instance.core.file.localEntries(
+                after: old.progress.upload.clientVersion.rawValue, upTo: snapshot.version, limit: 1)
+            guard left.isEmpty else {
+                throw Realm.Error(.fail, "there are changes that were not uploaded; wait(for: .upload) first")
+            }
+            guard old.partition == sync.partition else {
+                throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")
+            }
+            // The server is asked for a new identity; what was downloaded counts.
+            sync.progress = old.progress
+            sync.progress.download.clientVersion = 0
+            sync.progress.upload = .init()
+            commit.sync = sync
+            return
+        }
+        // From local to synced: everything is local writes that are still to be uploaded.
+        commit.sync = sync
+        let changesets = changesets(of: snapshot.state)
+        let timestamp = instance.core.nextTimestamp()
+        commit.history = changesets.enumerated().map { index, changeset in
+            HistoryEntry(
+                version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0, remoteVersion: 0,
+                changeset: changeset.encoded(), reciprocal: nil)
+        }
+        commit.version = 1 + UInt64(max(1, changesets.count))
+    }
+
+    private static func changesets(of state: RealmState) -> [Changeset] {
+        var builder = StateChangesets(schema: state.schema)
+        var result = [builder.schemaChangeset()]
+        for table in state.schema.tables {
+            for (key, object) in state.objects(of: table.name) {
+                result += builder.append(ObjectAddress(table.name, key), object)
+            }
+        }
+        if let last = builder.finish() { result.append(last) }
+        return result.filter { !$0.isEmpty }
+    }
+}

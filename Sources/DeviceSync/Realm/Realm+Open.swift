@@ -1,0 +1,110 @@
+public import Dispatch
+internal import Foundation
+
+extension Realm {
+    /// What opening a realm waits for.
+    @frozen public enum OpenBehavior: Sendable {
+        /// Nothing.
+        case never
+        /// The server's changes, if there is no file yet.
+        case once
+        /// The server's changes, every time.
+        case always
+    }
+
+    /// Opens a realm, as asked after downloading what the server has. File work runs on a thread of its own.
+    /// - Throws: `Realm.Error`, or the error that ended the session; `CancellationError`.
+    public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior = .never)
+        async throws
+    {
+        self = try await Self.opened(configuration, downloadBeforeOpen)
+    }
+
+    /// Opens a realm for an actor; see `init(configuration:downloadBeforeOpen:)`.
+    public init<A: Actor>(
+        configuration: Configuration = .defaultConfiguration, actor: A, downloadBeforeOpen: OpenBehavior = .never
+    ) async throws {
+        self = try await Self.opened(configuration, downloadBeforeOpen)
+    }
+
+    /// Opens a realm for the calling actor; see `init(configuration:downloadBeforeOpen:)`.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration, _isolation: isolated (any Actor)? = #isolation,
+        downloadBeforeOpen: OpenBehavior = .never
+    ) async throws -> Realm {
+        try await opened(configuration, downloadBeforeOpen)
+    }
+
+    /// Opens a realm after downloading what the server has, then calls `callback`.
+    @discardableResult
+    public static func asyncOpen(
+        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
+        callback: @Sendable @escaping (Result<Realm, any Swift.Error>) -> Void
+    ) -> AsyncOpenTask {
+        // The token that is returned owns the task.
+        let task = Task {
+            let result: Result<Realm, any Swift.Error>
+            do {
+                result = .success(try await opened(configuration, .always))
+            } catch {
+                result = .failure(error)
+            }
+            callbackQueue.async { callback(result) }
+        }
+        return AsyncOpenTask(task: task)
+    }
+
+    private static let openQueue = DispatchQueue(label: "DeviceSync.open", attributes: .concurrent)
+
+    private static func opened(_ configuration: Configuration, _ behavior: OpenBehavior) async throws -> Realm {
+        try Task.checkCancellation()
+        let waits =
+            configuration.syncConfiguration != nil
+            && (behavior == .always || (behavior == .once && !fileExists(for: configuration)))
+        let instance = try await withCheckedThrowingContinuation { continuation in
+            openQueue.async { continuation.resume(with: Result { try RealmOpener.open(configuration) }) }
+        }
+        guard waits, let session = instance.session else { return Realm(instance: instance) }
+        session.resume()
+        try await session.wait(
+            for: .download,
+            failingOnConnectionErrors: configuration.syncConfiguration?.cancelAsyncOpenOnNonFatalErrors ?? false)
+        return Realm(instance: instance)
+    }
+}
+
+/// An opening under way.
+public struct AsyncOpenTask: Sendable {
+    let task: Task<Void, Never>
+    /// Stops waiting; the callback gets a `CancellationError`.
+    public func cancel() { task.cancel() }
+}
+
+extension Realm {
+    /// Runs `block` in a write transaction without blocking the caller's executor while it waits for other writers or
+    /// for the disk.
+    /// - Throws: what `block` throws, or `Realm.Error`.
+    @discardableResult
+    public func asyncWrite<R>(_isolation: isolated (any Actor)? = #isolation, _ block: () throws -> R) async throws -> R
+    {
+        let instance = instance
+        await withCheckedContinuation { continuation in
+            Self.openQueue.async {
+                instance.begin()
+                continuation.resume()
+            }
+        }
+        let result: R
+        do {
+            result = try block()
+        } catch {
+            if instance.isInTransaction { instance.cancel() }
+            throw error
+        }
+        guard instance.isInTransaction else { return result }
+        try await withCheckedThrowingContinuation { continuation in
+            Self.openQueue.async { continuation.resume(with: Result { try instance.commit() }) }
+        }
+        return result
+    }
+}

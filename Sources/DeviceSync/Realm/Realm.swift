@@ -1,0 +1,189 @@
+internal import Changesets
+public import Dispatch
+public import Foundation
+internal import RealmState
+
+/// A realm: objects on disk, synced if its configuration says so.
+///
+/// Values read are snapshots, so a `Realm` may be used from any thread; a write transaction belongs to whoever began
+/// it, and only one at a time can be open in a process.
+public struct Realm: Equatable, Sendable {
+    let instance: RealmInstance
+
+    init(instance: RealmInstance) { self.instance = instance }
+
+    /// Both are handles of one instance.
+    public static func == (left: Realm, right: Realm) -> Bool { left.instance === right.instance }
+
+    /// Opens the default realm.
+    public init(queue: DispatchQueue? = nil) throws {
+        try self.init(configuration: .defaultConfiguration, queue: queue)
+    }
+
+    /// Opens the local realm of a file.
+    public init(fileURL: URL) throws { try self.init(configuration: Configuration(fileURL: fileURL)) }
+
+    /// Opens a realm, creating its file if there is none, and starts its session. Never waits for the network.
+    /// - Throws: `Realm.Error`.
+    public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
+        instance = try RealmOpener.open(configuration)
+    }
+
+    // MARK: Writing
+
+    /// Whether a write transaction is open.
+    public var isInWriteTransaction: Bool { instance.isInTransaction }
+
+    /// Runs `block` in a write transaction and commits it; if it throws, nothing is kept.
+    ///
+    /// Waits for other writers. A nested write traps.
+    /// - Throws: what `block` throws, or `Realm.Error` if the commit cannot be written.
+    @discardableResult
+    public func write<R>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R) throws -> R {
+        instance.begin()
+        let result: R
+        do {
+            result = try block()
+        } catch {
+            if instance.isInTransaction { instance.cancel() }
+            throw error
+        }
+        if instance.isInTransaction { try instance.commit(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Opens a write transaction, waiting for other writers.
+    public func beginWrite() { instance.begin() }
+
+    /// Commits the write transaction.
+    /// - Throws: `Realm.Error` if it cannot be written; nothing is kept then.
+    public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        try instance.commit(withoutNotifying: tokens)
+    }
+
+    /// Ends the write transaction, keeping nothing.
+    public func cancelWrite() { instance.cancel() }
+
+    /// Creates an object, or changes the one with that primary key as `update` says.
+    ///
+    /// Properties that `value` does not name keep their defaults, or on an update what they hold. An unknown class or
+    /// property, a wrong type, and an existing object under `.error` trap.
+    @discardableResult
+    public func dynamicCreate(_ className: String, value: [String: Any?] = [:], update: UpdatePolicy = .error)
+        -> DynamicObject
+    {
+        let schema = instance.schema
+        guard let table = schema.table(ByteString(className)), let key = table.key else {
+            preconditionFailure("the schema has no class \(className) of objects with a primary key")
+        }
+        let conversion = ValueConversion(schema: schema)
+        let (address, values) = ValueConversion.orTrap {
+            let address = ObjectAddress(table.name, try conversion.key(value[key.name.string] ?? nil, of: table))
+            let values = try value.filter { ByteString($0.key) != key.name }.sorted { $0.key < $1.key }
+                .map { name, item in
+                    guard let column = table.column(ByteString(name)) else {
+                        throw ValueMismatch(description: "\(className) has no property \(name)")
+                    }
+                    return (column.name, try conversion.value(item, for: column))
+                }
+            return (address, values)
+        }
+        instance.edit { transaction in
+            let exists = transaction.state.contains(address)
+            if exists, update == .error {
+                throw ValueMismatch(description: "there is a \(className) with this primary key already")
+            }
+            if !exists { try transaction.createObject(address) }
+            for (name, new) in values {
+                let place = FieldAddress(address, name)
+                if exists, update == .modified, transaction.state.value(at: place) == new { continue }
+                try transaction.set(place, to: new)
+            }
+        }
+        return DynamicObject(instance: instance, address: address, table: table.name)
+    }
+
+    /// Deletes an object with its embedded objects; links to it become null or go away.
+    public func delete(_ object: DynamicObject) {
+        instance.edit { transaction in
+            guard let field = object.field else { return try transaction.deleteObject(object.address) }
+            if case .index = field.path.last { return try transaction.remove(at: field) }
+            try transaction.set(field, to: .null)
+        }
+    }
+
+    /// Deletes all of the objects.
+    public func delete(_ objects: some Sequence<DynamicObject>) { for object in Array(objects) { delete(object) } }
+
+    /// Deletes every object.
+    public func deleteAll() {
+        for table in instance.schema.tables where table.kind == .topLevel {
+            delete(dynamicObjects(table.name.string))
+        }
+    }
+
+    // MARK: Reading
+
+    /// All objects of a class, by ascending primary key. An unknown class traps.
+    public func dynamicObjects(_ className: String) -> Results<DynamicObject> {
+        let name = ByteString(className)
+        precondition(instance.schema.table(name)?.key != nil, "the schema has no class \(className) of objects")
+        return Results(instance: instance, className: name)
+    }
+
+    /// The object with a primary key, nil if there is none. An unknown class traps.
+    public func dynamicObject(ofType className: String, forPrimaryKey key: Any) -> DynamicObject? {
+        let schema = instance.schema
+        guard let table = schema.table(ByteString(className)) else {
+            preconditionFailure("the schema has no class \(className)")
+        }
+        let objectKey = ValueConversion.orTrap { try ValueConversion(schema: schema).key(key, of: table) }
+        return instance.object(ObjectAddress(table.name, objectKey))
+    }
+
+    /// Whether there is no object at all.
+    public var isEmpty: Bool {
+        instance.read { state in
+            state.schema.tables.allSatisfy { $0.kind == .embedded || state.objectCount(of: $0.name) == 0 }
+        }
+    }
+
+    /// The classes in the file.
+    public var schema: [ObjectSchemaDescription] { instance.schema.tables.map(ObjectSchemaDescription.init) }
+
+    /// The configuration that the realm was opened with.
+    public var configuration: Configuration { instance.configuration }
+
+    /// The session that syncs the realm; nil for a local one.
+    public var syncSession: SyncSession? { instance.isFrozen ? nil : instance.session }
+
+    // MARK: Versions
+
+    /// Whether this is a frozen realm.
+    public var isFrozen: Bool { instance.isFrozen }
+    /// The realm as it is now, for ever.
+    public func freeze() -> Realm { Realm(instance: instance.frozen()) }
+    /// The live realm behind a frozen one.
+    public func thaw() -> Realm { Realm(instance: instance.thawed()) }
+    /// Whether reads see other writers' commits at once; true unless set.
+    public var autorefresh: Bool {
+        get { instance.autorefresh }
+        nonmutating set { instance.autorefresh = newValue }
+    }
+    /// Goes to the newest version.
+    /// - Returns: false if the realm was there already.
+    @discardableResult
+    public func refresh() -> Bool { instance.refresh() }
+}
+
+extension Realm {
+    /// What to do when an object with the primary key exists.
+    @frozen public enum UpdatePolicy: Int, Sendable {
+        /// Trap.
+        case error = 1
+        /// Write the properties that differ.
+        case modified = 3
+        /// Write all properties.
+        case all = 2
+    }
+}

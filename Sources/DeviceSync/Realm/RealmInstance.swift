@@ -1,0 +1,153 @@
+internal import Changesets
+internal import Foundation
+internal import RealmState
+internal import Synchronization
+
+/// What a `Realm` is a handle of: one view of a core, live or frozen.
+final class RealmInstance: Sendable {
+    private struct Contents {
+        var transaction: RecordingTransaction?
+        /// Where a live instance stands that does not refresh by itself.
+        var pinned: RealmSnapshot?
+        var autorefresh = true
+    }
+
+    let core: RealmCore
+    let configuration: Realm.Configuration
+    let session: SyncSession?
+    private let snapshot: RealmSnapshot?
+    private let contents = Mutex(Contents())
+
+    init(core: RealmCore, configuration: Realm.Configuration, session: SyncSession?, snapshot: RealmSnapshot? = nil) {
+        self.core = core
+        self.configuration = configuration
+        self.session = session
+        self.snapshot = snapshot
+        session?.retainInstance()
+    }
+
+    deinit {
+        // A transaction that was never ended must not keep others out for ever.
+        if contents.withLock({ $0.transaction != nil }) { core.lock.unlock() }
+        session?.releaseInstance()
+    }
+
+    var isFrozen: Bool { snapshot != nil }
+
+    // MARK: Reading
+
+    /// The contents at this instance's version; inside its transaction, with the changes made so far.
+    func read<Result: Sendable>(_ body: (borrowing RealmState) throws -> Result) rethrows -> Result {
+        if let snapshot { return try body(snapshot.state) }
+        let result = try contents.withLock { contents -> Result? in
+            guard let transaction = contents.transaction else { return nil }
+            return try body(transaction.state)
+        }
+        if let result { return result }
+        return try body(current.state)
+    }
+
+    var schema: Schema { read { $0.schema } }
+
+    /// What is committed, as this instance sees it.
+    var current: RealmSnapshot { snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot }
+
+    /// The handle of an object that exists.
+    func object(_ address: ObjectAddress) -> DynamicObject? {
+        guard read({ $0.contains(address) }) else { return nil }
+        return DynamicObject(instance: self, address: address, table: address.className)
+    }
+
+    func frozen() -> RealmInstance {
+        if isFrozen { return self }
+        precondition(!isInTransaction, "cannot freeze inside a write transaction")
+        return RealmInstance(core: core, configuration: configuration, session: session, snapshot: current)
+    }
+
+    func thawed() -> RealmInstance {
+        isFrozen ? RealmInstance(core: core, configuration: configuration, session: session) : self
+    }
+
+    var autorefresh: Bool {
+        get { contents.withLock { $0.autorefresh } }
+        set {
+            let newest = core.snapshot
+            contents.withLock {
+                $0.autorefresh = newValue
+                $0.pinned = newValue ? nil : newest
+            }
+        }
+    }
+
+    /// - Returns: whether there was something new.
+    func refresh() -> Bool {
+        let newest = core.snapshot
+        return contents.withLock { contents in
+            guard let pinned = contents.pinned, pinned.version < newest.version else { return false }
+            contents.pinned = newest
+            return true
+        }
+    }
+
+    // MARK: Writing
+
+    var isInTransaction: Bool { contents.withLock { $0.transaction != nil } }
+
+    func begin() {
+        precondition(!isFrozen, "a frozen realm cannot be written")
+        precondition(!configuration.readOnly, "the realm was opened read-only")
+        precondition(!isInTransaction, "the realm is already in a write transaction")
+        core.lock.lock()
+        begin(from: core.snapshot)
+    }
+
+    private func begin(from snapshot: RealmSnapshot) {
+        var state = snapshot.state
+        let transaction = RecordingTransaction(taking: &state)
+        contents.withLock {
+            $0.transaction = transaction
+            if $0.pinned != nil { $0.pinned = snapshot }
+        }
+    }
+
+    func commit(withoutNotifying tokens: [NotificationToken] = []) throws {
+        guard var transaction = contents.withLock({ $0.transaction.take() }) else {
+            preconditionFailure("the realm is not in a write transaction")
+        }
+        defer { core.lock.unlock() }
+        var state = RealmState()
+        let changeset = transaction.commit(returningTo: &state)
+        guard !changeset.isEmpty || state.hasChanges else { return }
+        let version = try core.commitLocal(
+            state, changeset: changeset, withoutNotifying: Set(tokens.map { ObjectIdentifier($0) }))
+        contents.withLock { if $0.pinned != nil { $0.pinned = core.snapshot } }
+        session?.localVersion(version)
+    }
+
+    func cancel() {
+        guard contents.withLock({ $0.transaction.take() }) != nil else {
+            preconditionFailure("the realm is not in a write transaction")
+        }
+        core.lock.unlock()
+    }
+
+    /// Changes something in the transaction; what does not fit is a programming error.
+    func edit(_ body: (inout RecordingTransaction) throws -> Void) {
+        contents.withLock { contents in
+            guard var transaction = contents.transaction.take() else {
+                preconditionFailure("a realm can be changed only in a write transaction")
+            }
+            do {
+                try body(&transaction)
+            } catch {
+                preconditionFailure("\(error)")
+            }
+            contents.transaction = transaction
+        }
+    }
+
+    func convert(_ value: Any?, as element: ElementType) -> Value {
+        let schema = schema
+        return ValueConversion.orTrap { try ValueConversion(schema: schema).value(value, as: element) }
+    }
+}

@@ -1,0 +1,85 @@
+internal import Foundation
+internal import Logging
+internal import RealmState
+internal import SyncProtocol
+
+/// Opens cores and brings their schema up to date.
+enum RealmOpener {
+    static func open(_ configuration: Realm.Configuration) throws -> RealmInstance {
+        let location = try configuration.location()
+        if case .file(let url) = location, let seed = configuration.seedFilePath,
+            !FileManager.default.fileExists(atPath: url.path)
+        {
+            try FileLayout.makeFolder(url.deletingLastPathComponent())
+            try FileManager.default.copyItem(at: seed, to: url)
+        }
+        let core = try openCore(location, configuration)
+        guard let sync = configuration.syncConfiguration else {
+            return RealmInstance(core: core, configuration: configuration, session: nil)
+        }
+        try checkOwner(core, sync)
+        if case .file(let url) = location { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
+        let session = sync.user.core.sync.session(for: core, configuration)
+        // The instance takes a share of its own.
+        defer { session?.releaseInstance() }
+        return RealmInstance(core: core, configuration: configuration, session: session)
+    }
+
+    private static func openCore(
+        _ location: RealmCore.Location, _ configuration: Realm.Configuration
+    ) throws -> RealmCore {
+        let isSynced = configuration.syncConfiguration != nil
+        let core = try RealmCore.open(location, isSynced: isSynced, readOnly: configuration.readOnly)
+        do {
+            try addSchema(configuration.dynamicSchema, to: core, configuration)
+            return core
+        } catch let error as Realm.Error
+            where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
+        {
+            guard case .file(let url) = location else { throw error }
+            try core.file.close()
+            RealmCore.forget(location)
+            try RealmFileSet(main: url).delete()
+            let fresh = try RealmCore.open(location, isSynced: isSynced)
+            try addSchema(configuration.dynamicSchema, to: fresh, configuration)
+            return fresh
+        }
+    }
+
+    /// Adds declared classes and properties that the file lacks, as an ordinary write.
+    static func addSchema(
+        _ declared: [ObjectSchemaDescription], to core: RealmCore, _ configuration: Realm.Configuration
+    ) throws {
+        let isSynced = core.isSynced
+        guard try SchemaAdditions.areNeeded(declared, in: core.snapshot.state.schema, isSynced: isSynced) else {
+            return
+        }
+        if configuration.readOnly { throw Realm.Error(.schemaMismatch, "the read-only file lacks declared classes") }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        var state = core.snapshot.state
+        let changeset: [UInt8]
+        do {
+            changeset = try state.record { try SchemaAdditions.apply(declared, to: &$0) }.changeset
+        } catch let error as RecordingError {
+            throw Realm.Error(.schemaMismatch, error.message)
+        }
+        guard state.hasChanges else { return }
+        try core.commitLocal(state, changeset: changeset)
+    }
+
+    /// A file belongs to one user and partition.
+    private static func checkOwner(_ core: RealmCore, _ sync: SyncConfiguration) throws {
+        var state = core.sync
+        let path = sync.partition.path
+        if let partition = state.partition, partition != path {
+            throw Realm.Error(.incompatibleHistories, "the file is of another partition", fileURL: core.url)
+        }
+        guard state.partition == nil || state.userID != sync.user.id else { return }
+        state.partition = path
+        state.userID = sync.user.id
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        try core.setSync(state)
+    }
+}

@@ -1,0 +1,74 @@
+internal import Changesets
+internal import RealmState
+internal import Synchronization
+
+/// The objects of a class, by ascending primary key; live unless it came out of a notification.
+public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
+    let instance: RealmInstance
+    let className: ByteString
+    /// The keys that a notification speaks of; nil for a live collection.
+    let keys: [ObjectKey]?
+    private let make: @Sendable (RealmInstance, ObjectAddress) -> Element
+    private let cache = KeyCache()
+
+    /// The keys as of one version, so that walking over a live collection does not sort for every element.
+    private final class KeyCache: Sendable {
+        let contents = Mutex<(version: UInt64, keys: [ObjectKey])?>(nil)
+    }
+
+    private var currentKeys: [ObjectKey] {
+        if let keys { return keys }
+        guard !instance.isInTransaction else { return instance.read { Self.keys(className, in: $0) } }
+        let snapshot = instance.current
+        return cache.contents.withLock { cached in
+            if let cached, cached.version == snapshot.version { return cached.keys }
+            let keys = Self.keys(className, in: snapshot.state)
+            cached = (snapshot.version, keys)
+            return keys
+        }
+    }
+
+    static func keys(_ className: ByteString, in state: borrowing RealmState) -> [ObjectKey] {
+        state.objects(of: className).map(\.key).sorted()
+    }
+
+    /// The position of the first object.
+    public var startIndex: Int { 0 }
+    /// The position after the last object.
+    public var endIndex: Int { currentKeys.count }
+    /// One object.
+    public subscript(_ index: Int) -> Element {
+        let keys = currentKeys
+        precondition(keys.indices.contains(index), "index \(index), there are \(keys.count) objects")
+        return make(instance, ObjectAddress(className, keys[index]))
+    }
+
+    /// The objects that there are now.
+    public func makeIterator() -> AnyIterator<Element> {
+        let (instance, className, make) = (instance, className, make)
+        var rest = currentKeys.makeIterator()
+        return AnyIterator { rest.next().map { make(instance, ObjectAddress(className, $0)) } }
+    }
+
+    /// The realm.
+    public var realm: Realm? { Realm(instance: instance) }
+    /// Whether the collection belongs to a frozen realm.
+    public var isFrozen: Bool { instance.isFrozen }
+}
+
+extension Results where Element == DynamicObject {
+    init(instance: RealmInstance, className: ByteString, keys: [ObjectKey]? = nil) {
+        self.instance = instance
+        self.className = className
+        self.keys = keys
+        make = { DynamicObject(instance: $0, address: $1, table: $1.className) }
+    }
+
+    /// The same objects as they are now, for ever.
+    public func freeze() -> Results<DynamicObject> {
+        Results(instance: instance.frozen(), className: className, keys: keys)
+    }
+
+    /// The live collection of the same class.
+    public func thaw() -> Results<DynamicObject>? { Results(instance: instance.thawed(), className: className) }
+}

@@ -1,0 +1,111 @@
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import Synchronization
+
+/// Tells the server how client resets ended: queued on disk, sent at least once, tried again until it works. Servers
+/// that do not know the call answer 404; that counts as told.
+final class OutcomeReporter: Sendable {
+    private struct Contents {
+        var core: AppReference?
+        var isSending = false
+        var failures = 0
+    }
+    private let contents = Mutex(Contents())
+    private let store: MetadataStore
+    private let logger: Logger
+    let appID: String
+
+    init(appID: String, store: MetadataStore, logger: Logger) {
+        self.appID = appID
+        self.store = store
+        self.logger = logger
+    }
+
+    func attach(_ core: AppCore) {
+        contents.withLock { $0.core = AppReference(core) }
+        flush()
+    }
+
+    func report(_ outcome: ResetOutcome, user: String) { report(outcome.text, attempt: outcome.attempt, user: user) }
+
+    func report(_ body: String, attempt: String, user: String) {
+        do {
+            try store.addOutcome(attempt: attempt, user: user, body: body)
+        } catch {
+            logger.error("cannot queue a reset outcome", metadata: ["error": "\(error)"])
+        }
+        flush()
+    }
+
+    /// A file action was carried out: the attempt that asked for it has another result now.
+    func update(attempt: String, user: String, to result: ResetOutcome.Result) {
+        guard let last = try? store.outcome(attempt: attempt), let body = ResetOutcome.updated(last, to: result) else {
+            return
+        }
+        report(body, attempt: attempt, user: user)
+    }
+
+    /// Sends what is queued, unless that is going on.
+    func flush() {
+        let core = contents.withLock { contents -> AppCore? in
+            guard !contents.isSending, let core = contents.core?.core else { return nil }
+            contents.isSending = true
+            return core
+        }
+        guard let core else { return }
+        // Nobody waits for reports; the task ends when the queue is empty or the network is not there.
+        Task { [weak self] in
+            let succeeded = await Self.send(core, self?.store)
+            self?.finished(succeeded)
+        }
+    }
+
+    private static func send(_ core: AppCore, _ store: MetadataStore?) async -> Bool {
+        guard let store else { return true }
+        while let batch = try? store.unsentOutcomes(), !batch.isEmpty {
+            var progressed = false
+            for outcome in batch {
+                guard let token = core.users.record(outcome.user)?.accessToken, !token.isEmpty else { continue }
+                do {
+                    try await post(outcome.body, user: outcome.user, token: token, core)
+                } catch {
+                    // Refused for good, or unknown to the server: telling it again would not help.
+                    guard let status = error.httpStatusCode, status == 400 || status == 404 || status == 405 else {
+                        return false
+                    }
+                }
+                guard (try? store.markOutcomeSent(outcome.sequence)) != nil else { return false }
+                progressed = true
+            }
+            // What is left belongs to users who are logged out.
+            if !progressed { return true }
+        }
+        return true
+    }
+
+    private static func post(_ body: String, user: String, token: String, _ core: AppCore) async throws(AppError) {
+        do {
+            try await core.http.postResetOutcome(body, accessToken: token)
+        } catch {
+            guard error.httpStatusCode == 401 else { throw error }
+            let fresh: String
+            do {
+                fresh = try await core.refreshAccessToken(userID: user)
+            } catch {
+                throw error as? AppError ?? AppError(.unknown, "\(error)")
+            }
+            try await core.http.postResetOutcome(body, accessToken: fresh)
+        }
+    }
+
+    private func finished(_ succeeded: Bool) {
+        let delay = contents.withLock { contents -> Double? in
+            contents.isSending = false
+            contents.failures = succeeded ? 0 : min(contents.failures + 1, 9)
+            return succeeded ? nil : min(300, Double(1 << contents.failures))
+        }
+        guard let delay else { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.flush() }
+    }
+}

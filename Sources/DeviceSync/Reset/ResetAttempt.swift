@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// One client reset that is under way. Confined to the worker.
+final class ResetAttempt {
+    let id = UUID().uuidString.lowercased()
+    let action: PendingReset.Action
+    let mode: ResetMode
+    let errorCode: Int
+    let errorMessage: String
+    let logURL: String
+    let identOld: UInt64
+    let detectedAt = Int64(Date().timeIntervalSince1970 * 1000)
+    /// The fresh copy, while it is open.
+    var fresh: RealmCore?
+    /// Whether a broken fresh copy was thrown away already.
+    var hasRetried = false
+
+    init(
+        action: PendingReset.Action, mode: ResetMode, errorCode: Int, errorMessage: String, logURL: String,
+        identOld: UInt64
+    ) {
+        self.action = action
+        self.mode = mode
+        self.errorCode = errorCode
+        self.errorMessage = errorMessage
+        self.logURL = logURL
+        self.identOld = identOld
+    }
+}

@@ -1,0 +1,40 @@
+/// What to do about a client reset, by mode, action and what happened before (client-reset.md sections 5 and 7).
+enum ResetDecision {
+    /// At the moment the server asks for it.
+    enum Start: Equatable {
+        /// The app does it.
+        case manual
+        /// An automatic mode that is not allowed; nothing is downloaded.
+        case fail(String)
+        case download
+    }
+
+    static func start(_ mode: ResetMode, _ action: PendingReset.Action) -> Start {
+        switch (mode, action) {
+        case (.manual, _): .manual
+        case (.recover, .clientResetNoRecovery): .fail("the server does not allow recovery")
+        default: .download
+        }
+    }
+
+    /// Before the merge, from the record of a reset that was not acknowledged.
+    enum Merge: Equatable {
+        case recover, discard
+        /// The same was tried before: no endless loop.
+        case cycle(String)
+    }
+
+    static func merge(_ mode: ResetMode, _ action: PendingReset.Action, stored: PendingReset?) -> Merge {
+        // A record of another action is of another reset and says nothing about this one.
+        let previous = stored.flatMap { $0.action == action ? $0.mode : nil }
+        switch (mode, previous) {
+        case (_, .discard): return .cycle("a reset in discard mode was tried before and not acknowledged")
+        case (.recover, .recover): return .cycle("a reset in recover mode was tried before and not acknowledged")
+        case (.recoverOrDiscard, .recover): return .discard
+        case (.discard, _): return .discard
+        case (.recover, nil): return .recover
+        case (.recoverOrDiscard, nil): return action == .clientResetNoRecovery ? .discard : .recover
+        case (.manual, _): return .cycle("a manual reset is never merged")
+        }
+    }
+}

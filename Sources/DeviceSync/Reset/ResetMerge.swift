@@ -1,0 +1,153 @@
+internal import Changesets
+internal import Foundation
+internal import RealmState
+internal import SyncProtocol
+
+/// Why an automatic reset could not be finished. The realm is as before, but for the record.
+struct ResetFailure: Error, Sendable, CustomStringConvertible {
+    var description: String
+    /// What was being tried.
+    var modeUsed: ResetMode?
+    var changesets = ResetOutcome.Changesets()
+}
+
+/// What a merge did.
+struct ResetMergeResult: Sendable {
+    /// Discard or recover.
+    var mode: ResetMode
+    var changesets: ResetOutcome.Changesets
+    var replay: ReplayStatistics
+    var transfer: StateTransfer.Statistics
+    var sync: SyncFileState
+    var version: UInt64
+    /// The frozen realm that the before block got.
+    var before: RealmSnapshot
+}
+
+/// Brings the fresh copy's state, and if wanted the unsynced changes, into the realm in one transaction
+/// (client-reset.md sections 10 and 14).
+struct ResetMerge {
+    let core: RealmCore
+    let fresh: RealmCore
+    let attempt: ResetAttempt
+    /// Reports the outcome; it is stored with the commit, so that it is not lost with the process.
+    let describe: (ResetMergeResult) -> String
+
+    /// The before block has run; nobody holds the write lock.
+    func run(before: RealmSnapshot) throws -> ResetMergeResult {
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        let choice = ResetDecision.merge(attempt.mode, attempt.action, stored: try core.file.pendingReset())
+        switch choice {
+        case .cycle(let reason): throw ResetFailure(description: "a cycle was detected: \(reason)")
+        case .discard: return try discard(before)
+        case .recover:
+            try keepRecord(.recover)
+            do {
+                return try recover(before)
+            } catch {
+                let unsynced = (try? self.unsynced().count) ?? 0
+                let counts = ResetOutcome.Changesets(unsynced: unsynced)
+                guard attempt.mode == .recoverOrDiscard else {
+                    throw ResetFailure(description: "\(error)", modeUsed: .recover, changesets: counts)
+                }
+                // In the same attempt, from the same fresh copy.
+                return try discard(before)
+            }
+        }
+    }
+
+    private func discard(_ before: RealmSnapshot) throws -> ResetMergeResult {
+        try keepRecord(.discard)
+        let unsynced = try unsynced().count
+        let counts = ResetOutcome.Changesets(unsynced: unsynced, discarded: unsynced)
+        do {
+            var result = ResetMergeResult(
+                mode: .discard, changesets: counts, replay: ReplayStatistics(), transfer: .init(), sync: core.sync,
+                version: 0, before: before)
+            try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
+            return result
+        } catch {
+            throw ResetFailure(
+                description: "\(error)", modeUsed: .discard, changesets: ResetOutcome.Changesets(unsynced: unsynced))
+        }
+    }
+
+    private func recover(_ before: RealmSnapshot) throws -> ResetMergeResult {
+        let entries = try unsynced()
+        var replay = ChangesetReplay(onto: fresh.snapshot.state, local: core.snapshot.state)
+        var recovered: [UInt64: [UInt8]] = [:]
+        var counts = ResetOutcome.Changesets(unsynced: entries.count)
+        for entry in entries {
+            let changeset = try Changeset(parsing: entry.reciprocal ?? entry.changeset)
+            let bytes = try replay.replay(changeset)
+            recovered[entry.version] = bytes
+            if bytes.isEmpty { counts.emptied += 1 } else { counts.recovered += 1 }
+        }
+        var result = ResetMergeResult(
+            mode: .recover, changesets: counts, replay: replay.statistics, transfer: .init(), sync: core.sync,
+            version: 0,
+            before: before)
+        try commit(&result, freshState: replay.fresh, recovered: recovered)
+        return result
+    }
+
+    /// What the server has not acknowledged, as later downloads have left it.
+    private func unsynced() throws -> [HistoryEntry] {
+        try core.file.localEntries(
+            after: core.sync.progress.upload.clientVersion.rawValue, upTo: core.snapshot.version)
+    }
+
+    /// On its own, before the merge: it has to survive a failure of the merge.
+    private func keepRecord(_ mode: PendingReset.Mode) throws {
+        try core.setSync(
+            core.sync,
+            pendingReset: .set(
+                PendingReset(
+                    mode: mode, action: attempt.action, time: Int64(Date().timeIntervalSince1970 * 1000),
+                    errorCode: attempt.errorCode, errorMessage: attempt.errorMessage, attempt: attempt.id)))
+    }
+
+    private func commit(
+        _ result: inout ResetMergeResult, freshState: RealmState, recovered: [UInt64: [UInt8]]
+    ) throws {
+        let snapshot = core.snapshot
+        let source = fresh.sync
+        guard let ident = source.ident else { throw ResetFailure(description: "the fresh copy has no identity") }
+        var state = snapshot.state
+        result.transfer = try StateTransfer.transfer(from: freshState, to: &state)
+
+        let latest = source.progress.latest
+        var sync = core.sync
+        sync.ident = ident
+        sync.progress.latest = latest
+        sync.progress.download = DownloadCursor(serverVersion: latest.version, clientVersion: 0)
+        sync.progress.upload = UploadCursor(clientVersion: 0, serverVersion: latest.version)
+
+        result.version = snapshot.version + 1
+        result.sync = sync
+        var commit = RealmFile.Commit(version: result.version)
+        let changes = state.takeChanges()
+        if changes.schemaChanged { commit.schema = state.schema }
+        commit.changes = changes
+        commit.sync = sync
+        commit.history = try history(recovered, latest: latest.version.rawValue)
+        commit.entry = HistoryEntry(
+            version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
+            remoteVersion: latest.version.rawValue, changeset: [], reciprocal: nil)
+        commit.resetOutcome = describe(result)
+        try core.commit(commit, state: changes.isEmpty ? nil : state)
+    }
+
+    /// What is kept: from the first recovered entry on, with the original numbers and times.
+    private func history(_ recovered: [UInt64: [UInt8]], latest: UInt64) throws -> [HistoryEntry] {
+        guard let first = recovered.filter({ !$0.value.isEmpty }).keys.min() else { return [] }
+        return try core.file.entries(from: first).map { entry in
+            var entry = entry
+            entry.changeset = recovered[entry.version] ?? []
+            entry.reciprocal = nil
+            entry.remoteVersion = latest
+            return entry
+        }
+    }
+}

@@ -1,0 +1,17 @@
+/// One commit in a synced realm's history (merge-rules.md 13.1).
+struct HistoryEntry: Sendable, Equatable {
+    /// The version that the commit produced; the first is 2.
+    var version: UInt64
+    /// Milliseconds since 2015.
+    var originTimestamp: UInt64
+    /// 0 for a write of this realm.
+    var originFile: UInt64
+    /// The newest server version integrated at the time.
+    var remoteVersion: UInt64
+    /// Of a local write, in streaming form; empty for what came from the server.
+    var changeset: [UInt8]
+    /// The changeset as what the server sent later has left it; nil while it is unchanged.
+    var reciprocal: [UInt8]?
+
+    var isUploadable: Bool { originFile == 0 && !changeset.isEmpty }
+}

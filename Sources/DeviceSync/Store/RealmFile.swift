@@ -1,0 +1,325 @@
+internal import Changesets
+internal import Foundation
+internal import GRDB
+internal import Merge
+internal import RealmState
+internal import SyncProtocol
+
+/// One realm in one SQLite database: schema, objects, sync history, cursors.
+///
+/// WAL with synchronous=FULL: a commit that was acknowledged must not be lost in a power failure, because it may
+/// already have been uploaded; the server would then refuse the realm as one restored from a backup.
+final class RealmFile: Sendable {
+    private let database: DatabaseQueue
+    let url: URL?
+
+    /// - Parameter url: nil for a realm in memory.
+    init(url: URL?, readOnly: Bool = false) throws {
+        self.url = url
+        do {
+            database = try Self.open(url, readOnly: readOnly)
+        } catch let error as DatabaseError {
+            throw Self.translate(error, url)
+        }
+    }
+
+    private static func open(_ url: URL?, readOnly: Bool) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.readonly = readOnly
+        guard let url else {
+            let database = try DatabaseQueue(configuration: configuration)
+            try database.write { try $0.execute(sql: schema) }
+            return database
+        }
+        if !readOnly {
+            try FileLayout.makeFolder(url.deletingLastPathComponent())
+            if !FileManager.default.fileExists(atPath: url.path) {
+                _ = FileManager.default.createFile(
+                    atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+            }
+            configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA journal_mode=WAL")
+                try database.execute(sql: "PRAGMA synchronous=FULL")
+            }
+        }
+        let database = try DatabaseQueue(path: url.path, configuration: configuration)
+        if !readOnly { try database.write { try $0.execute(sql: schema) } }
+        return database
+    }
+
+    private static let schema = """
+        CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS objects(
+            class INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(class, key)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS history(
+            version INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, origin INTEGER NOT NULL, remote INTEGER NOT NULL,
+            changeset BLOB NOT NULL, reciprocal BLOB);
+        CREATE TABLE IF NOT EXISTS client_reset_metadata(
+            core_version TEXT NOT NULL, time INTEGER NOT NULL, mode INTEGER NOT NULL, action INTEGER NOT NULL,
+            error_code INTEGER NOT NULL, error_msg TEXT NOT NULL, attempt TEXT NOT NULL);
+        """
+
+    private static func translate(_ error: DatabaseError, _ url: URL?) -> Realm.Error {
+        let code: Realm.Error.Code
+        switch error.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT: code = .invalidDatabase
+        case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: code = .filePermissionDenied
+        case .SQLITE_FULL: code = .outOfDiskSpace
+        default: code = .fileAccess
+        }
+        return Realm.Error(
+            code, "the realm's file cannot be used: \(error.message ?? "SQLite \(error.resultCode)")", fileURL: url)
+    }
+
+    // MARK: Loading
+
+    struct Contents {
+        var state: RealmState
+        var version: UInt64
+        var sync: SyncFileState
+        /// Of the newest local entry.
+        var lastTimestamp: UInt64
+    }
+
+    func load() throws -> Contents {
+        do {
+            return try database.read { database in
+                let schema = try Self.meta("schema", database).map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
+                var state = RealmState(schema: schema, indexingIncomingLinks: true)
+                let rows = try Row.fetchCursor(database, sql: "SELECT class, key, value FROM objects")
+                while let row = try rows.next() {
+                    let number: UInt32 = row[0]
+                    guard let table = schema.table(TableID(rawValue: number)) else { continue }
+                    let key = try ObjectKey(parsingDetached: [UInt8](row[1] as Data))
+                    let object = try StoredObject(decoding: [UInt8](row[2] as Data))
+                    state.load(ObjectAddress(table.name, key), object)
+                }
+                let version = try Self.meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
+                let sync = try Self.meta("sync", database).map {
+                    try JSONDecoder().decode(SyncFileState.self, from: $0)
+                }
+                let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
+                return Contents(
+                    state: state, version: version ?? 1, sync: sync ?? SyncFileState(),
+                    lastTimestamp: UInt64(clamping: timestamp ?? 0))
+            }
+        } catch let error as DatabaseError {
+            throw Self.translate(error, url)
+        } catch let error as Realm.Error {
+            throw error
+        } catch {
+            throw Realm.Error(.invalidDatabase, "the realm's file cannot be read: \(error)", fileURL: url)
+        }
+    }
+
+    private static func meta(_ name: String, _ database: Database) throws -> Data? {
+        try Data.fetchOne(database, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
+    }
+
+    // MARK: Committing
+
+    /// Everything that one commit changes; written in one SQLite transaction.
+    struct Commit {
+        var version: UInt64
+        var schema: Schema?
+        var changes: StateChanges?
+        var entry: HistoryEntry?
+        var sync: SyncFileState?
+        var reciprocals: [(version: UInt64, changeset: [UInt8])] = []
+        /// Forget entries that no download can have to be merged with any more.
+        var trimsHistory = false
+        /// Replace the whole history (client-reset.md section 14).
+        var history: [HistoryEntry]?
+        var pendingReset: PendingResetChange = .keep
+        /// A report on the client reset that this commit finishes.
+        var resetOutcome: String?
+
+        init(version: UInt64) { self.version = version }
+    }
+
+    enum PendingResetChange {
+        case keep, clear
+        case set(PendingReset)
+    }
+
+    func write(_ commit: Commit) throws {
+        do {
+            try database.write { database in try Self.write(commit, database) }
+        } catch let error as DatabaseError {
+            throw Self.translate(error, url)
+        }
+    }
+
+    private static func write(_ commit: Commit, _ database: Database) throws {
+        if let changes = commit.changes { try write(changes, database) }
+        if let schema = commit.schema { try setMeta("schema", Data(schema.encoded()), database) }
+        try setMeta("version", Data(String(commit.version).utf8), database)
+        if let history = commit.history {
+            try database.execute(sql: "DELETE FROM history")
+            for entry in history { try insert(entry, database) }
+        }
+        for reciprocal in commit.reciprocals {
+            try database.execute(
+                sql: "UPDATE history SET reciprocal = ? WHERE version = ?",
+                arguments: [Data(reciprocal.changeset), Int64(clamping: reciprocal.version)])
+        }
+        if let entry = commit.entry { try insert(entry, database) }
+        if let sync = commit.sync {
+            try setMeta("sync", try JSONEncoder().encode(sync), database)
+            if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion.rawValue, database) }
+        }
+        if let outcome = commit.resetOutcome { try setMeta("reset_outcome", Data(outcome.utf8), database) }
+        switch commit.pendingReset {
+        case .keep: break
+        case .clear: try database.execute(sql: "DELETE FROM client_reset_metadata")
+        case .set(let record): try set(record, database)
+        }
+    }
+
+    private static func write(_ changes: StateChanges, _ database: Database) throws {
+        for table in changes.erasedTables {
+            try database.execute(sql: "DELETE FROM objects WHERE class = ?", arguments: [table.rawValue])
+        }
+        let delete = try database.makeStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
+        for erased in changes.erased {
+            try delete.execute(arguments: [erased.table.rawValue, Data(erased.key.detachedEncoding())])
+        }
+        let upsert = try database.makeStatement(
+            sql: """
+                INSERT INTO objects(class, key, value) VALUES(?, ?, ?)
+                ON CONFLICT(class, key) DO UPDATE SET value = excluded.value
+                """)
+        for upserted in changes.upserted {
+            try upsert.execute(arguments: [
+                upserted.table.rawValue, Data(upserted.key.detachedEncoding()), Data(upserted.object.encoded()),
+            ])
+        }
+    }
+
+    private static func insert(_ entry: HistoryEntry, _ database: Database) throws {
+        try database.execute(
+            sql:
+                "INSERT INTO history(version, timestamp, origin, remote, changeset, reciprocal) VALUES(?, ?, ?, ?, ?, ?)",
+            arguments: [
+                Int64(clamping: entry.version), Int64(clamping: entry.originTimestamp),
+                Int64(clamping: entry.originFile),
+                Int64(clamping: entry.remoteVersion), Data(entry.changeset), entry.reciprocal.map { Data($0) },
+            ])
+    }
+
+    /// merge-rules.md 13.4.
+    private static func trim(upTo version: UInt64, _ database: Database) throws {
+        let limit = Int64(clamping: version)
+        try database.execute(
+            sql: """
+                DELETE FROM history WHERE version <= ?1 OR version < (
+                    SELECT COALESCE(MIN(version), 9223372036854775807) FROM history
+                    WHERE version > ?1 AND origin = 0 AND length(changeset) > 0)
+                """, arguments: [limit])
+    }
+
+    private static func setMeta(_ name: String, _ value: Data, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+            arguments: [name, value])
+    }
+
+    // MARK: History
+
+    /// Local writes with something in them, above `after` and up to `upTo`, oldest first.
+    func localEntries(after: UInt64, upTo: UInt64, limit: Int = .max) throws -> [HistoryEntry] {
+        try database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM history WHERE version > ? AND version <= ? AND origin = 0 AND length(changeset) > 0
+                    ORDER BY version LIMIT ?
+                    """, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)]
+            ).map(Self.entry)
+        }
+    }
+
+    /// Everything from a version on, oldest first.
+    func entries(from version: UInt64) throws -> [HistoryEntry] {
+        try database.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM history WHERE version >= ? ORDER BY version",
+                arguments: [Int64(clamping: version)]
+            ).map(Self.entry)
+        }
+    }
+
+    private static func entry(_ row: Row) -> HistoryEntry {
+        HistoryEntry(
+            version: UInt64(clamping: row["version"] as Int64),
+            originTimestamp: UInt64(clamping: row["timestamp"] as Int64),
+            originFile: UInt64(clamping: row["origin"] as Int64),
+            remoteVersion: UInt64(clamping: row["remote"] as Int64),
+            changeset: [UInt8](row["changeset"] as Data), reciprocal: (row["reciprocal"] as Data?).map { [UInt8]($0) })
+    }
+
+    // MARK: The record of a client reset
+
+    /// The record, nil unless there is exactly one row that this version wrote and understands.
+    func pendingReset() throws -> PendingReset? {
+        try database.read { database in
+            guard let rows = try? Row.fetchAll(database, sql: "SELECT * FROM client_reset_metadata"), rows.count == 1
+            else { return nil }
+            guard rows[0]["core_version"] as String? == SDK.version,
+                let mode = (rows[0]["mode"] as Int?).flatMap(PendingReset.Mode.init),
+                let action = (rows[0]["action"] as Int?).flatMap(PendingReset.Action.init)
+            else { return nil }
+            return PendingReset(
+                mode: mode, action: action, time: rows[0]["time"] ?? 0, errorCode: rows[0]["error_code"] ?? 0,
+                errorMessage: rows[0]["error_msg"] ?? "", attempt: rows[0]["attempt"] ?? "")
+        }
+    }
+
+    private static func set(_ record: PendingReset, _ database: Database) throws {
+        // A table of another shape, from another version, makes way.
+        try database.execute(sql: "DROP TABLE IF EXISTS client_reset_metadata")
+        try database.execute(sql: schema)
+        try database.execute(
+            sql: "INSERT INTO client_reset_metadata VALUES(?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                record.coreVersion, record.time, record.mode.rawValue, record.action.rawValue, record.errorCode,
+                record.errorMessage, record.attempt,
+            ])
+    }
+
+    /// The report that a finished client reset left, until it is queued.
+    func resetOutcome() throws -> String? {
+        try database.read { try Self.meta("reset_outcome", $0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func clearResetOutcome() throws {
+        try database.write { try $0.execute(sql: "DELETE FROM meta WHERE name = 'reset_outcome'") }
+    }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
+
+    func close() throws { try database.close() }
+}
+
+extension RealmFile {
+    /// How much of the history one scan looks at; uploads are far smaller.
+    private static let outlineLimit = 20_000
+
+    /// What a scan for uploads needs of the history above `after`, up to `upTo`.
+    func outline(after: UInt64, upTo: UInt64) throws -> [ClientHistoryEntry] {
+        try read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT version, origin, length(changeset) AS size, remote FROM history
+                    WHERE version > ? AND version <= ? ORDER BY version LIMIT ?
+                    """, arguments: [Int64(clamping: after), Int64(clamping: upTo), Self.outlineLimit]
+            ).map { row in
+                ClientHistoryEntry(
+                    version: UInt64(clamping: row["version"] as Int64), isLocal: row["origin"] as Int64 == 0,
+                    size: row["size"], serverVersion: UInt64(clamping: row["remote"] as Int64))
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+internal import SyncProtocol
+
+/// What a synced realm's file knows of its server.
+struct SyncFileState: Sendable, Equatable, Codable {
+    var ident: ClientFileIdent?
+    var progress = SyncProgress()
+    /// The partition's path; a file belongs to one partition.
+    var partition: String?
+    var userID: String?
+}
+
+/// The record of a client reset that the server has not yet acknowledged (client-reset.md section 7).
+struct PendingReset: Sendable, Equatable {
+    enum Mode: Int, Sendable { case discard = 0, recover = 1 }
+    enum Action: Int, Sendable {
+        case clientReset = 1
+        case clientResetNoRecovery = 2
+        case migrateToFLX = 3
+        case revertToPBS = 4
+    }
+    var mode: Mode
+    var action: Action
+    /// Milliseconds of Unix time.
+    var time: Int64
+    var errorCode: Int
+    var errorMessage: String
+    var coreVersion = SDK.version
+    /// The attempt to report on.
+    var attempt = ""
+}

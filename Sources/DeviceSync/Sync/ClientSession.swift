@@ -1,0 +1,272 @@
+internal import SyncProtocol
+
+/// One sync session as a state machine: what to send next, and what an event means. It does no I/O
+/// (sync-protocol.md section 8).
+struct ClientSession: Sendable {
+    enum Phase: Sendable, Equatable {
+        /// Nothing sent on this connection; BIND is due.
+        case unbound
+        /// The server's IDENT is due.
+        case waitingForIdent
+        /// Our IDENT is due.
+        case bound
+        case live
+        /// A DOWNLOAD could not be integrated: JSON_ERROR is due or sent, then silence.
+        case failed
+        /// An error ended the bind; UNBIND is due or sent, then a timer.
+        case suspended
+        /// The app ends the session: UNBIND is due or sent.
+        case unbinding
+        case ended
+    }
+
+    /// What the session's owner has to do.
+    enum Action: Sendable, Equatable {
+        case persistIdent(ClientFileIdent)
+        case integrate(Download)
+        /// Every mark up to this one has been answered.
+        case markReached(RequestIdent)
+        /// Uploading is allowed from now on.
+        case uploadGateOpened
+        case sessionError(ErrorCode, JSONErrorBody)
+        /// An error without the JSON that would say what to do.
+        case plainError(PlainError)
+        case ended
+    }
+
+    /// What a scan of the local history found.
+    struct UploadScan: Sendable, Equatable {
+        /// How far it went, with the newest server version integrated at that point.
+        var progress: UploadCursor
+        var entries: [UploadEntry] = []
+    }
+
+    let ident: SessionIdent
+    let partitionPath: String
+    /// Whether it may upload at all; the fresh copy of a client reset may not.
+    let uploads: Bool
+    private(set) var phase: Phase = .unbound
+    private(set) var fileIdent: ClientFileIdent?
+    /// As persisted.
+    private(set) var progress: SyncProgress
+    /// The newest version of the local history.
+    private(set) var newestVersion: ClientVersion
+
+    /// While set, IDENT is held back: the merge of a client reset has to run first.
+    private(set) var isHoldingIdent: Bool
+    private(set) var isUploadAllowed: Bool
+    private(set) var scanned = UploadCursor()
+    private var lastReported: ServerVersion = 0
+    private(set) var markTarget: RequestIdent
+    private var markSent: RequestIdent = 0
+    private(set) var markReceived: RequestIdent = 0
+    private var failure: ClientJSONError?
+    private var failureSent = false
+    private var unbindSent = false
+    private var bindSent = false
+
+    /// Whether UNBIND is out, or is not owed.
+    var hasSaidGoodbye: Bool { unbindSent || !bindSent }
+
+    /// - Parameters:
+    ///   - lastMark: the newest request ident used by an earlier session of the same realm.
+    ///   - holdsIdent: whether IDENT waits for `release`.
+    init(
+        ident: SessionIdent, partitionPath: String, fileIdent: ClientFileIdent?, progress: SyncProgress,
+        newestVersion: ClientVersion, uploads: Bool = true, holdsIdent: Bool = false, lastMark: RequestIdent = 0
+    ) {
+        self.ident = ident
+        self.partitionPath = partitionPath
+        self.fileIdent = fileIdent
+        self.progress = progress
+        self.newestVersion = newestVersion
+        self.uploads = uploads
+        isHoldingIdent = holdsIdent
+        // The recovered writes of a client reset need no gate: what they build on was just downloaded.
+        isUploadAllowed = holdsIdent
+        markTarget = RequestIdent(lastMark.rawValue + 1)
+        markSent = lastMark
+        markReceived = lastMark
+    }
+
+    // MARK: Events
+
+    /// The connection is up. Unless it was down for a moment only, uploading waits for what the server has.
+    mutating func connected(fastReconnect: Bool) {
+        guard phase != .unbinding else {
+            phase = .ended
+            return
+        }
+        guard phase != .ended else { return }
+        if phase != .suspended { rebind() }
+        if !fastReconnect, !isHoldingIdent, bindCount > 0 {
+            isUploadAllowed = false
+            requestMark()
+        }
+    }
+
+    private var bindCount = 0
+
+    /// The connection is gone; what was sent and not answered will be sent again.
+    mutating func disconnected() {
+        switch phase {
+        case .unbinding: phase = .ended
+        case .suspended: unbindSent = true
+        case .ended: break
+        default: phase = .unbound
+        }
+    }
+
+    /// The delay after an error is over, or the app does not want to wait.
+    mutating func resume() {
+        guard phase == .suspended else { return }
+        rebind()
+    }
+
+    private mutating func rebind() {
+        phase = .unbound
+        bindSent = false
+        unbindSent = false
+        failure = nil
+        failureSent = false
+        markSent = markReceived
+        scanned = progress.upload
+        lastReported = progress.upload.serverVersion
+    }
+
+    /// The app, or a logout, ends the session.
+    mutating func end() {
+        switch phase {
+        case .ended, .unbinding: return
+        case .unbound where !bindSent: phase = .ended
+        case .suspended where unbindSent: phase = .ended
+        default: phase = .unbinding
+        }
+    }
+
+    mutating func localVersion(_ version: ClientVersion) { newestVersion = max(newestVersion, version) }
+
+    /// Asks for a notice once everything the server has now is here.
+    /// - Returns: the mark to wait for.
+    @discardableResult
+    mutating func requestMark() -> RequestIdent {
+        markTarget = RequestIdent(max(markTarget.rawValue, max(markSent.rawValue, markReceived.rawValue)) + 1)
+        return markTarget
+    }
+
+    /// The merge of a client reset is committed: go on as this file, from here.
+    mutating func release(fileIdent: ClientFileIdent, progress: SyncProgress, newestVersion: ClientVersion) {
+        isHoldingIdent = false
+        self.fileIdent = fileIdent
+        self.progress = progress
+        self.newestVersion = newestVersion
+        scanned = progress.upload
+        lastReported = progress.latest.version
+    }
+
+    /// A DOWNLOAD has been integrated.
+    mutating func integrated(_ progress: SyncProgress, newestVersion: ClientVersion) {
+        self.progress = progress
+        self.newestVersion = max(self.newestVersion, newestVersion)
+        if progress.upload.clientVersion > scanned.clientVersion { scanned = progress.upload }
+    }
+
+    /// A DOWNLOAD could not be integrated; the server is told, then nothing more is sent.
+    mutating func integrationFailed(_ code: ErrorCode, _ message: String) {
+        guard phase == .live else { return }
+        phase = .failed
+        failure = ClientJSONError(session: ident, code: code, message: message)
+    }
+
+    // MARK: Receiving; the order was checked before
+
+    mutating func receive(_ message: ServerMessage) -> [Action] {
+        switch message {
+        case .ident(let session, let file) where session == ident:
+            guard phase == .waitingForIdent else { return [] }
+            fileIdent = file
+            phase = .bound
+            return [.persistIdent(file)]
+        case .download(let download):
+            guard phase == .live else { return [] }
+            return [.integrate(download)]
+        case .mark(_, let request):
+            markReceived = max(markReceived, request)
+            guard phase == .live else { return [] }
+            guard !isUploadAllowed else { return [.markReached(request)] }
+            isUploadAllowed = true
+            return [.markReached(request), .uploadGateOpened]
+        case .unbound:
+            phase = .ended
+            return [.ended]
+        case .jsonError(_, let code, let body):
+            if code.entry?.sessionContinues == true { return [.sessionError(code, body)] }
+            stop()
+            return [.sessionError(code, body)]
+        case .error(let error):
+            stop()
+            return [.plainError(error)]
+        case .ident, .pong, .logMessage, .testCommand, .queryError: return []
+        }
+    }
+
+    private mutating func stop() {
+        guard phase != .unbinding else {
+            // The error crossed our UNBIND: nothing more will come.
+            phase = unbindSent ? .ended : .unbinding
+            return
+        }
+        phase = .suspended
+    }
+
+    // MARK: Sending
+
+    /// The next message in the order of section 8, nil if there is nothing to send now.
+    /// - Parameter scan: reads the local history from a cursor on, up to a version.
+    mutating func nextMessage(scan: (UploadCursor, ClientVersion) throws -> UploadScan) rethrows -> ClientMessage? {
+        switch phase {
+        case .unbound:
+            bindSent = true
+            bindCount += 1
+            scanned = progress.upload
+            lastReported = progress.upload.serverVersion
+            phase = fileIdent == nil ? .waitingForIdent : .bound
+            return .bind(Bind(session: ident, target: partitionPath, needsIdent: fileIdent == nil))
+        case .bound:
+            guard !isHoldingIdent, let fileIdent else { return nil }
+            phase = .live
+            return .ident(
+                Ident(session: ident, file: fileIdent, download: progress.download, latest: progress.latest))
+        case .live:
+            if markTarget > markSent {
+                markSent = markTarget
+                return .mark(session: ident, request: markTarget)
+            }
+            return try nextUpload(scan)
+        case .failed:
+            guard !failureSent, let failure else { return nil }
+            failureSent = true
+            return .jsonError(failure)
+        case .suspended, .unbinding:
+            guard bindSent, !unbindSent else { return nil }
+            unbindSent = true
+            return .unbind(session: ident)
+        case .waitingForIdent, .ended: return nil
+        }
+    }
+
+    /// Changes, or a report on progress alone if what was integrated has moved past the last report.
+    private mutating func nextUpload(
+        _ scan: (UploadCursor, ClientVersion) throws -> UploadScan
+    ) rethrows -> ClientMessage? {
+        guard uploads, isUploadAllowed, newestVersion > scanned.clientVersion else { return nil }
+        let found = try scan(scanned, newestVersion)
+        scanned = found.progress
+        guard !found.entries.isEmpty || found.progress.serverVersion > lastReported else { return nil }
+        lastReported = max(lastReported, found.progress.serverVersion)
+        return .upload(
+            Upload(
+                session: ident, progress: found.progress, lockedServerVersion: progress.download.serverVersion,
+                entries: found.entries))
+    }
+}

@@ -1,0 +1,106 @@
+internal import Changesets
+internal import Merge
+internal import RealmState
+internal import SyncProtocol
+
+/// Why a DOWNLOAD could not be integrated, in the words for the server.
+struct IntegrationError: Error, Sendable, CustomStringConvertible {
+    var code: ErrorCode
+    var message: String
+    var description: String { "\(code): \(message)" }
+}
+
+/// Brings what the server sent into a realm: merge, state, history and cursors in one transaction
+/// (merge-rules.md 13.3).
+struct DownloadIntegrator {
+    let core: RealmCore
+
+    /// - Returns: the new progress and the local version it made.
+    func integrate(_ download: Download) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
+        let changesets = try parse(download)
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        let snapshot = core.snapshot
+        var sync = core.sync
+        guard let ident = sync.ident else {
+            throw IntegrationError(code: .otherSessionError, message: "no identity yet")
+        }
+        let merged = try merge(download, changesets, own: ident.ident.rawValue, upTo: snapshot.version)
+
+        var state = snapshot.state
+        var commit = RealmFile.Commit(version: snapshot.version + 1)
+        if !merged.incoming.isEmpty {
+            do {
+                for changeset in merged.incoming { try state.apply(changeset) }
+            } catch {
+                throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
+            }
+        }
+        let changes = state.takeChanges()
+        if changes.schemaChanged { commit.schema = state.schema }
+        commit.changes = changes
+        commit.reciprocals = merged.modifiedLocal.map { ($0.version, $0.changeset.encoded()) }
+        commit.entry = Self.entry(for: download, version: commit.version)
+        sync.progress = Self.advanced(sync.progress, by: download.progress)
+        commit.sync = sync
+        commit.trimsHistory = true
+        try core.commit(commit, state: state)
+        return (sync.progress, commit.version)
+    }
+
+    private func parse(_ download: Download) throws -> [Changeset] {
+        do {
+            return try download.entries.map { try Changeset(parsing: $0.changeset) }
+        } catch {
+            throw IntegrationError(code: .badChangeset, message: "Failed to parse received changeset: \(error)")
+        }
+    }
+
+    private func merge(
+        _ download: Download, _ changesets: [Changeset], own: UInt64, upTo version: UInt64
+    ) throws -> TransformResult {
+        guard let base = download.entries.map(\.clientVersion.rawValue).min() else {
+            return TransformResult(incoming: [], modifiedLocal: [])
+        }
+        // What the history no longer holds was empty or the server's own: clamping bases to it would change nothing.
+        let local = try core.file.localEntries(after: base, upTo: version).map { entry in
+            LocalChangeset(
+                version: entry.version, originTimestamp: entry.originTimestamp, originFileIdent: own,
+                changeset: try Changeset(parsing: entry.reciprocal ?? entry.changeset))
+        }
+        let incoming = zip(download.entries, changesets).map { entry, changeset in
+            IncomingChangeset(
+                version: entry.serverVersion.rawValue, lastIntegratedLocalVersion: entry.clientVersion.rawValue,
+                originTimestamp: entry.originTimestamp.rawValue, originFileIdent: entry.originFileIdent.rawValue,
+                changeset: changeset)
+        }
+        do {
+            return try MergeEngine(compatibility: SyncRules.merge).transform(
+                incoming: incoming, over: local, currentLocalVersion: version)
+        } catch {
+            throw IntegrationError(code: .badChangeset, message: "Failed to transform received changeset: \(error)")
+        }
+    }
+
+    /// The one history entry for all that came. What came without changesets counts as an empty commit of ours.
+    private static func entry(for download: Download, version: UInt64) -> HistoryEntry {
+        let last = download.entries.last
+        return HistoryEntry(
+            version: version, originTimestamp: last?.originTimestamp.rawValue ?? 0,
+            originFile: last?.originFileIdent.rawValue ?? 0,
+            remoteVersion: download.progress.download.serverVersion.rawValue, changeset: [], reciprocal: nil)
+    }
+
+    private static func advanced(
+        _ old: SyncProtocol.SyncProgress, by new: SyncProtocol.SyncProgress
+    ) -> SyncProtocol.SyncProgress {
+        var progress = new
+        if new.upload.serverVersion == 0 { progress.upload.serverVersion = old.upload.serverVersion }
+        return progress
+    }
+}
+
+/// What this client and the server's workers have to agree on.
+enum SyncRules {
+    static let merge = MergeCompatibility.convergent
+}

@@ -1,0 +1,134 @@
+internal import Changesets
+internal import Foundation
+internal import Merge
+internal import RealmState
+internal import SyncProtocol
+
+/// What a worker knows of one realm beside the state machine of its session. Confined to the worker.
+final class SessionDriver {
+    let session: SyncSession
+    let core: RealmCore
+    var configuration: Realm.Configuration
+    let partitionPath: String
+
+    var mainIdent: SessionIdent?
+    var freshIdent: SessionIdent?
+    var lastMark: RequestIdent = 0
+    /// The app asked for silence.
+    var isSuspended = false
+    /// An error or a logout ended the session.
+    var isStopped = false
+    var stopError: (any Error)?
+    /// The client reset under way.
+    var reset: ResetAttempt?
+    /// A reset was merged, and the server has not yet taken up what followed.
+    var awaitsAcknowledgement = false
+    /// The reset that only the app can finish.
+    var failedReset: (any Error)?
+    var backoff = Backoff<RetryReason>()
+    var retryTimer: UInt64 = 0
+    /// Undone writes that wait for the version that undoes them.
+    var compensations: [(version: ServerVersion, error: SyncError)] = []
+
+    private struct Wait {
+        var wait: SyncWait
+        /// Of an upload: the version to get there. Of a download: the mark to be answered, nil while not yet asked.
+        var target: UInt64?
+    }
+    private var waits: [Wait] = []
+
+    init(session: SyncSession, core: RealmCore, configuration: Realm.Configuration) {
+        self.session = session
+        self.core = core
+        self.configuration = configuration
+        partitionPath = configuration.syncConfiguration?.partition.path ?? "null"
+    }
+
+    // MARK: Waits
+
+    func add(_ wait: SyncWait, machine: ClientSession?) {
+        waits.append(Wait(wait: wait, target: wait.direction == .upload ? core.snapshot.version : nil))
+    }
+
+    /// Asks for the marks that waits still need; after a new session of the same realm, for all of them anew.
+    func adoptWaits(_ machine: inout ClientSession) {
+        let needed = waits.indices.filter {
+            waits[$0].wait.direction == .download && (waits[$0].target ?? 0) <= lastMark.rawValue
+                || waits[$0].wait.direction == .download && waits[$0].target == nil
+        }
+        guard !needed.isEmpty else { return }
+        // The first mark of a new session serves them; a session that has asked already is asked once more.
+        let mark =
+            machine.phase == .unbound && machine.markReceived == lastMark ? machine.markTarget : machine.requestMark()
+        for index in needed { waits[index].target = mark.rawValue }
+    }
+
+    /// A new session starts counting marks where the old one stopped; what was open is asked for anew.
+    func resetMarks(after machine: ClientSession) {
+        lastMark = max(lastMark, machine.markTarget)
+        for index in waits.indices where waits[index].wait.direction == .download { waits[index].target = nil }
+    }
+
+    func markReached(_ mark: RequestIdent) {
+        finishWaits { $0.wait.direction == .download && ($0.target.map { $0 <= mark.rawValue } ?? false) }
+    }
+
+    func checkUploadWaits() {
+        guard waits.contains(where: { $0.wait.direction == .upload }), reset == nil else { return }
+        finishWaits { $0.wait.direction == .upload && isUploaded(upTo: $0.target ?? 0) }
+    }
+
+    var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }
+
+    private func isUploaded(upTo version: UInt64) -> Bool {
+        let cursor = core.sync.progress.upload.clientVersion.rawValue
+        guard cursor < version else { return true }
+        return (try? core.file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty) ?? false
+    }
+
+    private func finishWaits(_ isDone: (Wait) -> Bool, error: (any Error)? = nil) {
+        let done = waits.filter(isDone)
+        waits.removeAll(where: isDone)
+        for wait in done { wait.wait.completion(error) }
+    }
+
+    func failWaits(_ error: any Error) {
+        if isStopped { stopError = error }
+        finishWaits({ _ in true }, error: error)
+    }
+
+    /// A connection error came that will be retried; some waits do not want to wait for that.
+    func connectionFailed(_ error: any Error) { finishWaits({ $0.wait.failsOnConnectionErrors }, error: error) }
+
+    func cancelWait(_ id: UUID) { finishWaits({ $0.wait.id == id }, error: CancellationError()) }
+
+    // MARK: History
+
+    /// Reads the next upload off the local history.
+    func scan(after cursor: SyncProtocol.UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
+        let outline = try core.file.outline(after: cursor.clientVersion.rawValue, upTo: version.rawValue)
+        let planner = UploadPlanner(
+            after: .init(clientVersion: cursor.clientVersion.rawValue, serverVersion: cursor.serverVersion.rawValue))
+        guard
+            let batch = planner.next(
+                outline, downloadServerVersion: core.sync.progress.download.serverVersion.rawValue)
+        else {
+            return ClientSession.UploadScan(
+                progress: .init(clientVersion: version, serverVersion: cursor.serverVersion))
+        }
+        var entries: [SyncProtocol.UploadEntry] = []
+        if let first = batch.versions.first, let last = batch.versions.last {
+            entries = try core.file.localEntries(after: first - 1, upTo: last).map { entry in
+                SyncProtocol.UploadEntry(
+                    clientVersion: ClientVersion(entry.version), serverVersion: ServerVersion(entry.remoteVersion),
+                    originTimestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
+            }
+        }
+        return ClientSession.UploadScan(
+            progress: .init(
+                clientVersion: ClientVersion(batch.progress.clientVersion),
+                serverVersion: ServerVersion(batch.progress.serverVersion)), entries: entries)
+    }
+
+    func dropReset() { reset = nil }
+}

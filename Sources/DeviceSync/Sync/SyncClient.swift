@@ -1,0 +1,109 @@
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import SyncProtocol
+internal import Synchronization
+
+/// All syncing of one app: its sessions, and the workers that hold the connections.
+final class SyncClient: Sendable {
+    private struct Contents {
+        var core: AppReference?
+        var workers: [WorkerKey: SyncWorker] = [:]
+        var sessions: [String: SyncSession] = [:]
+        var lastIdent: UInt64 = 0
+        var connector: any WebSocketConnecting = NIOWebSocketConnector()
+    }
+    /// One connection per user, or per realm without multiplexing.
+    private struct WorkerKey: Hashable {
+        var userID: String
+        var path: String?
+    }
+
+    private let contents = Mutex(Contents())
+    private let logger: Logger
+    private let running = DispatchGroup()
+
+    init(logger: Logger) { self.logger = logger }
+
+    func attach(_ core: AppCore) { contents.withLock { $0.core = AppReference(core) } }
+
+    /// For tests.
+    func setConnector(_ connector: any WebSocketConnecting) { contents.withLock { $0.connector = connector } }
+
+    /// The session of a realm that is being opened, started if there is none. The caller owes a `releaseInstance()`.
+    func session(for core: RealmCore, _ configuration: Realm.Configuration) -> SyncSession? {
+        guard let sync = configuration.syncConfiguration else { return nil }
+        let path = core.url?.path ?? "memory:\(configuration.inMemoryIdentifier ?? "")"
+        let app = sync.user.core
+        let (session, isNew) = contents.withLock { contents -> (SyncSession, Bool) in
+            if let session = contents.sessions[path], session.state != .invalid {
+                session.retainInstance()
+                return (session, false)
+            }
+            let key = WorkerKey(
+                userID: sync.user.id, path: app.configuration.enableSessionMultiplexing ? nil : path)
+            let worker =
+                contents.workers[key]
+                ?? SyncWorker(
+                    userID: sync.user.id, app: AppReference(app), connector: contents.connector,
+                    timeouts: app.syncManager.timeouts, logger: logger)
+            contents.workers[key] = worker
+            let session = SyncSession(path: path, configuration: sync, worker: worker)
+            session.retainInstance()
+            contents.sessions[path] = session
+            running.enter()
+            return (session, true)
+        }
+        session.worker.perform { worker in
+            if isNew { worker.add(session, core, configuration) } else { worker.reopened(session, configuration) }
+        }
+        return session
+    }
+
+    /// Takes a session out, unless somebody opened its realm again meanwhile.
+    func remove(_ session: SyncSession, evenIfOpen: Bool) -> Bool {
+        let removed = contents.withLock { contents -> Bool in
+            guard contents.sessions[session.path] === session, evenIfOpen || !session.hasInstances else { return false }
+            contents.sessions[session.path] = nil
+            session.set(state: .invalid)
+            return true
+        }
+        if removed { running.leave() }
+        return removed
+    }
+
+    func nextSessionIdent() -> SessionIdent {
+        contents.withLock { contents in
+            contents.lastIdent += 1
+            return SessionIdent(contents.lastIdent)
+        }
+    }
+
+    var allSessions: [SyncSession] { contents.withLock { Array($0.sessions.values) } }
+    func sessions(userID: String) -> [SyncSession] { allSessions.filter { $0.userID == userID } }
+
+    private var workers: [SyncWorker] { contents.withLock { Array($0.workers.values) } }
+
+    // MARK: Events for all
+
+    /// A user logged in (again).
+    func userChanged(_ userID: String) {
+        for session in sessions(userID: userID) { session.worker.perform { $0.userLoggedIn(session) } }
+    }
+
+    /// A user's tokens are gone.
+    func userEnded(_ userID: String) {
+        for session in sessions(userID: userID) { session.worker.perform { $0.userEnded(session) } }
+    }
+
+    func reconnectAll() { for worker in workers { worker.perform { $0.reconnect() } } }
+    func reconnectForNewHeaders() { for worker in workers { worker.perform { $0.dropConnection() } } }
+
+    func waitForTermination() { running.wait() }
+
+    /// Stops everything where it is, as the end of the process would; for tests.
+    func abandon() {
+        for worker in workers { worker.perform { $0.abandon() } }
+        for session in allSessions { _ = remove(session, evenIfOpen: true) }
+    }
+}

@@ -1,0 +1,218 @@
+public import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// The syncing of one realm of one user.
+///
+/// Opening a synced realm starts its session; it ends some time after the last instance of the realm is gone, when
+/// everything has been uploaded.
+public final class SyncSession: Sendable, Equatable {
+    /// Whether the session tries to sync.
+    @frozen public enum State: Sendable {
+        /// Talking to the server, or trying to.
+        case active
+        /// Suspended, logged out, or stopped by an error.
+        case inactive
+        /// Dead: the realm is closed, or the user removed.
+        case invalid
+    }
+
+    /// Whether the session's connection is up.
+    @frozen public enum ConnectionState: Sendable {
+        /// No connection, or waiting to try again.
+        case disconnected
+        /// On the way.
+        case connecting
+        /// Up.
+        case connected
+    }
+
+    /// What a wait waits for.
+    @frozen public enum ProgressDirection: Sendable {
+        /// The server has what was committed here.
+        case upload
+        /// What the server had is here.
+        case download
+    }
+
+    private struct Contents {
+        var state: State = .active
+        var connection: ConnectionState = .disconnected
+        var instances = 0
+        var streams: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
+        var observers: [UInt64: @Sendable (ConnectionState) -> Void] = [:]
+        var next: UInt64 = 0
+        var syncConfiguration: SyncConfiguration?
+    }
+
+    let path: String
+    let userID: String
+    let worker: SyncWorker
+    private let app: AppReference
+    private let contents: Mutex<Contents>
+
+    init(path: String, configuration: SyncConfiguration, worker: SyncWorker) {
+        self.path = path
+        userID = configuration.user.id
+        app = AppReference(configuration.user.core)
+        self.worker = worker
+        contents = Mutex(Contents(syncConfiguration: configuration))
+    }
+
+    /// The same session.
+    public static func == (left: SyncSession, right: SyncSession) -> Bool { left === right }
+
+    // MARK: What the app sees
+
+    /// Whether the session tries to sync.
+    public var state: State { contents.withLock { $0.state } }
+    /// Whether its connection is up.
+    public var connectionState: ConnectionState { contents.withLock { $0.connection } }
+    /// The user whose realm it is; nil once the session is dead.
+    public func parentUser() -> User? { configuration()?.user }
+    /// How the realm is synced; nil once the session is dead.
+    public func configuration() -> SyncConfiguration? { contents.withLock { $0.syncConfiguration } }
+
+    /// Stops both directions, for this realm only. Waits under way fail.
+    public func suspend() { worker.perform { $0.suspend(self) } }
+
+    /// Goes on, at once: a wait for the next attempt to connect is cut short.
+    public func resume() { worker.perform { $0.resume(self) } }
+
+    /// Makes all of the app's sessions that wait for the next attempt to connect try now.
+    public func reconnect() { app.core?.sync.reconnectAll() }
+
+    /// Calls `block` once the direction has caught up, on the queue given or else on the main queue.
+    public func wait(
+        for direction: ProgressDirection, queue: DispatchQueue? = nil, block: @Sendable @escaping ((any Error)?) -> Void
+    ) {
+        let queue = queue ?? app.core?.syncManager.callbackQueue ?? .main
+        wait(for: direction, failingOnConnectionErrors: false, id: nil) { error in queue.async { block(error) } }
+    }
+
+    /// Returns once the direction has caught up: everything committed here before the call is with the server, or
+    /// everything the server had at the call is here.
+    /// - Throws: what ended the session, or `CancellationError`.
+    public func wait(for direction: ProgressDirection) async throws {
+        try await wait(for: direction, failingOnConnectionErrors: false)
+    }
+
+    func wait(for direction: ProgressDirection, failingOnConnectionErrors: Bool) async throws {
+        let id = UUID()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                wait(for: direction, failingOnConnectionErrors: failingOnConnectionErrors, id: id) { error in
+                    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+                }
+                if Task.isCancelled { worker.perform { $0.cancelWait(id, self) } }
+            }
+        } onCancel: {
+            worker.perform { $0.cancelWait(id, self) }
+        }
+    }
+
+    private func wait(
+        for direction: ProgressDirection, failingOnConnectionErrors: Bool, id: UUID?,
+        completion: @Sendable @escaping ((any Error)?) -> Void
+    ) {
+        worker.perform {
+            $0.wait(
+                self,
+                SyncWait(
+                    id: id ?? UUID(), direction: direction, failsOnConnectionErrors: failingOnConnectionErrors,
+                    completion: completion))
+        }
+    }
+
+    /// Each change of the connection's state, the present one first. Ends with the session. (Not upstream.)
+    public var connectionStates: AsyncStream<ConnectionState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(16)) { continuation in
+            let number = contents.withLock { contents -> UInt64? in
+                continuation.yield(contents.connection)
+                guard contents.state != .invalid else { return nil }
+                contents.next += 1
+                contents.streams[contents.next] = continuation
+                return contents.next
+            }
+            guard let number else { return continuation.finish() }
+            continuation.onTermination = { [weak self] _ in
+                self?.contents.withLock { $0.streams[number] = nil }
+            }
+        }
+    }
+
+    /// Calls `block` with each change of the connection's state, on the callback queue. (Not upstream.)
+    public func observeConnectionState(_ block: @escaping @Sendable (ConnectionState) -> Void) -> NotificationToken {
+        let queue = app.core?.syncManager.callbackQueue ?? .main
+        let number = contents.withLock { contents -> UInt64 in
+            contents.next += 1
+            contents.observers[contents.next] = { state in queue.async { block(state) } }
+            return contents.next
+        }
+        return NotificationToken { [weak self] in self?.contents.withLock { $0.observers[number] = nil } }
+    }
+
+    /// Carries out the file action of an error now: for a client reset, backs the realm's file up and deletes it.
+    /// Every realm, object and collection of the file must have been released. A second call does nothing.
+    public static func immediatelyHandleError(_ token: SyncError.ActionToken) {
+        token.core.core?.handleFileAction(id: token.actionID, outcome: .manualHandled)
+    }
+
+    /// Carries out the file action of an error now.
+    @available(*, deprecated, message: "Use immediatelyHandleError(_:)")
+    public static func immediatelyHandleError(_ token: SyncError.ActionToken, syncManager: SyncManager) {
+        immediatelyHandleError(token)
+    }
+
+    // MARK: What the worker says
+
+    func set(state: State) {
+        let ended = contents.withLock { contents -> [AsyncStream<ConnectionState>.Continuation] in
+            guard contents.state != .invalid else { return [] }
+            contents.state = state
+            guard state == .invalid else { return [] }
+            contents.syncConfiguration = nil
+            contents.observers = [:]
+            defer { contents.streams = [:] }
+            return Array(contents.streams.values)
+        }
+        for stream in ended { stream.finish() }
+    }
+
+    func set(connection: ConnectionState) {
+        let listeners = contents.withLock {
+            contents -> ([AsyncStream<ConnectionState>.Continuation], [@Sendable (ConnectionState) -> Void]) in
+            guard contents.connection != connection else { return ([], []) }
+            contents.connection = connection
+            return (Array(contents.streams.values), Array(contents.observers.values))
+        }
+        for stream in listeners.0 { stream.yield(connection) }
+        for observer in listeners.1 { observer(connection) }
+    }
+
+    func set(configuration: SyncConfiguration) { contents.withLock { $0.syncConfiguration = configuration } }
+
+    func localVersion(_ version: UInt64) { worker.perform { $0.localVersion(self) } }
+
+    // MARK: Instances
+
+    func retainInstance() { contents.withLock { $0.instances += 1 } }
+
+    func releaseInstance() {
+        let isLast = contents.withLock { contents -> Bool in
+            contents.instances -= 1
+            return contents.instances == 0
+        }
+        if isLast { worker.perform { $0.instancesGone(self) } }
+    }
+
+    var hasInstances: Bool { contents.withLock { $0.instances > 0 } }
+}
+
+/// Somebody who waits for a direction to catch up.
+struct SyncWait: Sendable {
+    var id: UUID
+    var direction: SyncSession.ProgressDirection
+    var failsOnConnectionErrors: Bool
+    var completion: @Sendable ((any Error)?) -> Void
+}

@@ -1,0 +1,240 @@
+internal import Dispatch
+internal import Foundation
+internal import Logging
+internal import SyncProtocol
+
+extension SyncWorker {
+    // MARK: Sending
+
+    /// Notes that a session may have something to send.
+    func enlist(_ ident: SessionIdent) {
+        guard case .connected = connection, let slot = slots[ident] else { return }
+        if !slot.isQueued {
+            slots[ident]?.isQueued = true
+            sendQueue.append(ident)
+        }
+        flush()
+    }
+
+    /// Sends what there is, one message a session at a time.
+    func flush() {
+        guard case .connected = connection, !isFlushing else { return }
+        isFlushing = true
+        defer { isFlushing = false }
+        while let ident = sendQueue.first, case .connected = connection {
+            sendQueue.removeFirst()
+            slots[ident]?.isQueued = false
+            guard let message = next(ident) else {
+                removeIfEnded(ident)
+                continue
+            }
+            guard send(message, ident) else { return }
+            slots[ident]?.isQueued = true
+            sendQueue.append(ident)
+            if case .bind = message { bindSent(ident) }
+        }
+    }
+
+    private func next(_ ident: SessionIdent) -> ClientMessage? {
+        guard var slot = slots[ident] else { return nil }
+        defer { slots[ident]?.machine = slot.machine }
+        do {
+            return try slot.machine.nextMessage { try slot.driver.scan(after: $0, upTo: $1) }
+        } catch {
+            logger.error("cannot read the local history", metadata: ["error": "\(error)"])
+            slot.machine.integrationFailed(.otherSessionError, "cannot read the local history")
+            return slot.machine.nextMessage { cursor, _ in ClientSession.UploadScan(progress: cursor) }
+        }
+    }
+
+    private func send(_ message: ClientMessage, _ ident: SessionIdent) -> Bool {
+        do {
+            if case .ident(let own) = message {
+                let progress = slots[ident]?.machine.progress ?? .init()
+                try checker.sendIdent(
+                    own, upload: progress.upload, newestClientVersion: slots[ident]?.machine.newestVersion)
+            } else {
+                try checker.send(message)
+            }
+            let bytes = try encoder.encode(message)
+            logger.trace("sending", metadata: ["message": "\(message.name)", "session": "\(ident)"])
+            channel?.send(bytes)
+            return true
+        } catch {
+            logger.error("a message could not be sent", metadata: ["error": "\(error)"])
+            violation(SyncProtocolError(.otherError, "the client was about to break the protocol"))
+            return false
+        }
+    }
+
+    func removeIfEnded(_ ident: SessionIdent) {
+        guard let slot = slots[ident] else { return }
+        let unbound = slot.machine.phase == .ended
+        // A suspended session of a driver that has moved on is only there to send its UNBIND.
+        let left =
+            slot.machine.phase == .suspended && slot.driver.mainIdent != ident && slot.driver.freshIdent != ident
+            && slot.machine.hasSaidGoodbye
+        guard unbound || left else { return }
+        slots[ident] = nil
+        updateConnection()
+    }
+
+    // MARK: Receiving
+
+    func receive(_ bytes: [UInt8]) {
+        let message: ServerMessage
+        do {
+            message = try parser.parse(bytes)
+            if let ident = message.session, let newest = slots[ident]?.driver.core.snapshot.version,
+                slots[ident]?.role == .main
+            {
+                checker.setNewestClientVersion(ClientVersion(newest), for: ident)
+            }
+            try checker.receive(message)
+        } catch {
+            return violation(error)
+        }
+        logger.trace("received", metadata: ["message": "\(message.name)"])
+        switch message {
+        case .pong: pongReceived()
+        case .logMessage(let message):
+            logger.debug(
+                "server", metadata: ["text": "\(message.text ?? "")", "co_id": "\(message.connectionID ?? "")"])
+        case .jsonError(let session, let code, let body) where session.isConnection:
+            connectionError(code, body)
+        case .error(let error) where error.session.isConnection:
+            connectionError(
+                error.code, JSONErrorBody(code: error.code, message: error.message, action: .applicationBug))
+        default:
+            guard let ident = message.session, slots[ident] != nil else { return }
+            for action in slots[ident]?.machine.receive(message) ?? [] { perform(action, ident) }
+            removeIfEnded(ident)
+            enlist(ident)
+        }
+    }
+
+    private func perform(_ action: ClientSession.Action, _ ident: SessionIdent) {
+        guard let slot = slots[ident] else { return }
+        let core = slot.role == .fresh ? slot.driver.reset?.fresh : slot.driver.core
+        switch action {
+        case .persistIdent(let file):
+            guard let core else { return }
+            core.lock.lock()
+            defer { core.lock.unlock() }
+            var sync = core.sync
+            sync.ident = file
+            do {
+                try core.setSync(sync)
+            } catch {
+                integrationFailed(
+                    ident, IntegrationError(code: .otherSessionError, message: "cannot keep the identity"))
+            }
+        case .integrate(let download):
+            guard let core else { return }
+            integrate(download, core, ident)
+        case .markReached(let mark):
+            switch slot.role {
+            case .main:
+                slot.driver.lastMark = max(slot.driver.lastMark, mark)
+                slot.driver.markReached(mark)
+                resetMaybeAcknowledged(slot.driver, ident)
+            case .fresh: freshDownloaded(slot.driver)
+            }
+        case .uploadGateOpened: break
+        case .sessionError(let code, let body): sessionError(ident, code, body)
+        case .plainError(let error):
+            sessionError(
+                ident, error.code,
+                JSONErrorBody(message: error.message, action: .applicationBug, tryAgain: error.tryAgain))
+        case .ended: break
+        }
+    }
+
+    private func integrate(_ download: Download, _ core: RealmCore, _ ident: SessionIdent) {
+        do {
+            let (progress, version) = try DownloadIntegrator(core: core).integrate(download)
+            slots[ident]?.machine.integrated(progress, newestVersion: ClientVersion(version))
+        } catch let error as IntegrationError {
+            return integrationFailed(ident, error)
+        } catch {
+            return integrationFailed(
+                ident, IntegrationError(code: .otherSessionError, message: "cannot store what was downloaded: \(error)")
+            )
+        }
+        guard let slot = slots[ident], slot.role == .main else { return }
+        releaseCompensations(slot.driver, download)
+        slot.driver.checkUploadWaits()
+        resetMaybeAcknowledged(slot.driver, ident)
+        if !slot.driver.session.hasInstances { instancesGone(slot.driver.session) }
+    }
+
+    private func integrationFailed(_ ident: SessionIdent, _ error: IntegrationError) {
+        logger.error("a download could not be integrated", metadata: ["error": "\(error.message)"])
+        slots[ident]?.machine.integrationFailed(error.code, error.message)
+        if let slot = slots[ident], slot.role == .main {
+            report(
+                SyncError(.clientInternalError, error.message, wireCode: error.code.rawValue, isFatal: false),
+                slot.driver)
+        }
+    }
+
+    private func releaseCompensations(_ driver: SessionDriver, _ download: Download) {
+        guard let newest = download.entries.last?.serverVersion else { return }
+        for (version, error) in driver.compensations where version <= newest { report(error, driver) }
+        driver.compensations.removeAll { $0.version <= newest }
+    }
+
+    /// What came breaks the protocol: the connection is closed, its sessions stop.
+    private func violation(_ error: SyncProtocolError) {
+        logger.error("protocol violation", metadata: ["error": "\(error)"])
+        lost()
+        waitToReconnect(.never)
+        let error = SyncError(
+            .clientInternalError, "the server broke the sync protocol: \(error.message)", wireCode: error.code.rawValue)
+        for driver in drivers.values where !driver.isStopped && !driver.isSuspended {
+            report(error, driver)
+            stop(driver, error)
+        }
+    }
+
+    // MARK: PING
+
+    func startPings() {
+        let period = Double(timeouts.pingKeepalivePeriod) / 1000
+        schedulePing(after: Double.random(in: 0...period, using: &random))
+    }
+
+    private func schedulePing(after seconds: Double) {
+        pingTimer = schedule(after: seconds) { worker, timer in
+            if worker.pingTimer == timer { worker.sendPing() }
+        }
+    }
+
+    func sendPing() {
+        guard case .connected = connection, pingSent == nil else { return }
+        let now = DispatchTime.now()
+        let message = ClientMessage.ping(timestamp: now.uptimeNanoseconds / 1_000_000, roundTrip: roundTripMS)
+        guard send(message, .connection) else { return }
+        pingSent = now
+        pingTimer = schedule(after: Double(timeouts.pongKeepaliveTimeout) / 1000) { worker, timer in
+            guard worker.pingTimer == timer else { return }
+            worker.logger.info("no PONG in time")
+            worker.pongMissing()
+        }
+    }
+
+    private func pongReceived() {
+        guard let sent = pingSent else { return }
+        let waited = DispatchTime.now().uptimeNanoseconds - sent.uptimeNanoseconds
+        roundTripMS = waited / 1_000_000
+        pingSent = nil
+        let period = Double(timeouts.pingKeepalivePeriod) / 1000
+        let next = Double.random(in: 0.9 * period...period, using: &random) - Double(waited) / 1e9
+        schedulePing(after: max(0, next))
+    }
+
+    private func pongMissing() {
+        lost()
+        waitToReconnect(backoff.next(after: .connectionEnd(.lost), using: &random))
+    }
+}
