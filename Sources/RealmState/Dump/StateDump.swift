@@ -21,7 +21,7 @@ package enum StateDump {
     package static func digest(of state: RealmState) -> StateDigest {
         var digest = StateDigest(schema: state.schema)
         for table in state.schema.tables {
-            for (key, object) in state.objects(of: table.name) {
+            state.forEachObject(of: table.name) { key, object in
                 digest.add(ObjectAddress(table.name, key), object, schema: state.schema)
             }
         }

@@ -113,6 +113,16 @@ extension RealmState {
         return rows.compactMap { key, row in row.object.map { (key, $0) } }
     }
 
+    /// Visits the loaded objects of a class, in no particular order, without a copy of their list.
+    package func forEachObject<Failure: Error>(
+        of className: ByteString, _ body: (ObjectKey, StoredObject) throws(Failure) -> Void
+    ) throws(Failure) {
+        guard let table = schema.table(className), let rows = rows[table.id] else { return }
+        for (key, row) in rows {
+            if let object = row.object { try body(key, object) }
+        }
+    }
+
     package func objectCount(of className: ByteString) -> Int {
         guard let table = schema.table(className), let rows = rows[table.id] else { return 0 }
         return rows.values.count { $0.object != nil }

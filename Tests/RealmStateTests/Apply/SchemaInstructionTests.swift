@@ -100,3 +100,43 @@ import Testing
         }
     }
 }
+
+@Suite struct ColumnShapeTests {
+    private static let types: [PayloadType] = [
+        .null, .int, .bool, .string, .binary, .timestamp, .float, .double, .decimal, .link, .objectID, .uuid,
+    ]
+
+    /// Every type in every collection, recorded once and applied twice: the second time nothing changes.
+    @Test(arguments: types)
+    func columnsOfEveryShapeAreRecordedAndApplied(type: PayloadType) throws {
+        var author = try SampleRealm.make()
+        var receiver = author
+        let (_, bytes) = try author.record { transaction throws(RecordingError) in
+            for collection: CollectionType in [.single, .list, .dictionary, .set] {
+                let nullable = type == .null || (type == .link && [.single, .dictionary].contains(collection))
+                let element = ElementType(type: type, nullable: nullable, target: type == .link ? "U" : nil)
+                try transaction.addColumn("T", ByteString("new \(collection)"), element, collection: collection)
+            }
+        }
+        let changeset = try Changeset(parsing: bytes)
+        #expect(changeset.instructions.count == 4)
+        try receiver.apply(changeset)
+        let schema = receiver.schema
+        try receiver.apply(changeset)
+        #expect(receiver.schema == schema)
+        #expect(StateDump.canonical(of: receiver) == StateDump.canonical(of: author))
+        #expect(try Schema(decoding: schema.encoded()) == schema)
+    }
+
+    @Test func tablesAreErasedByTheirAuthor() throws {
+        var author = try SampleRealm.make()
+        var receiver = author
+        let (_, bytes) = try author.record { transaction throws(RecordingError) in
+            try transaction.eraseTable("O")
+            try transaction.eraseColumn("T", "i")
+        }
+        try receiver.apply(Changeset(parsing: bytes))
+        #expect(receiver.schema.table("O") == nil)
+        #expect(StateDump.canonical(of: receiver) == StateDump.canonical(of: author))
+    }
+}
