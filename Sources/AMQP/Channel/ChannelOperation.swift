@@ -59,6 +59,15 @@ enum ChannelOperation: Sendable {
         }
     }
 
+    /// The consumer that the operation and its answer are about.
+    var consumerTag: String? {
+        switch self {
+        case .consume(let subscription): subscription.tag
+        case .cancel(let tag): tag
+        default: nil
+        }
+    }
+
     /// Whether a method from the broker answers this.
     func isAnswered(by reply: UInt32) -> Bool {
         if case .get = self { return reply == Method.basicGetOk || reply == Method.basicGetEmpty }

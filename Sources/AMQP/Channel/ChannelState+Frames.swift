@@ -73,6 +73,12 @@ extension ChannelState {
             answer.active = flows ? 1 : 0
             try loop.output.appendMethod(Method.channelFlowOk, answer, channel: number, frameMax: loop.frameMax)
             loop.wantsToPublish(self)
+        case Method.reply(to: Method.basicConsume):
+            let answer = arguments.assumingMemoryBound(to: amqp_basic_consume_ok_t.self).pointee
+            try answered(by: method, tag: answer.consumer_tag, .done)
+        case Method.reply(to: Method.basicCancel):
+            let answer = arguments.assumingMemoryBound(to: amqp_basic_cancel_ok_t.self).pointee
+            try answered(by: method, tag: answer.consumer_tag, .done)
         default:
             try answered(by: method, reply(method, arguments))
         }
@@ -118,7 +124,7 @@ extension ChannelState {
         switch content.purpose {
         case .delivery(let consumer, let tag, let redelivered):
             loop.statistics.delivered += 1
-            guard let consumer, consumer.active else {
+            guard let consumer, consumer.active, !consumer.dropped else {
                 // It crossed our cancellation: back to the queue at once, not when the channel closes.
                 return try writeReject(tag, requeue: true)
             }
@@ -153,7 +159,7 @@ extension ChannelState {
 
     /// Answers deliveries, unless they are of an earlier opening or were answered before: such a tag would close the channel.
     func acknowledge(_ answer: Acknowledgement) {
-        guard answer.epoch == epoch, case .open = phase else {
+        guard answer.epoch == epoch, answersDeliveries else {
             loop.statistics.staleAcknowledgements += 1
             return
         }
@@ -165,6 +171,14 @@ extension ChannelState {
             }
         } catch {
             logger.error("an acknowledgement could not be written", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// While it is being opened too: consumers that are subscribed already get their first deliveries meanwhile.
+    private var answersDeliveries: Bool {
+        switch phase {
+        case .open, .opening: true
+        case .detached, .waiting, .closing, .closed: false
         }
     }
 

@@ -32,7 +32,7 @@ extension ChannelState {
         for consumer in consumers.values {
             consumer.unacked.clear()
             consumer.arrived = []
-            if consumer.active { consumer.subscription.buffer.clear() }
+            consumer.subscription.buffer.clear()
             dropIfDone(consumer)
         }
     }
@@ -67,7 +67,7 @@ extension ChannelState {
             publish.resolve(publish.returned ?? (caused ? reason : others))
         }
         forgetDeliveries()
-        let byCaller = culprit.map { !requests[$0].replay } ?? false
+        let byCaller = culprit.map { !requests[$0].replay } ?? (method == Method.basicPublish)
         if byCaller {
             logger.debug("channel closed by a failed operation", metadata: ["reason": "\(reason)"])
             attach()
@@ -98,6 +98,7 @@ extension ChannelState {
         let policy = loop.link.configuration.reconnect
         let delay = policy.delay(beforeAttempt: failures, random: Double.random(in: 0..<1))
         phase = .waiting(until: loop.now.advanced(by: delay))
+        loop.armDeadlines()
     }
 
     /// The caller, or the connection, is done with this channel: fail everything that waits.

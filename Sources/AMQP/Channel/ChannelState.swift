@@ -1,3 +1,4 @@
+import CRabbitMQ
 import DequeModule
 import Logging
 
@@ -139,6 +140,7 @@ final class ChannelState {
                 }
                 known.subscription = subscription
                 known.active = true
+                known.dropped = false
             } else {
                 consumers[subscription.tag] = ConsumerState(subscription)
             }
@@ -158,11 +160,16 @@ final class ChannelState {
         }
     }
 
-    /// Takes the broker's answer to the oldest request.
-    func answered(by method: UInt32, _ reply: ChannelReply) throws(AMQPError) {
-        guard let first = sent.popFirst(), first.request.operation.isAnswered(by: method) else {
-            throw AMQPError(
-                .protocolError, "expected the answer to another method than \(method >> 16).\(method & 0xFFFF)")
+    /// Takes the broker's answer to the oldest request of its kind. Answers to consuming and cancelling come from the queue
+    /// itself and may be overtaken by others, so they name their consumer.
+    func answered(by method: UInt32, tag: amqp_bytes_t? = nil, _ reply: ChannelReply) throws(AMQPError) {
+        let index = sent.firstIndex { entry in
+            guard entry.request.operation.isAnswered(by: method) else { return false }
+            guard let tag, let expected = entry.request.operation.consumerTag else { return true }
+            return tag.matches(expected)
+        }
+        guard let first = index.map({ sent.remove(at: $0) }) else {
+            throw AMQPError(.protocolError, "expected no answer by method \(method >> 16).\(method & 0xFFFF)")
         }
         let request = first.request
         switch request.operation {
@@ -197,6 +204,25 @@ final class ChannelState {
         loop.deliver(consumer)
         consumer.subscription.buffer.end(error)
         dropIfDone(consumer)
+    }
+
+    /// Nobody takes a consumer's deliveries any more: cancel it, and give back what is left.
+    func drop(_ subscription: Subscription) {
+        if let consumer = consumers[subscription.tag], consumer.subscription.buffer === subscription.buffer {
+            consumer.dropped = true
+            loop.deliver(consumer)
+            if consumer.active {
+                submit(
+                    ChannelRequest(
+                        operation: .cancel(tag: subscription.tag), deadline: .never, record: false, continuation: nil))
+            }
+        }
+        for delivery in subscription.buffer.takeAll() {
+            acknowledge(
+                Acknowledgement(
+                    kind: .reject(requeue: true), tag: delivery.deliveryTag, epoch: delivery.epoch,
+                    consumerTag: delivery.consumerTag))
+        }
     }
 
     func dropIfDone(_ consumer: ConsumerState) {

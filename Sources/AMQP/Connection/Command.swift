@@ -10,7 +10,7 @@ enum Command: Sendable {
     case acknowledge(ChannelID, Acknowledgement)
     case request(ChannelID, ChannelRequest)
     case openChannel(ChannelOpening)
-    case dropConsumer(ChannelID, tag: String)
+    case dropConsumer(ChannelID, Subscription)
     case connected(ConnectOutcome)
     case stop
 }

@@ -112,10 +112,12 @@ final class ConnectionLink: Sendable {
         continuation.onTermination = { [weak self] _ in
             self?.observed.withLock { _ = $0.observers.removeValue(forKey: id) }
         }
+        let over = life.withLock { $0.retired && !$0.running }
         observed.withLock { observed in
-            observed.observers[id] = continuation
+            if !over { observed.observers[id] = continuation }
             continuation.yield(observed.state)
         }
+        if over { continuation.finish() }
         return stream
     }
 

@@ -19,7 +19,7 @@ extension ConnectionLoop {
                 refuse(request)
             }
         case .openChannel(let opening): open(opening)
-        case .dropConsumer(let id, let tag): drop(id, tag)
+        case .dropConsumer(let id, let subscription): channels[id]?.drop(subscription)
         case .connected(let outcome): connected(outcome)
         case .stop: stop()
         }
@@ -70,12 +70,6 @@ extension ConnectionLoop {
         numbers[number] = channel
         if transport != nil { channel.attach() }
         armDeadlines()
-    }
-
-    private func drop(_ id: ChannelID, _ tag: String) {
-        guard let channel = channels[id], let consumer = channel.consumers[tag], consumer.active else { return }
-        channel.submit(
-            ChannelRequest(operation: .cancel(tag: tag), deadline: .never, record: false, continuation: nil))
     }
 
     /// Forgets a channel that is closed; its number is free again.

@@ -196,9 +196,12 @@ final class ConnectionLoop {
         let sending = output.count > 0
         if readable, transport != nil { return }
         var wake = min(nextScan, retryAt, stopAt ?? .never)
-        if transport != nil, heartbeat > 0 {
-            wake = min(wake, lastSent.advanced(by: .nanoseconds(Int64(heartbeat / 2))))
-            wake = min(wake, lastReceived.advanced(by: .nanoseconds(Int64(2 * heartbeat + 1_000_000))))
+        if let transport, heartbeat > 0 {
+            // What waits for the socket is as good as a heartbeat, and the socket says when it is ready.
+            if !sending { wake = min(wake, lastSent.advanced(by: .nanoseconds(Int64(heartbeat / 2)))) }
+            if !transport.noticesSilence {
+                wake = min(wake, lastReceived.advanced(by: .nanoseconds(Int64(2 * heartbeat + 1_000_000))))
+            }
         }
         var milliseconds: Int32 = -1
         if wake != .never {

@@ -1,5 +1,3 @@
-import DequeModule
-
 /// The deliveries of one queue, one by one or in batches.
 ///
 /// It survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier deliveries are dropped.
@@ -84,7 +82,6 @@ final class ConsumerHandle: Sendable {
     }
 
     deinit {
-        for delivery in subscription.buffer.takeAll() { try? delivery.acknowledge(.reject(requeue: true)) }
-        _ = channel.link.inbox.push(.dropConsumer(channel.id, tag: subscription.tag))
+        _ = channel.link.inbox.push(.dropConsumer(channel.id, subscription))
     }
 }

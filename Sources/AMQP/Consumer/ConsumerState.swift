@@ -4,6 +4,8 @@ final class ConsumerState {
     var unacked = UnackedTags()
     /// False once cancelled; it is then kept only until its deliveries are answered.
     var active = true
+    /// Set when nobody can take its deliveries any more.
+    var dropped = false
     /// What arrived during this turn of the loop.
     var arrived: [AMQPDelivery] = []
 

@@ -35,4 +35,11 @@ public struct AMQPQueueInfo: Sendable, Hashable {
     public var messageCount: Int
     /// How many consumers are attached.
     public var consumerCount: Int
+
+    /// What is known about a queue; for those who stand in for a broker.
+    public init(name: String, messageCount: Int, consumerCount: Int) {
+        self.name = name
+        self.messageCount = messageCount
+        self.consumerCount = consumerCount
+    }
 }

@@ -79,7 +79,7 @@ final class LibraryConnection {
         var arena = Arena()
         // The library announces two capabilities of its own and leaves out those that make the broker tell us more.
         var properties: AMQPTable = [
-            "product": "sluice-amqp", "platform": "Swift",
+            "product": "AMQP for Swift",
             "capabilities": [
                 "consumer_cancel_notify": true, "connection.blocked": true, "basic.nack": true,
                 "publisher_confirms": true,

@@ -1,0 +1,82 @@
+import AMQP
+import TestSupport
+import Testing
+
+extension BrokerTests {
+    @Suite struct FaultTests {
+        private func withProxy(
+            _ adjust: (inout AMQPConfiguration) -> Void = { _ in },
+            _ body: (FaultyProxy, AMQPConnection, AMQPChannel, AMQPConsumer, String) async throws -> Void
+        ) async throws {
+            let endpoint = try #require(AMQPConfiguration(url: TestBroker.requireURL()).endpoints.first)
+            let proxy = try FaultyProxy(brokerPort: endpoint.port)
+            proxy.start()
+            defer { proxy.stop() }
+            try await withConnection({
+                $0.endpoints = [.init(host: "127.0.0.1", port: proxy.port)]
+                adjust(&$0)
+            }) { connection in
+                let channel = try await connection.openChannel(confirms: true)
+                let queue = TestBroker.uniqueName()
+                try await channel.declareQueue(AMQPQueueDeclaration(name: queue, autoDelete: true))
+                let consumer = try await channel.consume(queue: queue)
+                try await body(proxy, connection, channel, consumer, queue)
+            }
+        }
+
+        @Test func silentBrokerIsGivenUpAfterTwoHeartbeats() async throws {
+            try await withProxy({
+                $0.heartbeat = .seconds(1)
+                $0.connectTimeout = .milliseconds(500)
+            }) { proxy, connection, channel, consumer, queue in
+                proxy.freeze(true)
+                let start = ContinuousClock.now
+                let error = await failure { () throws(AMQPError) in
+                    try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: queue)
+                }
+                #expect(error?.code == .connectionLost)
+                #expect(ContinuousClock.now - start < .seconds(4))
+                proxy.freeze(false)
+                try await eventually {
+                    if case .connected(let generation) = connection.state { generation > 1 } else { false }
+                }
+                try await channel.publish(AMQPMessage("y"), exchange: "", routingKey: queue)
+                // The first may have arrived as well, when what was held back was let through.
+                let texts = try await consumer.take(1).map(\.message.text)
+                #expect(texts == ["y"] || texts == ["x"])
+            }
+        }
+
+        // A frame type that does not exist, a frame without its end, an answer to no question, the body of no message, a confirm
+        // of what was never published, a frame beyond the agreed size, a method that does not exist.
+        @Test(
+            arguments: [
+                Array(repeating: UInt8(0xFF), count: 64), [1, 0, 1, 0, 0, 0, 4, 0, 60, 0, 11, 0],
+                [1, 0, 1, 0, 0, 0, 4, 0, 60, 0, 11, 0xCE], [3, 0, 1, 0, 0, 0, 1, 7, 0xCE],
+                [1, 0, 1, 0, 0, 0, 13, 0, 60, 0, 80, 0, 0, 0, 0, 0, 0, 0, 99, 1, 0xCE],
+                [3, 0, 1, 0x7F, 0xFF, 0xFF, 0xFF, 0], [1, 0, 1, 0, 0, 0, 4, 0, 99, 0, 99, 0xCE],
+                [1, 0, 0, 0, 0, 0, 4, 0, 10, 0, 41, 0xCE],
+                [2, 0, 1, 0, 0, 0, 14, 0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xCE],
+            ] as [[UInt8]])
+        func nonsenseFromTheBrokerCostsTheConnectionOnly(bytes: [UInt8]) async throws {
+            try await withProxy { proxy, connection, channel, consumer, queue in
+                proxy.inject(bytes)
+                try await eventually { connection.state == .connected(generation: 2) }
+                try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: queue)
+                #expect(try await consumer.take(1).first?.message.text == "on")
+            }
+        }
+
+        @Test func serverThatSpeaksAnotherProtocolIsAnError() async throws {
+            // Whatever listens on the epmd or the distribution port of Erlang is not AMQP; a proxy that greets with HTTP will do.
+            let proxy = try FaultyProxy(brokerPort: 1)
+            proxy.start()
+            defer { proxy.stop() }
+            var configuration = try AMQPConfiguration(url: "amqp://127.0.0.1:\(proxy.port)")
+            configuration.connectTimeout = .seconds(1)
+            let connection = AMQPConnection(configuration: configuration, logger: testLogger)
+            let error = await failure { () throws(AMQPError) in try await connection.start() }
+            #expect(error?.code == .connectFailed)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import AMQP
+import TestSupport
+import Testing
+
+extension BrokerTests {
+    @Suite struct PublishingTests {
+        @Test func confirmedMessageIsInTheQueue() async throws {
+            try await withQueue { _, channel, queue in
+                try await channel.publish(AMQPMessage("one"), exchange: "", routingKey: queue)
+                let delivery = try #require(await channel.get(queue: queue))
+                #expect(delivery.message.text == "one")
+                #expect(delivery.exchange.isEmpty)
+                #expect(delivery.routingKey == queue)
+                #expect(!delivery.redelivered)
+                try await delivery.ack()
+                #expect(try await channel.get(queue: queue) == nil)
+            }
+        }
+
+        @Test func allPropertiesArriveAsSent() async throws {
+            try await withQueue { _, channel, queue in
+                let headers: AMQPTable = [
+                    "bool": true, "int": -5, "big": .int(.max), "double": 1.5, "text": "grüße",
+                    "bytes": .bytes([0, 255]),
+                    "time": .timestamp(1_700_000_000), "list": [1, "two", [false]], "table": ["a": ["b": nil]],
+                    "nil": nil,
+                ]
+                let sent = AMQPProperties(
+                    type: "changeset", messageID: "m-1", correlationID: "c-1", replyTo: "a queue of some length",
+                    timestamp: 1_700_000_001, contentType: "application/json", contentEncoding: "identity",
+                    headers: headers, persistent: false, priority: 4, expiration: "60000", appID: "tests")
+                try await channel.publish(
+                    AMQPMessage(body: [1, 2, 3], properties: sent), exchange: "", routingKey: queue)
+                let delivery = try #require(await channel.get(queue: queue))
+                #expect(delivery.message.properties == sent)
+                #expect(delivery.message.body == [1, 2, 3])
+            }
+        }
+
+        @Test func emptyBodyArrives() async throws {
+            try await withQueue { _, channel, queue in
+                try await channel.publish(AMQPMessage(""), exchange: "", routingKey: queue)
+                #expect(try await channel.get(queue: queue)?.message.body == [])
+            }
+        }
+
+        @Test(arguments: [131_063, 131_064, 131_065, 262_128, 3_000_000])
+        func bodyOverTheFrameLimitArrivesWhole(size: Int) async throws {
+            try await withQueue { _, channel, queue in
+                let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+                try await channel.publish(AMQPMessage(body: body), exchange: "", routingKey: queue)
+                let consumer = try await channel.consume(queue: queue)
+                let delivery = try #require(try await consumer.take(1).first)
+                #expect(delivery.message.body == body)
+            }
+        }
+
+        @Test func unroutableMandatoryMessageFails() async throws {
+            try await withQueue { _, channel, _ in
+                let error = await failure { () throws(AMQPError) in
+                    try await channel.publish(
+                        AMQPMessage("lost"), exchange: "amq.direct", routingKey: "nowhere", mandatory: true)
+                }
+                #expect(error?.code == .unroutable)
+                #expect(error?.replyCode == 312)
+            }
+        }
+
+        @Test func unroutableMessageThatIsNotMandatoryIsConfirmed() async throws {
+            try await withQueue { _, channel, _ in
+                try await channel.publish(AMQPMessage("dropped"), exchange: "amq.direct", routingKey: "nowhere")
+            }
+        }
+
+        @Test func returnsAreMatchedAmongConcurrentPublishes() async throws {
+            try await withQueue { _, channel, queue in
+                let failed = try await withThrowingTaskGroup(of: (Int, Bool).self) { group in
+                    for number in 0..<300 {
+                        group.addTask {
+                            // Some without an id of their own, and ids that repeat, as a retry's do.
+                            let id = number.isMultiple(of: 3) ? nil : "id-\(number / 6)"
+                            let key = number.isMultiple(of: 2) ? queue : "nowhere"
+                            do {
+                                try await channel.publish(
+                                    AMQPMessage("\(number)", id: id), exchange: "", routingKey: key, mandatory: true)
+                                return (number, false)
+                            } catch let error as AMQPError {
+                                return (number, error.code == .unroutable)
+                            }
+                        }
+                    }
+                    return try await group.reduce(into: Set<Int>()) { if $1.1 { $0.insert($1.0) } }
+                }
+                #expect(failed.count == 150)
+                #expect(try await channel.purgeQueue(queue) == 150)
+            }
+        }
+
+        @Test func concurrentPublishersAllSucceed() async throws {
+            try await withQueue { connection, channel, queue in
+                let other = try await connection.openChannel(confirms: true)
+                try await withThrowingTaskGroup { group in
+                    for number in 0..<2_000 {
+                        group.addTask {
+                            let channel = number.isMultiple(of: 2) ? channel : other
+                            try await channel.publish(AMQPMessage("\(number)"), exchange: "", routingKey: queue)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let consumer = try await channel.consume(queue: queue)
+                let texts = Set(try await drain(consumer, 2_000))
+                #expect(texts == Set((0..<2_000).map(String.init)))
+                #expect(connection.statistics.confirmed == 2_000)
+            }
+        }
+
+        @Test func batchKeepsOrderAndReportsEachMessage() async throws {
+            try await withQueue { _, channel, queue in
+                var batch = (0..<1_500).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
+                batch[700].routingKey = "nowhere"
+                batch[701].routingKey = String(repeating: "k", count: 256)
+                let errors = await channel.publish(batch: batch, mandatory: true)
+                #expect(errors.count == 1_500)
+                #expect(errors.indices.filter { errors[$0] != nil } == [700, 701])
+                #expect(errors[700]?.code == .unroutable)
+                #expect(errors[701]?.code == .invalidArgument)
+                let consumer = try await channel.consume(queue: queue)
+                let expected = (0..<1_500).filter { $0 != 700 && $0 != 701 }.map(String.init)
+                #expect(try await drain(consumer, 1_498) == expected)
+            }
+        }
+
+        @Test func moreThanTheLimitOnConfirmsGetThrough() async throws {
+            try await withQueue(adjust: { $0.maxOutstandingConfirms = 3 }) { _, channel, queue in
+                let batch = (0..<100).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
+                #expect(await channel.publish(batch: batch).allSatisfy { $0 == nil })
+                let purged = try await channel.purgeQueue(queue)
+                #expect(purged == 100)
+            }
+        }
+
+        @Test func publishToAMissingExchangeFailsAndTheChannelGoesOn() async throws {
+            try await withQueue { _, channel, queue in
+                let error = await failure { () throws(AMQPError) in
+                    try await channel.publish(AMQPMessage("x"), exchange: "no.such.exchange", routingKey: "k")
+                }
+                #expect(error?.code == .notFound)
+                #expect(error?.replyCode == 404)
+                try await channel.publish(AMQPMessage("y"), exchange: "", routingKey: queue)
+                #expect(try await channel.get(queue: queue)?.message.text == "y")
+            }
+        }
+
+        @Test func fullQueueThatRejectsPublishesRefuses() async throws {
+            let limits: AMQPTable = ["x-max-length": 1, "x-overflow": "reject-publish"]
+            try await withQueue(arguments: limits) { _, channel, queue in
+                try await channel.publish(AMQPMessage("1"), exchange: "", routingKey: queue)
+                let error = await failure { () throws(AMQPError) in
+                    // The limit is soft by a message or two.
+                    for _ in 0..<10 { try await channel.publish(AMQPMessage("2"), exchange: "", routingKey: queue) }
+                }
+                #expect(error?.code == .nacked)
+                #expect(error?.isRetriable == true)
+            }
+        }
+
+        @Test func mandatoryMessageNeedsConfirms() async throws {
+            try await withConnection { connection in
+                let channel = try await connection.openChannel()
+                let error = await failure { () throws(AMQPError) in
+                    try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: "q", mandatory: true)
+                }
+                #expect(error?.code == .invalidArgument)
+            }
+        }
+
+        @Test func propertiesThatAreTooLongAreTheCallersError() async throws {
+            try await withQueue { _, channel, queue in
+                let long = AMQPMessage(body: [], properties: AMQPProperties(type: String(repeating: "t", count: 256)))
+                let big = AMQPMessage(
+                    body: [], properties: AMQPProperties(headers: ["h": .bytes(Array(repeating: 0, count: 200_000))]))
+                for message in [long, big] {
+                    let error = await failure { () throws(AMQPError) in
+                        try await channel.publish(message, exchange: "", routingKey: queue)
+                    }
+                    #expect(error?.code == .invalidArgument)
+                }
+                // Headers beyond the first guess of their size, within the frame.
+                let headers: AMQPTable = ["h": .bytes(Array(repeating: 7, count: 100_000))]
+                try await channel.publish(
+                    AMQPMessage(body: [1], properties: AMQPProperties(headers: headers)), exchange: "",
+                    routingKey: queue)
+                #expect(try await channel.get(queue: queue)?.message.properties.headers == headers)
+            }
+        }
+
+        private func drain(_ consumer: AMQPConsumer, _ count: Int) async throws -> [String] {
+            var texts: [String] = []
+            while texts.count < count, let batch = try await consumer.nextBatch(max: 500), let last = batch.last {
+                texts += batch.map(\.message.text)
+                try await consumer.ack(upTo: last)
+            }
+            return texts
+        }
+    }
+}

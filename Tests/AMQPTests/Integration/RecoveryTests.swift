@@ -1,0 +1,232 @@
+import AMQP
+import TestSupport
+import Testing
+
+extension BrokerTests {
+    // One after the other: each closes connections by name, which the broker takes a moment to list.
+    @Suite(.needsBrokerControl, .serialized) struct RecoveryTests {
+        /// Has the broker close the connection of this name.
+        private func kill(_ name: String) async throws {
+            // The listing lags behind the connection.
+            try await eventually {
+                let list = try await TestBroker.control("-q", "list_connections", "pid", "client_properties")
+                let line = list.split(separator: "\n").first { $0.contains("\"\(name)\"") }
+                guard let pid = line?.split(separator: "\t").first else { return false }
+                try await TestBroker.control("-q", "close_connection", String(pid), "test")
+                return true
+            }
+        }
+
+        @Test func consumersResumeAndStaleAnswersAreDropped() async throws {
+            let name = TestBroker.uniqueName()
+            try await withQueue(name, prefetch: 2, adjust: { $0.connectionName = name }) { connection, channel, queue in
+                // Of its own, because an exclusive queue would go with the connection.
+                let queue = queue + ".kept"
+                let exchange = queue + ".exchange"
+                try await channel.declareExchange(exchange, type: .topic, durable: false, autoDelete: true)
+                try await channel.declareQueue(AMQPQueueDeclaration(name: queue, durable: true))
+                try await channel.bindQueue(queue, exchange: exchange, routingKey: "a.*")
+                let transient = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true))
+                try await channel.bindQueue(transient.name, exchange: exchange, routingKey: "b.*")
+                let consumer = try await channel.consume(queue: queue)
+                let transients = try await channel.consume(queue: transient.name)
+                for number in 0..<4 {
+                    try await channel.publish(AMQPMessage("\(number)"), exchange: exchange, routingKey: "a.1")
+                }
+                let stale = try await consumer.take(1)[0]
+                #expect(stale.generation == 1)
+
+                try await kill(name)
+                try await eventually { connection.state == .connected(generation: 2) }
+                // The second delivery of the first connection was buffered and never taken: it must not come twice.
+                let again = try await consumer.take(1)[0]
+                #expect(again.message.text == "0")
+                #expect(again.redelivered)
+                #expect(again.generation == 2)
+                try await stale.ack()
+                try await consumer.ack(upTo: stale)
+                try await again.ack()
+                var rest: [AMQPDelivery] = []
+                for _ in 0..<3 {
+                    rest += try await consumer.take(1)
+                    try await rest.last?.ack()
+                }
+                #expect(rest.map(\.message.text) == ["1", "2", "3"])
+                #expect(connection.statistics.staleAcknowledgements == 2)
+                #expect(connection.statistics.reconnects == 1)
+
+                // Declarations are back too, those of transient things among them.
+                try await channel.publish(AMQPMessage("t"), exchange: exchange, routingKey: "b.1", mandatory: true)
+                #expect(try await transients.take(1).first?.message.text == "t")
+                try await channel.deleteQueue(queue)
+            }
+        }
+
+        @Test func publishersSurviveALostConnection() async throws {
+            let name = TestBroker.uniqueName()
+            try await withConnection({ $0.connectionName = name }) { connection in
+                let channel = try await connection.openChannel(confirms: true)
+                let queue = TestBroker.uniqueName()
+                try await channel.declareQueue(AMQPQueueDeclaration(name: queue))
+                let done = Task {
+                    var confirmed: Set<String> = []
+                    var lost = 0
+                    for number in 0... {
+                        if connection.state == .connected(generation: 3), number > 200 { break }
+                        let text = "\(number)"
+                        do throws(AMQPError) {
+                            try await channel.publish(AMQPMessage(text), exchange: "", routingKey: queue)
+                            confirmed.insert(text)
+                        } catch {
+                            #expect(error.isRetriable, "\(error)")
+                            lost += 1
+                        }
+                    }
+                    return (confirmed, lost)
+                }
+                try await kill(name)
+                try await eventually { connection.state == .connected(generation: 2) }
+                try await kill(name)
+                let (confirmed, _) = await done.value
+                var found: Set<String> = []
+                while let delivery = try await channel.get(queue: queue) {
+                    found.insert(delivery.message.text)
+                    try await delivery.ack()
+                }
+                // What was confirmed is there; what was not may be.
+                #expect(confirmed.isSubset(of: found))
+                try await channel.deleteQueue(queue)
+            }
+        }
+
+        @Test func statesAreSeenFromOutside() async throws {
+            let name = TestBroker.uniqueName()
+            try await withConnection({
+                $0.connectionName = name
+                $0.reconnect = ReconnectPolicy(base: .milliseconds(400), maximum: .milliseconds(400))
+            }) { connection in
+                var updates = connection.stateUpdates.makeAsyncIterator()
+                #expect(await updates.next() == .connected(generation: 1))
+                try await kill(name)
+                #expect(await updates.next() == .reconnecting(attempt: 1))
+                // While there is no connection, what is asked for waits for it.
+                let channel = try await connection.openChannel(confirms: true)
+                #expect(await updates.next() == .connected(generation: 2))
+                let gone = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true))
+                #expect(gone.messageCount == 0)
+                await connection.close()
+                #expect(await updates.next() == .closed)
+                #expect(await updates.next() == nil)
+            }
+        }
+
+        @Test func exclusiveQueueThatIsStillLockedIsWaitedFor() async throws {
+            let name = TestBroker.uniqueName()
+            try await withConnection({
+                $0.connectionName = name
+                $0.reconnect = ReconnectPolicy(base: .milliseconds(600), maximum: .milliseconds(600))
+            }) { connection in
+                let channel = try await connection.openChannel(confirms: true)
+                let declaration = AMQPQueueDeclaration(name: name, durable: false, exclusive: true)
+                try await channel.declareQueue(declaration)
+                let consumer = try await channel.consume(queue: name)
+                try await withConnection { thief in
+                    let held = try await thief.openChannel()
+                    try await kill(name)
+                    try await held.declareQueue(declaration)
+                    try await eventually { connection.state == .connected(generation: 2) }
+                    try await Task.sleep(for: .milliseconds(500))
+                }
+                try await channel.publish(AMQPMessage("mine"), exchange: "", routingKey: name, mandatory: true)
+                #expect(try await consumer.take(1).first?.message.text == "mine")
+                #expect(connection.state == .connected(generation: 2))
+            }
+        }
+
+        @Test func consumerOfAQueueThatIsGoneEndsWithNotFound() async throws {
+            let name = TestBroker.uniqueName()
+            try await withConnection({
+                $0.connectionName = name
+                $0.reconnect = ReconnectPolicy(base: .milliseconds(600), maximum: .milliseconds(600))
+            }) { connection in
+                try await withConnection { other in
+                    let setup = try await other.openChannel()
+                    try await setup.declareQueue(AMQPQueueDeclaration(name: name))
+                    try await setup.declareQueue(AMQPQueueDeclaration(name: name + ".2"))
+                    let channel = try await connection.openChannel(confirms: true)
+                    let consumer = try await channel.consume(queue: name)
+                    let unharmed = try await channel.consume(queue: name + ".2")
+                    try await kill(name)
+                    try await setup.deleteQueue(name)
+                    let error = await failure { () throws(AMQPError) in _ = try await consumer.nextBatch(max: 1) }
+                    #expect(error?.code == .notFound)
+                    try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: name + ".2")
+                    #expect(try await unharmed.take(1).first?.message.text == "on")
+                    try await setup.deleteQueue(name + ".2")
+                }
+            }
+        }
+
+        @Test func waitForAConnectionEndsAtTheDeadline() async throws {
+            let name = TestBroker.uniqueName()
+            try await withConnection({
+                $0.connectionName = name
+                $0.reconnect = ReconnectPolicy(base: .seconds(60), maximum: .seconds(60))
+                $0.requestTimeout = .milliseconds(200)
+            }) { connection in
+                let channel = try await connection.openChannel(confirms: true)
+                try await kill(name)
+                try await eventually { connection.state == .reconnecting(attempt: 1) }
+                let publish = await failure { () throws(AMQPError) in
+                    try await channel.publish(
+                        AMQPMessage("x"), exchange: "", routingKey: "q", timeout: .milliseconds(100))
+                }
+                #expect(publish?.code == .timeout)
+                let declare = await failure { () throws(AMQPError) in
+                    try await channel.declareQueue(AMQPQueueDeclaration(name: "q"))
+                }
+                #expect(declare?.code == .timeout)
+                let open = await failure { () throws(AMQPError) in _ = try await connection.openChannel() }
+                #expect(open?.code == .timeout)
+                let waiting = Task {
+                    await failure { () throws(AMQPError) in
+                        try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: "q", timeout: nil)
+                    }
+                }
+                await connection.close()
+                #expect(await waiting.value?.code == .closed)
+            }
+        }
+
+        @Test func blockedPublishersWaitAndAreToldWhy() async throws {
+            try await withQueue { connection, channel, queue in
+                try await TestBroker.control("-q", "set_vm_memory_high_watermark", "absolute", "1MB")
+                var error: AMQPError?
+                do {
+                    // The alarm is raised at the next look at the memory; the first publish after it makes the broker say so.
+                    try await eventually {
+                        error = nil
+                        do throws(AMQPError) {
+                            try await channel.publish(
+                                AMQPMessage("x"), exchange: "", routingKey: queue, timeout: .milliseconds(300))
+                        } catch let caught {
+                            error = caught
+                        }
+                        return error != nil
+                    }
+                }
+                #expect(error?.code == .blocked)
+                #expect(error?.isRetriable == true)
+                guard case .blocked(let reason) = connection.state else {
+                    Issue.record("expected the state to be blocked, not \(connection.state)")
+                    return
+                }
+                #expect(!reason.isEmpty)
+                async let waiting: Void = channel.publish(AMQPMessage("later"), exchange: "", routingKey: queue)
+                try await TestBroker.control("-q", "set_vm_memory_high_watermark", "absolute", "2GB")
+                try await waiting
+                #expect(connection.state == .connected(generation: 1))
+            }
+        }
+    }
+}

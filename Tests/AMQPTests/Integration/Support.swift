@@ -1,0 +1,89 @@
+import AMQP
+import Logging
+import TestSupport
+import Testing
+
+/// Suites that talk to the broker are nested here, where the time limit and the condition are stated once.
+@Suite(.needsBroker, .timeLimit(.minutes(1)))
+enum BrokerTests {}
+
+let testLogger: Logger = {
+    var logger = Logger(label: "test.amqp")
+    logger.logLevel = .critical
+    return logger
+}()
+
+/// A connection for the length of a test.
+func withConnection<Result>(
+    _ adjust: (inout AMQPConfiguration) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (AMQPConnection) async throws -> Result
+) async throws -> Result {
+    var configuration = try AMQPConfiguration(url: TestBroker.requireURL())
+    configuration.reconnect = ReconnectPolicy(base: .milliseconds(50), maximum: .milliseconds(500))
+    adjust(&configuration)
+    let connection = AMQPConnection(configuration: configuration, logger: testLogger)
+    try await connection.start()
+    do {
+        let result = try await body(connection)
+        await connection.close()
+        return result
+    } catch {
+        await connection.close()
+        throw error
+    }
+}
+
+/// A connection, a channel with confirms and a fresh queue that goes with the connection.
+func withQueue<Result>(
+    _ name: String = #function, prefetch: Int? = nil, arguments: AMQPTable = [:],
+    adjust: (inout AMQPConfiguration) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (AMQPConnection, AMQPChannel, String) async throws -> Result
+) async throws -> Result {
+    try await withConnection(adjust) { connection in
+        let channel = try await connection.openChannel(prefetch: prefetch, confirms: true)
+        let queue = TestBroker.uniqueName(name)
+        try await channel.declareQueue(
+            AMQPQueueDeclaration(name: queue, durable: false, exclusive: true, arguments: arguments))
+        return try await body(connection, channel, queue)
+    }
+}
+
+/// Waits until a condition holds; the suite's time limit bounds the wait.
+func eventually(
+    isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
+}
+
+/// The error that an operation throws.
+func failure(
+    isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
+    of operation: () async throws(AMQPError) -> Void
+) async -> AMQPError? {
+    do throws(AMQPError) {
+        try await operation()
+        Issue.record("expected an error", sourceLocation: sourceLocation)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension AMQPMessage {
+    init(_ text: String, id: String? = nil) {
+        self.init(body: text, properties: AMQPProperties(messageID: id))
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension AMQPConsumer {
+    /// The next deliveries, as many as asked for.
+    func take(_ count: Int) async throws -> [AMQPDelivery] {
+        var result: [AMQPDelivery] = []
+        while result.count < count, let batch = try await nextBatch(max: count - result.count) { result += batch }
+        return result
+    }
+}

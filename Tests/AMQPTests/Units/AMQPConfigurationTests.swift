@@ -1,0 +1,87 @@
+import AMQP
+import Testing
+
+@Suite struct AMQPConfigurationTests {
+    @Test func addressWithEverythingIsRead() throws {
+        let url =
+            "amqp://us%40er:p%2Fa%3Ass@broker.example:5673/my%2Fhost?heartbeat=7&connection_timeout=1500&channel_max=99&name=gw"
+        let configuration = try AMQPConfiguration(url: url)
+        #expect(configuration.endpoints == [.init(host: "broker.example", port: 5673)])
+        #expect(configuration.credentials == .plain(user: "us@er", password: "p/a:ss"))
+        #expect(configuration.virtualHost == "my/host")
+        #expect(configuration.heartbeat == .seconds(7))
+        #expect(configuration.connectTimeout == .milliseconds(1500))
+        #expect(configuration.channelMax == 99)
+        #expect(configuration.connectionName == "gw")
+        #expect(configuration.tls == nil)
+    }
+
+    @Test(arguments: ["amqp://", "amqp:///", "amqp://localhost", "amqp://localhost:5672/", "amqp://guest:guest@/"])
+    func whatIsLeftOutTakesItsDefault(url: String) throws {
+        let configuration = try AMQPConfiguration(url: url)
+        #expect(configuration.endpoints == [.init(host: "localhost", port: 5672)])
+        #expect(configuration.credentials == .plain(user: "guest", password: "guest"))
+        #expect(configuration.virtualHost == "/")
+    }
+
+    @Test func encodedSlashIsTheDefaultVirtualHost() throws {
+        #expect(try AMQPConfiguration(url: "amqp://localhost/%2F").virtualHost == "/")
+        #expect(try AMQPConfiguration(url: "amqp://localhost/%2f?heartbeat=500ms").heartbeat == .milliseconds(500))
+    }
+
+    @Test func severalHostsAndIPv6AreRead() throws {
+        let configuration = try AMQPConfiguration(url: "amqp://u:p@a:1,b,[::1]:3,[fe80::2]/v")
+        #expect(
+            configuration.endpoints == [
+                .init(host: "a", port: 1), .init(host: "b", port: 5672), .init(host: "::1", port: 3),
+                .init(host: "fe80::2", port: 5672),
+            ])
+        #expect(configuration.description == "amqp://u@a:1,b:5672,[::1]:3,[fe80::2]:5672/v")
+    }
+
+    @Test func tlsIsConfiguredByTheAddress() throws {
+        let url =
+            "amqps://host?cacertfile=/ca.pem&certfile=/c.pem&keyfile=/k.pem&verify=verify_none&auth_mechanism=external"
+        let configuration = try AMQPConfiguration(url: url)
+        #expect(configuration.endpoints == [.init(host: "host", port: 5671)])
+        #expect(
+            configuration.tls
+                == AMQPTLSConfiguration(
+                    authoritiesFile: "/ca.pem", certificateFile: "/c.pem", keyFile: "/k.pem", verifiesPeer: false,
+                    verifiesHostname: false))
+        #expect(configuration.credentials == .external)
+        #expect(try AMQPConfiguration(url: "amqps://host").tls == AMQPTLSConfiguration())
+    }
+
+    @Test(arguments: [
+        "", "http://localhost", "localhost:5672", "amqp://h:port", "amqp://h:0", "amqp://h:65536", "amqp://h:-1",
+        "amqp://[::1]x", "amqp://u:sesame%zz@h", "amqp://u:sesame%@h", "amqp://u:sesame%ff@h",
+        "amqp://u:sesame@h?heartbeat=x",
+        "amqp://h?heartbeat=-1", "amqp://h?channel_max=70000", "amqp://h?verify=maybe", "amqp://h?nonsense=1",
+        "amqp://u:sesame@h:x", "amqp://h?connection_timeout=99999999999999999999",
+    ])
+    func whatCannotBeReadIsAnErrorWithoutThePassword(url: String) {
+        let error = #expect(throws: AMQPError.self) { _ = try AMQPConfiguration(url: url) }
+        #expect(error?.code == .invalidArgument)
+        #expect(error?.description.contains("sesame") == false)
+    }
+
+    @Test func passwordIsNeverPrinted() throws {
+        let configuration = try AMQPConfiguration(url: "amqp://user:sesame@h/v")
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        dump(configuration.credentials, to: &dumped)
+        let all = "\(configuration) \(String(reflecting: configuration)) \(configuration.credentials) \(dumped)"
+        #expect(!all.contains("sesame"))
+        #expect(configuration.description == "amqp://user@h:5672/v")
+    }
+
+    @Test func waitsGrowAndAreCapped() {
+        let policy = ReconnectPolicy(base: .milliseconds(500), maximum: .seconds(15))
+        #expect(policy.delay(beforeAttempt: 1, random: 0) == .milliseconds(250))
+        #expect(policy.delay(beforeAttempt: 1, random: 1) == .milliseconds(500))
+        #expect(policy.delay(beforeAttempt: 3, random: 1) == .seconds(2))
+        #expect(policy.delay(beforeAttempt: 1_000_000, random: 1) == .seconds(15))
+        #expect(policy.delay(beforeAttempt: -5, random: 0.5) == .milliseconds(375))
+    }
+}
