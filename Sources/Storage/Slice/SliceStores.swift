@@ -13,18 +13,17 @@ package actor SliceStores {
 
     private init(_ location: Location) { self.location = location }
 
-    /// - Parameter url: `sqlite:<folder>`, or `memory:` for stores that last as long as the returned object.
+    /// - Parameter url: `sqlite:<folder>`, or `sqlite::memory:` for stores that last as long as the returned object.
+    /// - Throws: `invalidURL`, without quoting the URL, which may hold a password.
     package static func open(url: String) throws(StoreError) -> SliceStores {
-        if url == "memory:" {
-            return SliceStores(.memory)
-        } else if url.hasPrefix("sqlite:"), url.count > "sqlite:".count {
-            return SliceStores(.folder(String(url.dropFirst("sqlite:".count))))
-        } else {
-            let scheme = url.prefix { $0 != ":" }
-            throw StoreError(
-                .invalidURL,
-                "the store URL begins with \"\(scheme)\"; expected sqlite:<folder>, such as sqlite:/var/lib/sluice")
+        guard url.hasPrefix("sqlite:") else {
+            throw StoreError(.invalidURL, "expected a store URL such as sqlite:/var/lib/sluice")
         }
+        let rest = url.dropFirst("sqlite:".count)
+        if rest == ":memory:" { return SliceStores(.memory) }
+        let folder = rest.hasPrefix("//") ? rest.dropFirst(2) : rest
+        guard !folder.isEmpty else { throw StoreError(.invalidURL, "sqlite: needs a folder: sqlite:<folder>") }
+        return SliceStores(.folder(String(folder)))
     }
 
     package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {

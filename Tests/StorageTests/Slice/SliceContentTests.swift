@@ -1,0 +1,152 @@
+import Changesets
+import Messages
+import Storage
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SliceContentTests {
+    private let key = HistoryKey(realm: RealmID(1), generation: 1)
+
+    @Test(arguments: SliceVariant.allCases)
+    func realmsAreReadBackAsWritten(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            #expect(try await store.nextRealmID() == RealmID(1))
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm(1), Sample.realm(2)]
+            try await store.commit(batch, epoch: epoch)
+            batch.realms = [Sample.realm(2, generation: 4, latest: .max)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.realms(after: nil, limit: 9) == [Sample.realm(1), batch.realms[0]])
+            #expect(try await store.realms(after: RealmID(1), limit: 9) == batch.realms)
+            #expect(try await store.nextRealmID() == RealmID(3))
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func objectsAreFoundByKeyAndStreamedInOrder(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let keys: [ObjectKey] = [
+                .null, .int(-5), .int(7), .string("\0x"), .string(ByteString([0xff])),
+                .objectID(.init(high: 1, low: 2)),
+                .uuid(.init(high: .max, low: 0)), .globalKey(high: 1, low: 2),
+            ]
+            let rows = [0, 3].flatMap { table in keys.map { ObjectRow(table: UInt32(table), key: $0) } }
+            var batch = SliceBatch()
+            for (index, row) in rows.enumerated() {
+                batch.objects.append(.init(realm: RealmID(1), row: row, body: [UInt8(index), 1, 2]))
+            }
+            batch.objects.append(.init(realm: RealmID(2), row: rows[0], body: [99]))
+            try await store.commit(batch, epoch: epoch)
+            let some = try await store.objects(in: RealmID(1), at: [rows[1], rows[9], ObjectRow(table: 8, key: .null)])
+            #expect(some == [rows[1]: [1, 1, 2], rows[9]: [9, 1, 2]])
+            var streamed: [ObjectRow] = []
+            while true {
+                let page = try await store.objects(in: RealmID(1), after: streamed.last, maxBytes: 40)
+                #expect(page.count <= 2)
+                guard !page.isEmpty else { break }
+                streamed += page.map(\.row)
+            }
+            #expect(streamed.count == rows.count)
+            #expect(Set(streamed) == Set(rows))
+            #expect(streamed.map(\.table) == streamed.map(\.table).sorted())
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func objectsAreReplacedAndRemovedOneByOneAndByTable(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let rows = [
+                ObjectRow(table: 0, key: .int(1)), ObjectRow(table: 0, key: .int(2)), ObjectRow(table: 1, key: .int(1)),
+            ]
+            var batch = SliceBatch()
+            batch.objects = rows.map { .init(realm: RealmID(1), row: $0, body: [1]) }
+            try await store.commit(batch, epoch: epoch)
+            batch.objects = [
+                .init(realm: RealmID(1), row: rows[0], body: nil), .init(realm: RealmID(1), row: rows[1], body: [2]),
+            ]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[1]: [2], rows[2]: [1]])
+            batch = SliceBatch()
+            batch.tableRemovals = [.init(realm: RealmID(1), table: 0)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[2]: [1]])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func historyIsReadInRangesOfBoundedSize(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var batch = SliceBatch()
+            let entries = (1...10).map { Sample.entry($0, Array(repeating: 7, count: $0 == 4 ? 0 : 100)) }
+            batch.history = entries.map { .init(key: key, record: $0) }
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.history(of: key, after: 2, through: 5, maxBytes: .max) == Array(entries[2..<5]))
+            #expect(try await store.history(of: key, after: 0, through: 10, maxBytes: 1).map(\.version) == [1])
+            #expect(try await store.history(of: key, after: 0, through: 10, maxBytes: 300).count == 3)
+            #expect(try await store.history(of: key, after: 10, through: 10, maxBytes: 300).isEmpty)
+            let heading = try await store.historyHeading(of: key, version: 5)
+            #expect(heading?.salt == 9)
+            #expect(heading?.changeset.isEmpty == true)
+            #expect(try await store.historyHeading(of: key, version: 11) == nil)
+            let other = HistoryKey(realm: RealmID(1), generation: 2)
+            #expect(try await store.history(of: other, after: 0, through: 10, maxBytes: .max).isEmpty)
+            batch = SliceBatch()
+            batch.historyTrims = [.init(key: key, through: 8)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version) == [9, 10])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aVersionIsNeverWrittenTwiceAndTheBatchFailsWhole(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var batch = SliceBatch()
+            batch.history = [.init(key: key, record: Sample.entry(1))]
+            try await store.commit(batch, epoch: epoch)
+            batch.realms = [Sample.realm()]
+            await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: epoch) }
+            #expect(try await store.realm(Sample.realm().name) == nil)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func anEmptyReciprocalIsNotAnAbsentOne(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let owner = ClientFileKey(realm: RealmID(1), ident: 2)
+            var batch = SliceBatch()
+            batch.reciprocals = [
+                .init(owner: owner, version: 3, changeset: []), .init(owner: owner, version: 5, changeset: [1]),
+                .init(owner: ClientFileKey(realm: RealmID(1), ident: 3), version: 4, changeset: [2]),
+            ]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.reciprocals(of: owner, after: 0, through: 9) == [3: [], 5: [1]])
+            #expect(try await store.reciprocals(of: owner, after: 3, through: 5) == [5: [1]])
+            batch = SliceBatch()
+            batch.reciprocalTrims = [.init(owner: owner, through: 4)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.reciprocals(of: owner, after: 0, through: 9) == [5: [1]])
+            batch = SliceBatch()
+            batch.reciprocalResets = [RealmID(1)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.reciprocals(of: owner, after: 0, through: 9).isEmpty)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func onlyTheLatestMessageIDsAreRemembered(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var batch = SliceBatch()
+            batch.seenMessages = (0..<SliceBatch.rememberedMessages + 5).map { "m\($0)" } + ["m7"]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.isSeen(messageID: "m4") == false)
+            #expect(try await store.isSeen(messageID: "m6"))
+            #expect(try await store.isSeen(messageID: "m\(SliceBatch.rememberedMessages)"))
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Messages
+import Storage
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SliceOwnershipTests {
+    @Test(arguments: SliceVariant.allCases)
+    func aSliceIsTakenOnlyFromWhoLetGoOrIsGone(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            #expect(try await store.ownership() == nil)
+            #expect(try await store.claim(by: "a", now: 100, leaseUntil: 200, gone: nil) == .owned(Epoch(1)))
+            #expect(
+                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil) == .heldBy(owner: "a", until: 200))
+            // A proof about somebody else is none.
+            #expect(
+                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "z") == .heldBy(owner: "a", until: 200))
+            #expect(try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "a") == .owned(Epoch(2)))
+            #expect(try await store.claim(by: "c", now: 300, leaseUntil: 400, gone: nil) == .owned(Epoch(3)))
+            try await store.release(epoch: Epoch(3))
+            #expect(try await store.ownership()?.isReleased == true)
+            #expect(try await store.claim(by: "a", now: 301, leaseUntil: 400, gone: nil) == .owned(Epoch(4)))
+            #expect(try await store.claim(by: "a", now: 302, leaseUntil: 400, gone: nil) == .owned(Epoch(5)))
+            let history = try await store.ownershipHistory(limit: 10)
+            #expect(history.map(\.epoch.value) == [5, 4, 3, 2, 1])
+            #expect(history.map(\.reason) == [.reclaimed, .released, .leaseExpired, .ownerGone, .first])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func whoLostTheSliceWritesNothing(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let old = try await store.take("a")
+            let new = try await store.take("b")
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm()]
+            let commit = await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: old) }
+            #expect(commit?.code == .fenced)
+            let renewal = await #expect(throws: StoreError.self) { try await store.renew(epoch: old, leaseUntil: 9) }
+            #expect(renewal?.code == .fenced)
+            // Releasing what is lost takes nothing from the new owner.
+            try await store.release(epoch: old)
+            #expect(try await store.ownership()?.isReleased == false)
+            #expect(try await store.realm(Sample.realm().name) == nil)
+            try await store.commit(batch, epoch: new)
+            #expect(try await store.realm(Sample.realm().name) == Sample.realm())
+        }
+    }
+
+    @Test func fencingHoldsBetweenTwoOpeningsOfOneFile() async throws {
+        try await withFolder { folder in
+            let first = try await SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(0))
+            let second = try await SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(0))
+            let old = try await first.take("a")
+            let new = try await second.take("b")
+            var batch = SliceBatch()
+            batch.seenMessages = ["m"]
+            let error = await #expect(throws: StoreError.self) { try await first.commit(batch, epoch: old) }
+            #expect(error?.code == .fenced)
+            try await second.commit(batch, epoch: new)
+            #expect(try await first.isSeen(messageID: "m"))
+        }
+    }
+
+    @Test func aFileOfAnotherSliceIsRefused() async throws {
+        try await withFolder { folder in
+            _ = try await SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(0))
+            try FileManager.default.moveItem(atPath: "\(folder)/slice-0.sqlite", toPath: "\(folder)/slice-1.sqlite")
+            let stores = try SliceStores.open(url: "sqlite:\(folder)")
+            let error = await #expect(throws: StoreError.self) { try await stores.store(for: SliceNumber(1)) }
+            #expect(error?.code == .mismatch)
+        }
+    }
+
+    @Test(arguments: ["postgres://u:secret@h/db", "sqlite:", ""])
+    func otherURLsAreRefusedWithoutQuotingThem(_ url: String) {
+        let error = #expect(throws: StoreError.self) { try SliceStores.open(url: url) }
+        #expect(error?.code == .invalidURL)
+        #expect(error?.description.contains("secret") == false)
+    }
+}

@@ -1,0 +1,97 @@
+import Messages
+import Storage
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct SliceResetTests {
+    private func filled(_ store: any SliceStore) async throws -> Epoch {
+        let epoch = try await store.take()
+        var batch = SliceBatch()
+        batch.realms = [Sample.realm(1), Sample.realm(2)]
+        batch.clientFiles = [
+            Sample.file(2, lastSeen: 10), Sample.file(3, user: "v", lastSeen: 30),
+            Sample.file(2, realm: 2, lastSeen: 20),
+        ]
+        try await store.commit(batch, epoch: epoch)
+        return epoch
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func clientFilesAreReadBackAsWritten(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await filled(store)
+            var file = Sample.file(3, user: "v")
+            file.state = .superseded
+            file.campaign = "c"
+            file.supersededBy = 9
+            file.resetOf = 2
+            var batch = SliceBatch()
+            batch.clientFiles = [file]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.clientFile(file.key) == file)
+            #expect(try await store.clientFile(Sample.file(2).key) == Sample.file(2, lastSeen: 10))
+            #expect(try await store.clientFile(ClientFileKey(realm: RealmID(1), ident: 4)) == nil)
+            #expect(try await store.liveClientFiles(in: RealmID(1), after: 0, limit: 9).map(\.ident) == [2])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aTerminationMarksWhatIsOlder(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await filled(store)
+            var batch = SliceBatch()
+            batch.clientFiles = [Sample.file(5, generation: 2)]
+            try await store.commit(batch, epoch: epoch)
+            batch = SliceBatch()
+            let record = AppGenerationRecord(app: "tasks", generation: 2, campaign: "c-1", at: 5)
+            batch.terminations = [
+                .init(record), .init(AppGenerationRecord(app: "other", generation: 7, campaign: "c-2", at: 5)),
+            ]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.countClientFiles(campaign: "c-1") == 3)
+            #expect(try await store.countClientFiles(campaign: "c-2") == 0)
+            let first = try await store.clientFiles(campaign: "c-1", after: nil, limit: 2)
+            #expect(first.map(\.record.ident) == [2, 3])
+            let rest = try await store.clientFiles(campaign: "c-1", after: first.last?.record.key, limit: 2)
+            #expect(rest.map(\.name.partition) == ["\"p2\""])
+            #expect(rest.allSatisfy { $0.record.state == .resetRequired })
+            #expect(try await store.clientFile(Sample.file(5).key)?.state == .live)
+            #expect(try await store.appGeneration("tasks") == record)
+            #expect(try await store.appGeneration(campaign: "c-1") == record)
+            #expect(try await store.appGenerations().map(\.generation).sorted() == [2, 7])
+            let waiting = try await store.clientFilesToReset(in: RealmID(1), user: "v", limit: 5)
+            #expect(waiting.map(\.ident) == [3])
+            // A second campaign does not take over who still owes the first one its reset.
+            batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6))]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident) == [5])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func idleClientFilesAreFoundByAge(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            _ = try await filled(store)
+            let idle = try await store.idleClientFiles(app: "tasks", seenBefore: 30, limit: 9)
+            #expect(idle.map(\.lastSeen) == [10, 20])
+            #expect(try await store.idleClientFiles(app: "other", seenBefore: 30, limit: 9).isEmpty)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func resetCasesAreFoundByUserAndByTime(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await filled(store)
+            func record(_ ident: UInt64, user: String = "u", open: Bool = true, due: UInt64? = nil) -> ResetCaseRecord {
+                ResetCaseRecord(
+                    realm: RealmID(1), identOld: ident, user: user, isOpen: open, dueAt: due, body: [1, UInt8(ident)])
+            }
+            var batch = SliceBatch()
+            batch.resetCases = [record(2, due: 100), record(3, open: false), record(4, user: "v"), record(5, due: 50)]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.resetCase(record(3).key) == record(3, open: false))
+            #expect(try await store.openResetCases(in: RealmID(1), user: "u", limit: 9).map(\.identOld) == [5, 2])
+            #expect(try await store.dueResetCases(at: 60, limit: 9) == [record(5, due: 50)])
+            #expect(try await store.dueResetCases(at: 100, limit: 9).map(\.identOld) == [5, 2])
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Changesets
+import Foundation
+import Messages
+import Storage
+import Testing
+
+/// The stores that keep the contract of slices.
+enum SliceVariant: String, CaseIterable, CustomTestStringConvertible {
+    case memory, file
+
+    var testDescription: String { rawValue }
+
+    func withStore(_ body: (any SliceStore) async throws -> Void) async throws {
+        switch self {
+        case .memory: try await body(SliceStores.open(url: "sqlite::memory:").store(for: SliceNumber(3)))
+        case .file:
+            try await withFolder { folder in
+                try await body(SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(3)))
+            }
+        }
+    }
+}
+
+func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-slices-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await body(folder)
+}
+
+extension SliceStore {
+    /// Takes the slice, whoever has it.
+    func take(_ worker: String = "w") async throws -> Epoch {
+        let claim = try await claim(
+            by: worker, now: 1_000, leaseUntil: 2_000, gone: try await ownership()?.owner)
+        guard case .owned(let epoch) = claim else { throw StoreError(.fenced, "\(claim)") }
+        return epoch
+    }
+}
+
+enum Sample {
+    static let name = RealmName(app: "tasks", partition: "\"p\"")
+
+    static func realm(_ id: Int64 = 1, generation: UInt64 = 1, latest: UInt64 = 0) -> RealmRecord {
+        RealmRecord(
+            id: RealmID(id), name: RealmName(app: "tasks", partition: "\"p\(id)\""), generation: generation,
+            latest: SaltedVersion(version: latest, salt: 77), salt: 77, saltEpoch: Epoch(1), historyBytes: 12,
+            nextIdent: 5,
+            schema: [1, 2, 3])
+    }
+
+    static func file(
+        _ ident: UInt64, realm: Int64 = 1, user: String = "u", generation: UInt64 = 1, lastSeen: UInt64 = 50
+    ) -> ClientFileRecord {
+        ClientFileRecord(
+            realm: RealmID(realm), file: ClientFile(ident: ident, salt: .max), user: user, generation: generation,
+            upload: UploadCursor(clientVersion: .max, serverVersion: 3), createdAt: 1, lastSeen: lastSeen,
+            connection: "c", protocolVersion: 10, userAgent: "agent")
+    }
+
+    static func entry(_ version: UInt64, _ changeset: [UInt8] = [1, 2, 3]) -> HistoryRecord {
+        HistoryRecord(
+            version: version, salt: 9, originFile: 2, clientVersion: version, timestamp: .max, changeset: changeset,
+            cumulativeBytes: version * 3)
+    }
+}
