@@ -24,6 +24,7 @@ extension ChangesetMessage.Upload {
         }
         var previous: ChangesetMessage.Entry?
         for entry in entries {
+            guard entry.clientVersion > 0 else { return .reset(code: 210, reason: "client version 0 holds no changes") }
             if let previous {
                 guard entry.clientVersion > previous.clientVersion else {
                     return .reset(code: 210, reason: "client versions of an upload do not grow")
@@ -45,7 +46,6 @@ extension ChangesetMessage.Upload {
         }
         let new = Array(entries.drop { $0.clientVersion <= recorded.clientVersion })
         if let first = new.first {
-            guard first.clientVersion > 0 else { return .reset(code: 210, reason: "client version 0 holds no changes") }
             guard first.serverVersion >= recorded.serverVersion else {
                 return .reset(
                     code: 209,

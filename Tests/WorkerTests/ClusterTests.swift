@@ -1,0 +1,150 @@
+import AMQP
+import Messages
+import Storage
+import TestSupport
+import Testing
+
+@testable import Worker
+
+@Suite(.needsBroker, .timeLimit(.minutes(1))) struct ClusterTests {
+    @Test func anUploadIsIntegratedOnceHoweverOftenItIsDelivered() async throws {
+        try await Cluster.with { cluster in
+            let worker = try cluster.startWorker("a")
+            let (file, generation) = try await cluster.join(session: 1)
+            #expect(generation == 1)
+            let upload = cluster.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
+            try await cluster.send(upload)
+            let notice = try await cluster.next(IntegratedNotice.self)
+            #expect(notice.latest.version == 2)
+            #expect(notice.acknowledgements.map(\.upload.clientVersion) == [2])
+            try await cluster.send(upload)
+            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 2)
+            try await cluster.send(cluster.upload(file, follows: 9, [Changes.create(2)]))
+            #expect(try await cluster.next(RefusedAnswer.self).code == 201)
+            try await worker.stop()
+        }
+    }
+
+    @Test func poisonIsSetAsideWhileTheRealmGoesOn() async throws {
+        try await Cluster.with { cluster in
+            let worker = try cluster.startWorker("a")
+            let (file, _) = try await cluster.join(session: 1)
+            var poison = try AMQPMessage(cluster.upload(file, []))
+            poison.body = [9, 9, 9]
+            try await cluster.send(poison)
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)
+            let dead = try await cluster.nextDead()
+            #expect(dead.body == poison.body)
+            #expect(dead.properties.messageID == poison.properties.messageID)
+            #expect(
+                dead.properties.headers[DeadLetter.queueHeader]?.stringValue == cluster.topology.slice(cluster.slice))
+            try await worker.stop()
+        }
+    }
+
+    @Test func concurrentUploadsAreMerged() async throws {
+        try await Cluster.with { cluster in
+            let worker = try cluster.startWorker("a")
+            let (a, _) = try await cluster.join(session: 1)
+            let (b, _) = try await cluster.join(session: 2)
+            try await cluster.send(cluster.upload(a, [Changes.schema(), Changes.create(1)]))
+            _ = try await cluster.next(IntegratedNotice.self)
+            try await cluster.send(
+                cluster.upload(a, follows: 2, base: 2, timestamp: 9_000, [Changes.set(1, title: "newer")]))
+            try await cluster.send(cluster.upload(b, base: 2, timestamp: 5_000, [Changes.set(1, title: "older")]))
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 4 }
+            let store = try await cluster.stores.store(for: cluster.slice)
+            let entries = try await store.history(
+                of: HistoryKey(realm: RealmID(1), generation: 1), after: 2, through: 4, maxBytes: .max)
+            #expect(entries.map(\.originFile) == [a.ident, b.ident])
+            #expect(entries.map(\.changeset.isEmpty) == [false, true])
+            try await worker.stop()
+        }
+    }
+
+    @Test func anotherWorkerTakesOverFromOneThatDied() async throws {
+        try await Cluster.with { cluster in
+            let workers = [try cluster.startWorker("a"), try cluster.startWorker("b")]
+            let (file, _) = try await cluster.join(session: 1)
+            let before = try await cluster.ownership()
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            _ = try await cluster.next(IntegratedNotice.self)
+            let dying = try #require(workers.first { $0.id == before.owner })
+            let other = try #require(workers.first { $0.id != before.owner })
+            await dying.kill()
+            try await cluster.send(cluster.upload(file, follows: 1, [Changes.create(1)]))
+            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 2)
+            let after = try await cluster.ownership { $0.owner == other.id }
+            #expect(after.epoch > before.epoch)
+            let store = try await cluster.stores.store(for: cluster.slice)
+            let changes = try await store.ownershipHistory(limit: 1)
+            #expect(changes.map(\.reason) == [.ownerGone])
+            let error = await #expect(throws: StoreError.self) {
+                try await store.commit(SliceBatch(), epoch: before.epoch)
+            }
+            #expect(error?.code == .fenced)
+            try await other.stop()
+        }
+    }
+
+    @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
+        try await Cluster.with { cluster in
+            let workers = [try cluster.startWorker("a"), try cluster.startWorker("b")]
+            let (file, _) = try await cluster.join(session: 1)
+            let before = try await cluster.ownership()
+            let leaving = try #require(workers.first { $0.id == before.owner })
+            let other = try #require(workers.first { $0.id != before.owner })
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            try await leaving.stop()
+            try await cluster.send(cluster.upload(file, follows: 1, [Changes.create(1)]))
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 2 }
+            _ = try await cluster.ownership { $0.owner == other.id }
+            let changes = try await cluster.stores.store(for: cluster.slice).ownershipHistory(limit: 1)
+            #expect(changes.map(\.reason) == [.released])
+            try await other.stop()
+        }
+    }
+
+    @Test func slicesMoveToWorkersThatJoin() async throws {
+        try await Cluster.with(slices: 8) { cluster in
+            let first = try cluster.startWorker("a")
+            _ = try await cluster.join(session: 1)
+            let second = try cluster.startWorker("b")
+            let ranked = Rendezvous.ranking(of: ["a", "b"], for: cluster.slice)
+            // Deliveries go on all the while, as the coordinator's ticks do.
+            let ticks = Task {
+                while !Task.isCancelled {
+                    try await cluster.send(TickMessage(at: 0))
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            _ = try await cluster.ownership { $0.owner == ranked.first }
+            ticks.cancel()
+            _ = try? await ticks.value
+            try await first.stop()
+            try await second.stop()
+        }
+    }
+
+    @Test func aTerminationReachesEverySliceAndEveryClient() async throws {
+        try await Cluster.with { cluster in
+            let worker = try cluster.startWorker("a")
+            let (file, _) = try await cluster.join(session: 1)
+            let termination = TerminationMessage(
+                app: Cluster.app, campaign: "c-1", generation: 2, reason: "test")
+            try await cluster.channel.publish(
+                AMQPMessage(termination), exchange: cluster.topology.terminations, routingKey: "")
+            var reports: [FoundReport] = []
+            for _ in cluster.slices.all { reports.append(try await cluster.next(FoundReport.self)) }
+            #expect(Set(reports.map(\.slice)) == Set(cluster.slices.all))
+            #expect(reports.flatMap(\.clientRealms).map(\.clientFile) == [file.ident])
+            #expect(try await cluster.next(ResetNotice.self) { $0.slice == cluster.slice }.generation == 2)
+            try await cluster.identify(file, session: 2)
+            let refusal = try await cluster.next(RefusedAnswer.self)
+            #expect(refusal.code == 208)
+            #expect(refusal.campaign == "c-1")
+            try await worker.stop()
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+/// The state machine alone: client-reset.md 19.4, row by row.
+@Suite struct ResetCaseTests {
+    private let quiet: UInt64 = 10_000
+    private let start: UInt64 = 1_800_000_000_000
+    private let copying = SessionReference(gateway: "g", number: 10)
+    private let merging = SessionReference(gateway: "g", number: 11)
+
+    private func opened() -> ResetCase {
+        ResetCase(
+            name: RealmName(app: "tasks", partition: "\"p\""), user: "u", identOld: 2, campaign: "c", connection: "c1",
+            openedAt: start)
+    }
+
+    private func run(_ resetCase: inout ResetCase, _ events: [ResetEvent]) -> [ResetCase.Conclusion] {
+        var now = start
+        return events.compactMap { event in
+            now += 1_000
+            return resetCase.take(event, at: now, quiet: quiet)
+        }
+    }
+
+    private var freshCopy: [ResetEvent] {
+        [
+            .boundFresh(ident: 3, session: copying, isSameConnection: true),
+            .identified(session: copying, clientVersion: 0), .marked, .unbound(session: copying, isIdentified: true),
+        ]
+    }
+
+    private var merge: [ResetEvent] {
+        [.bound(session: merging), .identified(session: merging, clientVersion: 0)]
+    }
+
+    private func changesetTime(_ offset: Int64) -> UInt64 {
+        UInt64(Int64(start - WorkerClock.changesetEpoch) + offset)
+    }
+
+    @Test func olderWritesAfterTheMergeAreRecovered() {
+        var subject = opened()
+        let conclusions = run(
+            &subject,
+            freshCopy + merge + [.uploaded(timestamps: [changesetTime(-5_000), changesetTime(-4_000)]), .marked])
+        #expect(conclusions.map(\.result) == [.recovered])
+        #expect(conclusions.map(\.recovered) == [2])
+        #expect((conclusions.first?.confidence ?? 0) > 0.8)
+        #expect(subject.identNew == 3)
+        #expect(subject.isClosed)
+    }
+
+    @Test func newWritesAfterTheMergeAreNoRecovery() {
+        var subject = opened()
+        let conclusions = run(
+            &subject,
+            freshCopy + merge + [
+                .uploaded(timestamps: [changesetTime(600_000)]), .marked,
+                .unbound(session: merging, isIdentified: true),
+            ])
+        #expect(conclusions.map(\.result) == [.discarded])
+        #expect(conclusions.map(\.confidence) == [0.5])
+    }
+
+    @Test func quietAfterTheMarkIsADiscard() {
+        var subject = opened()
+        #expect(run(&subject, freshCopy + merge + [.marked]).isEmpty)
+        #expect(subject.dueAt != nil)
+        #expect(subject.take(.tick, at: start + 8_000, quiet: quiet) == nil)
+        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .discarded)
+        #expect(subject.dueAt == nil)
+    }
+
+    @Test func lateRecoveredWritesCorrectADiscard() {
+        var subject = opened()
+        _ = run(&subject, freshCopy + merge + [.marked, .unbound(session: merging, isIdentified: true)])
+        let later = subject.take(.uploaded(timestamps: [changesetTime(-1)]), at: start + 99_000, quiet: quiet)
+        #expect(later?.result == .recovered)
+    }
+
+    @Test func leavingWithoutIdentAfterTheCopyIsAFailure() {
+        var subject = opened()
+        let conclusions = run(
+            &subject, freshCopy + [.bound(session: merging), .unbound(session: merging, isIdentified: false)])
+        #expect(conclusions.map(\.result) == [.failed])
+        #expect(subject.awaitsIdent)
+    }
+
+    @Test func aNewFileThatUploadsIsAManualReset() {
+        var subject = opened()
+        let conclusions = run(
+            &subject,
+            [
+                .boundFresh(ident: 4, session: copying, isSameConnection: false),
+                .identified(session: copying, clientVersion: 0), .uploaded(timestamps: [changesetTime(5_000)]),
+            ])
+        #expect(conclusions.map(\.result) == [.manualHandled])
+        #expect((conclusions.first?.confidence ?? 1) < 0.5)
+        #expect(subject.identNew == 4)
+    }
+
+    @Test func anotherDeviceThatComesAndGoesChangesNothing() {
+        var subject = opened()
+        #expect(
+            run(
+                &subject,
+                [
+                    .boundFresh(ident: 4, session: copying, isSameConnection: false),
+                    .unbound(session: copying, isIdentified: true),
+                ]
+            ).isEmpty)
+        #expect(subject.phase == .notified)
+    }
+
+    @Test func theOldIdentAgainIsAnotherAttempt() {
+        var subject = opened()
+        let conclusions = run(
+            &subject,
+            freshCopy + merge + [
+                .marked, .unbound(session: merging, isIdentified: true), .refused(connection: "c9"),
+            ])
+        #expect(conclusions.map(\.result) == [.discarded, .interrupted])
+        #expect(subject.attempt == 2)
+        #expect(subject.phase == .notified)
+        #expect(subject.connection == "c9")
+    }
+
+    @Test func aResumedCopyIsFollowedByTheMerge() {
+        var subject = opened()
+        let resumed = SessionReference(gateway: "g", number: 20)
+        let conclusions = run(
+            &subject,
+            [
+                .boundFresh(ident: 3, session: copying, isSameConnection: true),
+                .unbound(session: copying, isIdentified: true), .identified(session: resumed, clientVersion: 0),
+                .marked,
+                .unbound(session: resumed, isIdentified: true),
+            ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
+        #expect(conclusions.map(\.result) == [.recovered])
+    }
+
+    @Test func aCaseSurvivesItsRecord() throws {
+        var subject = opened()
+        _ = run(&subject, freshCopy + merge)
+        #expect(try ResetCase(subject.record(realm: .init(1))) == subject)
+    }
+}

@@ -1,0 +1,103 @@
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+/// The same through an owner: which traffic belongs to which reset.
+@Suite(.timeLimit(.minutes(1))) struct InferredOutcomeTests {
+    private struct Device {
+        var harness: OwnerHarness
+        var old: ClientFile
+        var fresh: ClientFile
+        var latest: SaltedVersion
+    }
+
+    /// A client that lived through a termination up to its fresh copy, as a stock client does it.
+    private func copied(isLive: Bool) async throws -> Device {
+        let harness = try await OwnerHarness.make()
+        let old = try await harness.join(session: 1)
+        try await harness.send(harness.upload(old, [Changes.schema(), Changes.create(1, title: "one")]))
+        if !isLive { _ = try await harness.unbind(old, session: 1) }
+        try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
+        var connection = "c1"
+        if isLive {
+            _ = try await harness.unbind(old, session: 1)
+        } else {
+            connection = "c2"
+            _ = try await harness.send(harness.bindRequest(session: 2, connection: connection, needsIdent: false))
+            #expect(try await harness.identify(old, session: 2).one(RefusedAnswer.self).code == 208)
+            _ = try await harness.unbind(old, session: 2, connection: connection)
+        }
+        let fresh = try await harness.join(session: 3, connection: connection)
+        let page = try await harness.page(fresh, session: 3, generation: 2, isMark: true).one(PageAnswer.self)
+        #expect(page.isComplete)
+        _ = try await harness.unbind(fresh, session: 3, connection: connection)
+        _ = try await harness.send(harness.bindRequest(session: 4, connection: connection, needsIdent: false))
+        return Device(harness: harness, old: old, fresh: fresh, latest: page.latest)
+    }
+
+    @Test(arguments: [false, true]) func aRecoveringClientIsRecognised(_ isLive: Bool) async throws {
+        let device = try await copied(isLive: isLive)
+        let harness = device.harness
+        _ = try await harness.identify(
+            device.fresh, session: 4,
+            download: DownloadCursor(serverVersion: device.latest.version, clientVersion: 0), latest: device.latest
+        ).one(IdentifiedAnswer.self)
+        let outcome = try await harness.send(
+            harness.upload(
+                device.fresh, session: 4, base: device.latest.version, generation: 2, first: 17, timestamp: 1_000,
+                [Changes.set(1, title: "offline"), Changes.create(5, title: "offline too")])
+        ).one(OutcomeReport.self)
+        #expect(outcome.result == .recovered)
+        #expect(outcome.campaign == "c-1")
+        #expect(outcome.identOld == device.old.ident)
+        #expect(outcome.identNew == device.fresh.ident)
+        #expect(outcome.changesets?.recovered == 2)
+        #expect(outcome.evidence == .inferred)
+        let row = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: device.old.ident))
+        #expect(row?.state == .superseded)
+        #expect(row?.supersededBy == device.fresh.ident)
+    }
+
+    @Test func aDiscardingClientIsRecognisedByTicks() async throws {
+        let device = try await copied(isLive: false)
+        let harness = device.harness
+        _ = try await harness.identify(
+            device.fresh, session: 4,
+            download: DownloadCursor(serverVersion: device.latest.version, clientVersion: 0), latest: device.latest)
+        _ = try await harness.page(
+            device.fresh, session: 4, after: DownloadCursor(serverVersion: device.latest.version), generation: 2,
+            isMark: true)
+        #expect(try await harness.send(TickMessage(at: 0)).every(OutcomeReport.self).isEmpty)
+        harness.time.advance(60_000)
+        let outcome = try await harness.send(TickMessage(at: 0)).one(OutcomeReport.self)
+        #expect(outcome.result == .discarded)
+        #expect(outcome.confidence == 0.5)
+        harness.time.advance(60_000)
+        #expect(try await harness.send(TickMessage(at: 0)).every(OutcomeReport.self).isEmpty)
+    }
+
+    @Test func aFailedMergeIsRecognised() async throws {
+        let device = try await copied(isLive: false)
+        let outcome = try await device.harness.unbind(nil, session: 4, connection: "c2").one(OutcomeReport.self)
+        #expect(outcome.result == .failed)
+        // The old ident must still reset.
+        #expect(try await device.harness.identify(device.old, session: 9).one(RefusedAnswer.self).code == 208)
+    }
+
+    @Test func inferenceSurvivesAChangeOfOwner() async throws {
+        let device = try await copied(isLive: false)
+        let second = try await OwnerHarness.make(on: device.harness.store)
+        _ = try await second.identify(
+            device.fresh, session: 4,
+            download: DownloadCursor(serverVersion: device.latest.version, clientVersion: 0), latest: device.latest
+        ).one(IdentifiedAnswer.self)
+        let outcome = try await second.send(
+            second.upload(
+                device.fresh, session: 4, base: device.latest.version, generation: 2, timestamp: 1_000,
+                [Changes.set(1, title: "offline")])
+        ).one(OutcomeReport.self)
+        #expect(outcome.result == .recovered)
+    }
+}

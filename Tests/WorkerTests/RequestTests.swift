@@ -1,0 +1,136 @@
+import AMQP
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+    @Test func identsAreNeverReusedAndSaltsAreRandom() async throws {
+        let harness = try await OwnerHarness.make()
+        let first = try await harness.join(session: 1)
+        let second = try await harness.join(session: 2)
+        #expect(first.ident == 2)
+        #expect(second.ident == 3)
+        #expect(first.salt != second.salt)
+        #expect(first.salt > 0 && first.salt <= UInt64(Int64.max))
+        let successor = try await OwnerHarness.make(on: harness.store)
+        #expect(try await successor.join(session: 3).ident == 4)
+    }
+
+    @Test func anExpiredRequestIsNotAnswered() async throws {
+        let harness = try await OwnerHarness.make()
+        var request = harness.bindRequest(session: 1)
+        request.context.deadline = 5
+        #expect(try await harness.send(request).all.isEmpty)
+    }
+
+    @Test func answersGoWhereTheRequestSays() async throws {
+        let harness = try await OwnerHarness.make()
+        let answer = try await harness.send(harness.bindRequest(session: 1)).all[0]
+        #expect(answer.target == .queue("sluice.gateway.g"))
+        #expect(answer.message.properties.correlationID == "c")
+    }
+
+    @Test func pagesLeaveOutOwnAndEmptyVersions() async throws {
+        let harness = try await OwnerHarness.make()
+        let a = try await harness.join(session: 1)
+        let b = try await harness.join(session: 2)
+        try await harness.send(harness.upload(a, [Changes.schema(), Changes.create(1, title: "a"), []]))
+        let own = try await harness.page(a).one(PageAnswer.self)
+        #expect(own.entries.isEmpty)
+        #expect(own.download == DownloadCursor(serverVersion: 3, clientVersion: 3))
+        #expect(own.isComplete)
+        let other = try await harness.page(b, session: 2).one(PageAnswer.self)
+        #expect(other.entries.map(\.serverVersion) == [1, 2])
+        #expect(other.download == DownloadCursor(serverVersion: 3, clientVersion: 0))
+        #expect(other.downloadableBytes == 0)
+    }
+
+    @Test func pagesKeepToTheirBudgetAndJoinUp() async throws {
+        var limits = WorkerLimits()
+        limits.maxRecentHistoryBytes = 200
+        let harness = try await OwnerHarness.make(limits: limits)
+        let a = try await harness.join(session: 1)
+        let b = try await harness.join(session: 2)
+        try await harness.send(harness.upload(a, [Changes.schema()]))
+        for version in 1..<20 as Range<UInt64> {
+            try await harness.send(
+                harness.upload(a, follows: version, [Changes.create(Int64(version), title: "title")]))
+        }
+        var cursor = DownloadCursor()
+        var versions: [UInt64] = []
+        var remaining: [UInt64] = []
+        while true {
+            let page = try await harness.page(b, session: 2, after: cursor, maxBytes: 100).one(PageAnswer.self)
+            #expect(page.after == cursor)
+            versions += page.entries.map(\.serverVersion)
+            remaining.append(page.downloadableBytes)
+            cursor = page.download
+            if page.isComplete { break }
+        }
+        #expect(versions == Array(1...20))
+        #expect(remaining.count > 3)
+        #expect(remaining == remaining.sorted(by: >))
+        #expect(remaining.last == 0)
+    }
+
+    @Test func aKnownClientGoesOnWhereItWas() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let notice = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
+        _ = try await harness.send(harness.bindRequest(session: 2, needsIdent: false)).one(BoundAnswer.self)
+        let answer = try await harness.identify(
+            file, session: 2, download: DownloadCursor(serverVersion: 1, clientVersion: 1), latest: notice.latest
+        ).one(IdentifiedAnswer.self)
+        #expect(answer.upload == UploadCursor(clientVersion: 1, serverVersion: 0))
+        #expect(answer.latest == notice.latest)
+    }
+
+    @Test func strangersAndDivergedHistoriesAreRefused() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let latest = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self).latest
+        func code(
+            _ file: ClientFile, user: String = "u", _ download: DownloadCursor = DownloadCursor(),
+            _ latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+        ) async throws -> Int {
+            try await harness.identify(file, session: 5, user: user, download: download, latest: latest)
+                .one(RefusedAnswer.self).code
+        }
+        #expect(try await code(ClientFile(ident: 99, salt: 1)) == 208)
+        #expect(try await code(ClientFile(ident: file.ident, salt: file.salt ^ 1)) == 211)
+        #expect(try await code(file, user: "other") == 223)
+        // None of those has touched the file.
+        _ = try await harness.identify(file, session: 6).one(IdentifiedAnswer.self)
+        #expect(
+            try await code(
+                file, DownloadCursor(serverVersion: 1, clientVersion: 0),
+                SaltedVersion(version: 1, salt: latest.salt ^ 1))
+                == 211)
+        // From then on it has to reset.
+        #expect(try await code(file) == 208)
+    }
+
+    @Test(arguments: [
+        (DownloadCursor(serverVersion: 9, clientVersion: 0), UInt64(9), 209),
+        (DownloadCursor(serverVersion: 0, clientVersion: 9), UInt64(0), 210),
+    ])
+    func impossibleCursorsAreRefused(_ download: DownloadCursor, _ latest: UInt64, _ code: Int) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let refusal = try await harness.identify(
+            file, session: 2, download: download, latest: SaltedVersion(version: latest, salt: 0)
+        ).one(RefusedAnswer.self)
+        #expect(refusal.code == code)
+        #expect(refusal.action == "ClientReset")
+    }
+
+    @Test func aPausedAppMakesClientsWait() async throws {
+        let harness = try await OwnerHarness.make()
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.syncState = .paused }
+        let refusal = try await harness.send(harness.bindRequest(session: 1)).one(RefusedAnswer.self)
+        #expect(refusal.code == 229)
+        #expect(refusal.tryAgain)
+    }
+}

@@ -1,0 +1,208 @@
+import AMQP
+import Foundation
+import Logging
+import Messages
+import Operations
+import ServiceLifecycle
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Worker
+
+/// Workers on the real broker, with a gateway's and a coordinator's ears.
+final class Cluster: Sendable {
+    let topology: Topology
+    let control: any ControlStore
+    let stores: SliceStores
+    let connection: AMQPConnection
+    let channel: AMQPChannel
+    let slices: SliceCount
+    /// Everything that reached the gateway's queue, the outcomes and the dead letters.
+    let heard = Mutex<[AMQPMessage]>([])
+
+    private init(
+        topology: Topology, control: any ControlStore, stores: SliceStores, connection: AMQPConnection,
+        channel: AMQPChannel, slices: SliceCount
+    ) {
+        self.topology = topology
+        self.control = control
+        self.stores = stores
+        self.connection = connection
+        self.channel = channel
+        self.slices = slices
+    }
+
+    static let app = "tasks"
+    let realm = RealmName(app: Cluster.app, partition: "\"store\"")
+    var slice: SliceNumber { realm.slice(of: slices) }
+
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    static func with(slices count: Int = 2, _ body: @escaping @Sendable (Cluster) async throws -> Void) async throws {
+        let topology = Topology(prefix: TestBroker.uniqueName("worker"))
+        let slices = try #require(SliceCount(count))
+        let connection = AMQPConnection(
+            configuration: try AMQPConfiguration(url: TestBroker.requireURL()), logger: logger)
+        try await connection.start()
+        let channel = try await connection.openChannel(confirms: true)
+        try await topology.declareShared(on: channel, slices: slices)
+        let control = try await ControlStores.open(url: "sqlite::memory:")
+        try await control.insert(AppRecord(id: app, createdAt: 0))
+        let cluster = Cluster(
+            topology: topology, control: control, stores: try SliceStores.open(url: "sqlite::memory:"),
+            connection: connection, channel: channel, slices: slices)
+        let gateway = try await channel.declareQueue(
+            AMQPQueueDeclaration(name: topology.gateway("g"), durable: false, exclusive: true))
+        for key in [cluster.realm.topicKey, ResetNotice.topicKey(app: app)] {
+            try await channel.bindQueue(gateway.name, exchange: topology.realms, routingKey: key)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for queue in [gateway.name, topology.outcomes, topology.dead] {
+                let consumer = try await connection.openChannel().consume(queue: queue)
+                group.addTask {
+                    while let batch = try? await consumer.nextBatch(max: 100), let last = batch.last {
+                        cluster.heard.withLock { $0 += batch.map(\.message) }
+                        try? await consumer.ack(upTo: last)
+                    }
+                }
+            }
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(cluster)) } catch { result = .failure(error) }
+            group.cancelAll()
+            for slice in slices.all { _ = try? await channel.deleteQueue(topology.slice(slice)) }
+            for queue in [topology.outcomes, topology.dead] { _ = try? await channel.deleteQueue(queue) }
+            for exchange in [
+                topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+                topology.dead,
+            ] { try? await channel.deleteExchange(exchange) }
+            await connection.close()
+            try result.get()
+        }
+    }
+
+    // MARK: Workers
+
+    final class RunningWorker: Sendable {
+        let id: String
+        let service: WorkerService
+        private let trigger: @Sendable () -> Void
+        private let task: Task<Void, any Error>
+
+        init(id: String, service: WorkerService) {
+            self.id = id
+            self.service = service
+            let group = ServiceGroup(services: [service], logger: Cluster.logger)
+            trigger = { Task { await group.triggerGracefulShutdown() } }
+            task = Task { try await group.run() }
+        }
+
+        func stop() async throws {
+            trigger()
+            try await task.value
+        }
+
+        /// As a crash: nothing is handed over.
+        func kill() async {
+            await service.abandon()
+            task.cancel()
+            _ = try? await task.value
+        }
+    }
+
+    func startWorker(_ id: String, lease: Duration = .seconds(15)) throws -> RunningWorker {
+        let configuration = WorkerConfiguration(
+            id: id, amqp: try AMQPConfiguration(url: TestBroker.requireURL()), topology: topology, slices: slices,
+            heartbeatInterval: .milliseconds(200), leaseDuration: lease)
+        return RunningWorker(
+            id: id,
+            service: WorkerService(
+                configuration: configuration, apps: control, stores: stores, readiness: Readiness(),
+                logger: Cluster.logger))
+    }
+
+    /// Waits until somebody owns the realm's slice, and says who.
+    func ownership(where condition: (SliceOwnership) -> Bool = { _ in true }) async throws -> SliceOwnership {
+        let store = try await stores.store(for: slice)
+        while true {
+            if let owned = try await store.ownership(), !owned.isReleased, condition(owned) { return owned }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    // MARK: Speaking
+
+    func send(_ message: some Message) async throws {
+        try await send(AMQPMessage(message, correlationID: "c", replyTo: topology.gateway("g")))
+    }
+
+    func send(_ message: AMQPMessage) async throws {
+        try await channel.publish(message, exchange: topology.slices, routingKey: "\(slice)", mandatory: true)
+    }
+
+    /// The first message of a type that fits; waits for it.
+    func next<M: Message>(_ type: M.Type, where condition: (M) -> Bool = { _ in true }) async throws -> M {
+        while true {
+            let found = heard.withLock { heard -> M? in
+                for (index, message) in heard.enumerated() where message.properties.type == M.type {
+                    guard let decoded = try? message.decode(type), condition(decoded) else { continue }
+                    heard.remove(at: index)
+                    return decoded
+                }
+                return nil
+            }
+            if let found { return found }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    func nextDead() async throws -> AMQPMessage {
+        while true {
+            let found = heard.withLock { heard in
+                heard.firstIndex { $0.properties.headers[DeadLetter.reasonHeader] != nil }.map { heard.remove(at: $0) }
+            }
+            if let found { return found }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    func join(session: UInt64) async throws -> (file: ClientFile, generation: UInt64) {
+        let context = RequestContext(
+            realm: realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+        try await send(
+            BindRequest(
+                context: context, user: "u", connection: "c", needsClientFile: true, sessionReason: 0,
+                protocolVersion: 10, userAgent: "test"))
+        let bound = try await next(BoundAnswer.self)
+        let file = try #require(bound.clientFile)
+        try await identify(file, session: session)
+        _ = try await next(IdentifiedAnswer.self)
+        return (file, bound.generation)
+    }
+
+    func identify(_ file: ClientFile, session: UInt64) async throws {
+        let context = RequestContext(
+            realm: realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+        try await send(
+            IdentifyRequest(
+                context: context, user: "u", clientFile: file, download: DownloadCursor(),
+                latest: SaltedVersion(version: 0, salt: 0)))
+    }
+
+    func upload(
+        _ file: ClientFile, follows: UInt64 = 0, base: UInt64 = 0, timestamp: UInt64 = 1_000, _ changesets: [[UInt8]]
+    ) -> ChangesetMessage {
+        let entries = changesets.enumerated().map { index, bytes in
+            ChangesetMessage.Entry(
+                clientVersion: follows + 1 + UInt64(index), serverVersion: base, timestamp: timestamp, changeset: bytes)
+        }
+        return ChangesetMessage(
+            realm: realm,
+            upload: .init(
+                session: SessionReference(gateway: "g", number: file.ident), clientFile: file.ident, generation: 1,
+                follows: follows,
+                progress: UploadCursor(clientVersion: follows + UInt64(changesets.count), serverVersion: base),
+                lockedServerVersion: 0), entries: entries)
+    }
+}

@@ -1,0 +1,169 @@
+import AMQP
+import Changesets
+import Foundation
+import Logging
+import Messages
+import RealmState
+import Storage
+import Synchronization
+import Testing
+
+@testable import Worker
+
+/// A slice's owner over a store in memory, spoken to as gateways and the coordinator do.
+final class OwnerHarness: Sendable {
+    static let app = "tasks"
+    let realm = RealmName(app: OwnerHarness.app, partition: "\"store\"")
+    let control: any ControlStore
+    let store: any SliceStore
+    let owner: SliceOwner
+    let time: Time
+
+    private init(control: any ControlStore, store: any SliceStore, owner: SliceOwner, time: Time) {
+        self.control = control
+        self.store = store
+        self.owner = owner
+        self.time = time
+    }
+
+    static func make(limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil) async throws
+        -> OwnerHarness
+    {
+        let control = try await ControlStores.open(url: "sqlite::memory:")
+        try await control.insert(AppRecord(id: app, createdAt: 0))
+        let opened: any SliceStore
+        if let store {
+            opened = store
+        } else {
+            opened = try await SliceStores.open(url: "sqlite::memory:").store(for: SliceNumber(0))
+        }
+        let time = Time(1_800_000_000_000)
+        let claim = try await opened.claim(
+            by: "w-\(UUID())", now: time.now(), leaseUntil: time.now() + 1, gone: try await opened.ownership()?.owner)
+        guard case .owned(let epoch) = claim else { throw WorkerError(.corrupt, "not owned: \(claim)") }
+        let owner = SliceOwner(
+            store: opened, epoch: epoch, apps: AppDirectory(apps: control, maxAge: .zero), topology: Topology(),
+            limits: limits, clock: WorkerClock { time.now() },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        return OwnerHarness(control: control, store: opened, owner: owner, time: time)
+    }
+
+    final class Time: Sendable {
+        private let value: Mutex<UInt64>
+        init(_ value: UInt64) { self.value = Mutex(value) }
+        func now() -> UInt64 { value.withLock { $0 } }
+        func advance(_ by: UInt64) { value.withLock { $0 += by } }
+    }
+
+    // MARK: Speaking
+
+    @discardableResult
+    func send(_ messages: [AMQPMessage]) async throws -> Published { Published(try await owner.process(messages)) }
+
+    @discardableResult
+    func send(_ message: some Message, id: String = UUID().uuidString) async throws -> Published {
+        try await send([AMQPMessage(message, id: id, correlationID: "c", replyTo: "sluice.gateway.g")])
+    }
+
+    func context(_ session: UInt64, realm: RealmName? = nil) -> RequestContext {
+        RequestContext(
+            realm: realm ?? self.realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+    }
+
+    func bindRequest(
+        session: UInt64, user: String = "u", connection: String = "c1", needsIdent: Bool = true
+    ) -> BindRequest {
+        BindRequest(
+            context: context(session), user: user, connection: connection, needsClientFile: needsIdent,
+            sessionReason: 0, protocolVersion: 10, userAgent: "test")
+    }
+
+    /// A new client file, bound and identified.
+    func join(session: UInt64, user: String = "u", connection: String = "c1") async throws -> ClientFile {
+        let bound = try await send(bindRequest(session: session, user: user, connection: connection)).one(
+            BoundAnswer.self)
+        let file = try #require(bound.clientFile)
+        _ = try await identify(file, session: session, user: user).one(IdentifiedAnswer.self)
+        return file
+    }
+
+    func identify(
+        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+    ) async throws -> Published {
+        try await send(
+            IdentifyRequest(
+                context: context(session), user: user, clientFile: file, download: download, latest: latest))
+    }
+
+    func upload(
+        _ file: ClientFile, session: UInt64 = 1, follows: UInt64 = 0, base: UInt64 = 0, generation: UInt64 = 1,
+        first: UInt64? = nil, timestamp: UInt64 = 1_000, _ changesets: [[UInt8]]
+    ) -> ChangesetMessage {
+        let first = first ?? follows + 1
+        let entries = changesets.enumerated().map { index, bytes in
+            ChangesetMessage.Entry(
+                clientVersion: first + UInt64(index), serverVersion: base, timestamp: timestamp + UInt64(index),
+                changeset: bytes)
+        }
+        return ChangesetMessage(
+            realm: realm,
+            upload: .init(
+                session: SessionReference(gateway: "g", number: session), clientFile: file.ident,
+                generation: generation, follows: follows,
+                progress: UploadCursor(clientVersion: entries.last?.clientVersion ?? follows, serverVersion: base),
+                lockedServerVersion: base), entries: entries)
+    }
+
+    func page(
+        _ file: ClientFile, session: UInt64 = 1, after: DownloadCursor = DownloadCursor(), generation: UInt64 = 1,
+        maxBytes: Int = 1 << 18, isMark: Bool = false
+    ) async throws -> Published {
+        try await send(
+            PageRequest(
+                context: context(session), clientFile: file.ident, generation: generation, after: after,
+                maxBytes: maxBytes, isMark: isMark))
+    }
+
+    func unbind(
+        _ file: ClientFile?, session: UInt64, user: String = "u", connection: String = "c1"
+    ) async throws -> Published {
+        try await send(
+            UnbindNotice(
+                realm: realm, session: SessionReference(gateway: "g", number: session), user: user,
+                connection: connection, clientFile: file?.ident, isOrderly: true))
+    }
+
+    /// The realm's objects as the store has them, title by key.
+    func titles() async throws -> [Int64: String] {
+        let record = try #require(try await store.realm(realm))
+        let schema = try Schema(decoding: record.schema)
+        var titles: [Int64: String] = [:]
+        for (row, body) in try await store.objects(in: record.id, after: nil, maxBytes: .max) {
+            guard case .int(let key) = row.key, let table = schema.table(TableID(rawValue: row.table)),
+                let column = table.columns.first(where: { $0.name == "title" })
+            else { continue }
+            if case .string(let title) = try StoredObject(decoding: body)[column] { titles[key] = title.string }
+        }
+        return titles
+    }
+}
+
+/// What a batch published.
+struct Published {
+    var all: [Publication]
+    init(_ all: [Publication]) { self.all = all }
+
+    func every<M: Message>(_ type: M.Type) throws -> [M] {
+        try all.filter { $0.message.properties.type == M.type }.map { try $0.message.decode(type) }
+    }
+
+    func one<M: Message>(_ type: M.Type) throws -> M {
+        let found = try every(type)
+        let types = all.map { $0.message.properties.type ?? "?" }
+        let refusals = (try? every(RefusedAnswer.self).map { "\($0.code) \($0.message)" }) ?? []
+        return try #require(found.count == 1 ? found.first : nil, "published \(types) \(refusals)")
+    }
+
+    var dead: [AMQPMessage] { all.filter { $0.target == .dead }.map(\.message) }
+}

@@ -1,0 +1,175 @@
+import AMQP
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+    @Test func anUploadBecomesHistoryAndStateAndIsAcknowledged() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let notice = try await harness.send(
+            harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
+        ).one(IntegratedNotice.self)
+        #expect(notice.follows == 0)
+        #expect(notice.latest.version == 2)
+        #expect(notice.entries.map(\.serverVersion) == [1, 2])
+        #expect(notice.entries.map(\.clientVersion) == [1, 2])
+        #expect(notice.entries.map(\.originFile) == [file.ident, file.ident])
+        #expect(
+            notice.acknowledgements
+                == [.init(clientFile: file.ident, upload: UploadCursor(clientVersion: 2, serverVersion: 0))])
+        #expect(try await harness.titles() == [1: "milk"])
+    }
+
+    @Test func whatWasIntegratedIsSkippedAndAcknowledgedAgain() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let upload = harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
+        try await harness.send(upload)
+        let again = try await harness.send(upload).one(IntegratedNotice.self)
+        #expect(again.entries.isEmpty)
+        #expect(again.latest.version == 2)
+        #expect(again.acknowledgements.map(\.upload.clientVersion) == [2])
+    }
+
+    @Test func onlyTheNewPartOfAnOverlappingUploadCounts() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")]))
+        let more = harness.upload(
+            file, [Changes.schema(), Changes.create(1, title: "milk"), Changes.set(1, title: "bread")])
+        let notice = try await harness.send(more).one(IntegratedNotice.self)
+        #expect(notice.entries.map(\.clientVersion) == [3])
+        #expect(try await harness.titles() == [1: "bread"])
+    }
+
+    @Test func aGapIsRefusedAndChangesNothing() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let published = try await harness.send(harness.upload(file, follows: 7, [Changes.schema()]))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 201)
+        #expect(refusal.tryAgain)
+        #expect(refusal.session.number == 1)
+        #expect(try published.every(IntegratedNotice.self).isEmpty)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+    }
+
+    @Test func aBatchOfManyUploadsIsOneNoticePerRealm() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        var messages = [try AMQPMessage(harness.upload(file, [Changes.schema()]))]
+        for version in 1..<50 as Range<UInt64> {
+            messages.append(
+                try AMQPMessage(
+                    harness.upload(file, follows: version, [Changes.create(Int64(version), title: "t\(version)")])))
+        }
+        let notice = try await harness.send(messages).one(IntegratedNotice.self)
+        #expect(notice.latest.version == 50)
+        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [50])
+        #expect(try await harness.titles().count == 49)
+    }
+
+    @Test func aBadChangesetHurtsOnlyItsAuthor() async throws {
+        let harness = try await OwnerHarness.make()
+        let good = try await harness.join(session: 1)
+        let bad = try await harness.join(session: 2)
+        try await harness.send(harness.upload(good, [Changes.schema(), Changes.create(1, title: "a")]))
+        let published = try await harness.send([
+            AMQPMessage(harness.upload(bad, session: 2, base: 2, [Changes.create(2), Changes.set(77, title: "x")])),
+            AMQPMessage(harness.upload(good, follows: 2, [Changes.set(1, title: "b")])),
+        ])
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 212)
+        #expect(refusal.action == "ClientReset")
+        #expect(refusal.clientFile == bad.ident)
+        #expect(published.dead.count == 1)
+        #expect(published.dead.first?.properties.headers[DeadLetter.reasonHeader]?.stringValue?.isEmpty == false)
+        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [bad.ident])
+        #expect(try await harness.titles() == [1: "b"])
+        let later = try await harness.identify(bad, session: 3).one(RefusedAnswer.self)
+        #expect(later.code == 208)
+        #expect(later.campaign == refusal.campaign)
+    }
+
+    @Test func garbageIsABadChangeset() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let published = try await harness.send(harness.upload(file, [[0xff, 0xff, 0xff]]))
+        #expect(try published.one(RefusedAnswer.self).code == 212)
+    }
+
+    @Test(arguments: [
+        ([3, 3] as [UInt64], [0, 0] as [UInt64]), ([1, 2], [0, 9]), ([2, 1], [0, 0]), ([0, 1], [0, 0]),
+    ])
+    func impossibleCursorsResetTheClientFile(_ client: [UInt64], _ server: [UInt64]) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        var upload = harness.upload(file, [Changes.schema(), Changes.create(1)])
+        for index in upload.entries.indices {
+            upload.entries[index].clientVersion = client[index]
+            upload.entries[index].serverVersion = server[index]
+        }
+        upload.upload?.progress = UploadCursor(clientVersion: 9, serverVersion: server.max() ?? 0)
+        let refusal = try await harness.send(upload).one(RefusedAnswer.self)
+        #expect(refusal.code == 209 || refusal.code == 210)
+    }
+
+    @Test func anEventFromAShellIsWrittenByTheServerOnce() async throws {
+        let harness = try await OwnerHarness.make()
+        let event = ChangesetMessage(
+            realm: harness.realm, upload: nil,
+            entries: [
+                .init(timestamp: 5, changeset: Changes.schema()), .init(timestamp: 0, changeset: Changes.create(3)),
+            ])
+        let notice = try await harness.send(event, id: "event-1").one(IntegratedNotice.self)
+        #expect(notice.entries.map(\.originFile) == [1, 1])
+        #expect(notice.entries.map(\.clientVersion) == [0, 0])
+        #expect(notice.acknowledgements.isEmpty)
+        #expect(try await harness.send(event, id: "event-1").all.isEmpty)
+        #expect(try await harness.titles().keys.sorted() == [3])
+    }
+
+    @Test func poisonIsSetAsideWithItsReason() async throws {
+        let harness = try await OwnerHarness.make()
+        var unknown = try AMQPMessage(ClaimMessage(worker: "w"))
+        unknown.properties.type = "riddle"
+        let nowhere = ChangesetMessage(
+            realm: RealmName(app: "nope", partition: "null"), upload: nil, entries: [.init(timestamp: 1, changeset: [])]
+        )
+        var garbled = try AMQPMessage(harness.bindRequest(session: 1))
+        garbled.body = [1, 2, 3]
+        let published = try await harness.send([unknown, AMQPMessage(nowhere), garbled])
+        let reasons = published.dead.map { $0.properties.headers[DeadLetter.reasonHeader]?.stringValue ?? "" }
+        #expect(reasons.count == 3)
+        #expect(reasons[0].contains("riddle"))
+        #expect(reasons[1].contains("nope"))
+        #expect(published.dead[1].properties.headers[DeadLetter.appHeader] == "nope")
+    }
+
+    @Test func aLargeNoticeLeavesItsEntriesToPages() async throws {
+        var limits = WorkerLimits()
+        limits.maxNoticeBytes = 64
+        let harness = try await OwnerHarness.make(limits: limits)
+        let file = try await harness.join(session: 1)
+        let notice = try await harness.send(
+            harness.upload(file, [Changes.schema(), Changes.create(1, title: String(repeating: "x", count: 100))])
+        ).one(IntegratedNotice.self)
+        #expect(notice.entries.isEmpty)
+        #expect(notice.latest.version == 2)
+    }
+
+    @Test func aFencedOwnerWritesNothing() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        _ = try await harness.store.claim(
+            by: "other", now: 0, leaseUntil: 1, gone: try await harness.store.ownership()?.owner)
+        let error = await #expect(throws: StoreError.self) {
+            try await harness.send(harness.upload(file, [Changes.schema()]))
+        }
+        #expect(error?.code == .fenced)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+    }
+}
