@@ -1,0 +1,149 @@
+import AMQP
+import AsyncHTTPClient
+import Foundation
+import Messages
+import NIOCore
+import NIOHTTP1
+import Operations
+import ServiceLifecycle
+import Storage
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+@Suite(.needsBroker, .timeLimit(.minutes(1))) struct AdminAPITests {
+    @Test func onlyTheTokenOpensTheAPI() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                for (path, token) in [("apps", nil), ("apps", "wrong"), ("nowhere", nil)] as [(String, String?)] {
+                    let answer = try await coordinator.request("GET", path, token: token)
+                    #expect(answer.status == 401 && answer["error"] == "unauthorized")
+                }
+                #expect(try await coordinator.request("GET", "apps").status == 200)
+                let missing = try await coordinator.request("GET", "nowhere")
+                #expect(missing.status == 404 && missing["error"] == "not_found")
+            }
+        }
+    }
+
+    @Test func appsAreCreatedShownAndChanged() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                let created = try await coordinator.request("POST", "apps", #"{"id":"tasks","maxOfflineDays":3}"#)
+                #expect(created.status == 201 && created["maxOfflineDays"] == "3" && created["syncState"] == "enabled")
+                let again = try await coordinator.request("POST", "apps", #"{"id":"tasks"}"#)
+                #expect(again.status == 409 && again["error"] == "already_exists")
+                #expect(try await coordinator.request("GET", "apps")["apps.0.id"] == "tasks")
+                #expect(try await coordinator.request("GET", "apps/tasks")["users"] == "0")
+                #expect(try await coordinator.request("GET", "apps/none").status == 404)
+
+                let queue = try await harness.channel.declareQueue(
+                    AMQPQueueDeclaration(name: "", durable: false, exclusive: true))
+                try await harness.channel.bindQueue(
+                    queue.name, exchange: harness.topology.realms, routingKey: SettingsNotice.topicKey(app: "tasks"))
+                // The notice of the creation may still be under way; that of the change follows it.
+                try await eventually { coordinator.readiness.isReady }
+                let changed = try await coordinator.request("PATCH", "apps/tasks", #"{"clientRecovery":false}"#)
+                #expect(changed.text.contains("\"clientRecovery\":false") && changed["maxOfflineDays"] == "3")
+                #expect(try await harness.next(SettingsNotice.self, in: queue.name).app == "tasks")
+
+                #expect(try await coordinator.request("POST", "apps/tasks/sync/pause")["syncState"] == "paused")
+                #expect(try await coordinator.request("POST", "apps/tasks/sync/enable")["syncState"] == "enabled")
+            }
+        }
+    }
+
+    @Test func whatIsWrongIsNamed() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                let wrong: [(String, String, String, String)] = [
+                    ("POST", "apps", #"{"id":"Tasks"}"#, "id:"), ("POST", "apps", "{}", "\"id\" is missing"),
+                    ("POST", "apps", "[]", "JSON object"), ("POST", "apps", "{", "not JSON"),
+                    ("POST", "apps", #"{"id":"a","maxOfflineDays":0}"#, "maxOfflineDays: expected 1 to 3650"),
+                    ("POST", "apps", #"{"id":"a","syncMode":"odd"}"#, "syncMode"),
+                    ("PATCH", "apps/tasks", #"{"clientRecovry":true}"#, "\"clientRecovry\" is not known"),
+                    ("PATCH", "apps/tasks", #"{"clientRecovery":"yes"}"#, "clientRecovery: expected Bool"),
+                    ("POST", "apps/tasks/sync/terminate", #"{"campaign":"a b"}"#, "campaign:"),
+                    ("POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":1}"#, "clientFile:"),
+                    ("GET", "campaigns?limit=0", "", "limit: expected 1 to 1000"),
+                ]
+                for (method, path, body, expected) in wrong {
+                    let answer = try await coordinator.request(method, path, body.isEmpty ? nil : body)
+                    #expect(answer.status == 400 && answer["error"] == "invalid_request", "\(method) \(path) \(body)")
+                    #expect(answer["message"]?.contains(expected) == true, "\(answer.text)")
+                }
+                let large = try await coordinator.request("POST", "apps", String(repeating: " ", count: 70_000))
+                #expect(large.status == 413 && large["error"] == "too_large")
+                let none = try await coordinator.request("POST", "apps/none/sync/terminate")
+                #expect(none.status == 404)
+            }
+        }
+    }
+
+    @Test func aCampaignStreamsItsCountsUntilItCloses() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                _ = try await coordinator.request("POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
+                let response = try await coordinator.execute("GET", "campaigns/k1/events")
+                #expect(response.status == .ok)
+                try await harness.publish(
+                    harness.found([2, 3], campaign: "k1", slice: 0), to: harness.topology.outcomes)
+                try await harness.publish(harness.found([], campaign: "k1", slice: 1), to: harness.topology.outcomes)
+                for (file, result) in [(UInt64(2), OutcomeReport.Result.recovered), (3, .discarded)] {
+                    try await harness.publish(harness.outcome(file, result), to: harness.topology.outcomes)
+                }
+                // The stream ends by itself when the campaign closes.
+                let text = try await response.body.collect(upTo: 1 << 20)
+                let lines = String(decoding: text.readableBytesView, as: UTF8.self).split(separator: "\n")
+                let last = RunningCoordinator.Answer(status: 200, text: String(lines.last ?? ""))
+                #expect(last["state"] == "closed" && last["counts.found"] == "2" && last["counts.recovered"] == "1")
+                let first = RunningCoordinator.Answer(status: 200, text: String(lines.first ?? ""))
+                #expect(first["id"] == "k1" && lines.count >= 2)
+
+                let page = try await coordinator.request("GET", "campaigns/k1/client-realms?limit=1")
+                #expect(page["clientRealms.0.clientFile"] == "2" && page["clientRealms.0.outcome"] == "recovered")
+                let next = try #require(page["next"])
+                let rest = try await coordinator.request("GET", "campaigns/k1/client-realms?limit=1&after=\(next)")
+                #expect(rest["clientRealms.0.clientFile"] == "3")
+                let discarded = try await coordinator.request("GET", "campaigns/k1/client-realms?outcome=discarded")
+                #expect(discarded["clientRealms.0.clientFile"] == "3" && discarded["clientRealms.1.clientFile"] == nil)
+                let history = try await coordinator.request("GET", "apps/tasks/client-realms/2?partition=nw")
+                #expect(history["clientRealms.0.campaign"] == "k1")
+                #expect(try await coordinator.request("GET", "campaigns?app=tasks")["campaigns.0.id"] == "k1")
+            }
+        }
+    }
+
+    @Test func anOpenStreamDoesNotHoldUpTheShutdown() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                _ = try await coordinator.request("POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
+                let response = try await coordinator.execute("GET", "campaigns/k1/events")
+                await coordinator.group.triggerGracefulShutdown()
+                _ = try await response.body.collect(upTo: 1 << 20)
+                try await coordinator.task.value
+            }
+        }
+    }
+
+    @Test func heartbeatsTellWhoOwnsTheSlices() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                try await eventually {
+                    try await harness.publish(
+                        HeartbeatMessage(
+                            worker: "w1", at: 1, owns: [SliceNumber(0)], standsBy: [SliceNumber(1)], epochs: ["0": 4],
+                            load: 2, isStaying: true), to: harness.topology.presence)
+                    return try await coordinator.request("GET", "cluster/slices")["slices.0.owner"] == "w1"
+                }
+                let slices = try await coordinator.request("GET", "cluster/slices")
+                #expect(slices["slices.0.epoch"] == "4" && slices["slices.1.standBy.0"] == "w1")
+                #expect(try await coordinator.request("GET", "cluster/workers")["workers.0.worker"] == "w1")
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import AMQP
+import Foundation
+import Messages
+import Operations
+import Storage
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+@Suite(.needsBroker, .timeLimit(.minutes(1))) struct CampaignFlowTests {
+    private func with(_ body: (CoordinatorHarness) async throws -> Void) async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await body(harness)
+        }
+    }
+
+    @Test func aTerminationReachesEverySliceWithItsGeneration() async throws {
+        try await with { harness in
+            try await harness.withCoordinator { coordinator in
+                let answer = try await coordinator.request(
+                    "POST", "apps/tasks/sync/terminate", #"{"reason":"drill","enable":false,"campaign":"k1"}"#)
+                // 202 if the broker connection was not up yet: then the active coordinator publishes it.
+                #expect(answer.status == 201 || answer.status == 202)
+                #expect(answer["id"] == "k1" && answer["generation"] == "2" && answer["counts.found"] == "0")
+                for slice in harness.slices.all {
+                    let message = try await harness.next(TerminationMessage.self, in: harness.topology.slice(slice))
+                    #expect(
+                        message == TerminationMessage(app: "tasks", campaign: "k1", generation: 2, reason: "drill"))
+                }
+                try await eventually { try await harness.store.campaign("k1")?.campaign.state == .counting }
+                #expect(try await coordinator.request("GET", "apps/tasks")["syncState"] == "terminated")
+                let again = try await coordinator.request(
+                    "POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
+                #expect(again["generation"] == "2")
+            }
+        }
+    }
+
+    @Test func aResetGoesToItsRealmsSliceOnly() async throws {
+        try await with { harness in
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.readiness.isReady }
+                let answer = try await coordinator.request(
+                    "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":7,"campaign":"r1"}"#)
+                #expect(answer.status == 201 && answer["kind"] == "reset")
+                let realm = RealmName(app: "tasks", partition: "\"nw\"")
+                let message = try await harness.next(
+                    ResetMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
+                #expect(message == ResetMessage(realm: realm, clientFile: 7, campaign: "r1", reason: nil))
+            }
+        }
+    }
+
+    @Test func aCampaignRecordedByOneThatDiedIsPublishedByTheNext() async throws {
+        try await with { harness in
+            _ = try await harness.store.terminate(
+                CampaignRequest(id: "k1", app: "tasks", reason: nil, at: 1), enable: true, slices: 2)
+            try await harness.withCoordinator { _ in
+                for slice in harness.slices.all {
+                    let message = try await harness.next(TerminationMessage.self, in: harness.topology.slice(slice))
+                    #expect(message.campaign == "k1" && message.generation == 2)
+                }
+                try await eventually { try await harness.store.campaign("k1")?.campaign.state == .counting }
+            }
+        }
+    }
+
+    @Test func reportsInAnyOrderAndTwiceOverTwoCoordinatorsLivesAddUp() async throws {
+        try await with { harness in
+            let outcomes = harness.topology.outcomes
+            func publishAll() async throws {
+                try await harness.publish(harness.outcome(2, .recovered), to: outcomes)
+                try await harness.publish(
+                    NotifiedReport(
+                        campaign: "k1", realm: RealmName(app: "tasks", partition: "\"nw\""), clientFile: 3, at: 9),
+                    to: outcomes)
+                try await harness.publish(
+                    harness.outcome(3, .discarded, campaign: "k1", evidence: .inferred), to: outcomes)
+                try await harness.publish(harness.found([4, 5], campaign: "k1", slice: 1), to: outcomes)
+                try await harness.publish(harness.outcome(5, .manualPending), to: outcomes)
+                try await harness.publish(harness.found([2, 3], campaign: "k1", slice: 0), to: outcomes)
+            }
+            try await publishAll()
+            try await harness.withCoordinator("first") { coordinator in
+                _ = try await coordinator.request("POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
+                try await eventually { try await harness.store.campaign("k1")?.counts.found == 4 }
+            }
+            try await publishAll()
+            try await harness.publish(harness.outcome(4, .failed), to: outcomes)
+            try await harness.withCoordinator("second") { coordinator in
+                try await eventually { try await coordinator.request("GET", "campaigns/k1")["state"] == "closed" }
+                let counts = try await harness.store.campaign("k1")?.counts
+                #expect(counts == CampaignCounts(notified: 1, recovered: 1, discarded: 1, manual: 1, failed: 1))
+                let campaign = try await coordinator.request("GET", "campaigns/k1")
+                #expect(campaign["slices.0.found"] == "2" && campaign["slices.1.chunksReported"] == "1")
+            }
+        }
+    }
+
+    @Test func aTerminationPublishedFromAShellIsAccounted() async throws {
+        try await with { harness in
+            try await harness.withCoordinator { coordinator in
+                for slice in 0...1 {
+                    try await harness.publish(
+                        harness.found([UInt64(slice + 2)], campaign: "shell-1", slice: slice, generation: 6),
+                        to: harness.topology.outcomes)
+                }
+                try await eventually { try await harness.store.campaign("shell-1")?.campaign.state == .running }
+                #expect(try await harness.store.app("tasks")?.generation == 6)
+                #expect(try await coordinator.request("GET", "campaigns/shell-1")["counts.pending"] == "2")
+            }
+        }
+    }
+
+    @Test func poisonIsPutAsideWithTheReasonAndTheOthersGoOn() async throws {
+        try await with { harness in
+            let outcomes = harness.topology.outcomes
+            var odd = AMQPMessage(body: Array("{\"half\":".utf8))
+            odd.properties.type = "found"
+            try await harness.channel.publish(odd, exchange: outcomes, routingKey: "", mandatory: true)
+            try await harness.publish(harness.found([2], campaign: "k", slice: 0, app: "nobody"), to: outcomes)
+            try await harness.publish(harness.found([2], campaign: "good", slice: 0), to: outcomes)
+            try await harness.withCoordinator { _ in
+                try await eventually { try await harness.store.campaign("good") != nil }
+                var reasons: [String: String] = [:]
+                while reasons.count < 2 {
+                    guard let delivery = try await harness.channel.get(queue: harness.topology.dead) else {
+                        try await Task.sleep(for: .milliseconds(20))
+                        continue
+                    }
+                    try await delivery.ack()
+                    let headers = delivery.message.properties.headers
+                    #expect(headers[DeadLetter.queueHeader]?.stringValue == outcomes)
+                    reasons[headers[DeadLetter.appHeader]?.stringValue ?? ""] =
+                        headers[DeadLetter.reasonHeader]?.stringValue
+                }
+                #expect(reasons["nobody"] == "there is no app nobody")
+                #expect(reasons[""]?.contains("found message refused") == true)
+            }
+        }
+    }
+
+    @Test func theStandByTakesOver() async throws {
+        try await with { harness in
+            try await harness.withCoordinator("first") { first in
+                try await eventually { first.readiness.component("coordinator.role")?.reason == "active" }
+                try await harness.withCoordinator("second") { second in
+                    try await eventually { second.readiness.isReady }
+                    #expect(second.readiness.component("coordinator.role")?.reason == "standing by")
+                    // Both serve the admin API.
+                    #expect(try await second.request("GET", "apps")["apps.0.id"] == "tasks")
+                    first.task.cancel()
+                    _ = await first.task.result
+                    try await eventually { second.readiness.component("coordinator.role")?.reason == "active" }
+                    try await harness.publish(
+                        harness.found([2], campaign: "late", slice: 0), to: harness.topology.outcomes)
+                    try await eventually { try await harness.store.campaign("late")?.counts.found == 1 }
+                }
+            }
+        }
+    }
+
+    @Test func theActiveOneTicksTheSlicesButFillsNoAbandonedQueue() async throws {
+        try await with { harness in
+            try await harness.withCoordinator(tick: .milliseconds(20)) { _ in
+                for slice in harness.slices.all {
+                    #expect(try await harness.next(TickMessage.self, in: harness.topology.slice(slice)).at > 0)
+                }
+                let queue = AMQPQueueDeclaration(name: harness.topology.slice(SliceNumber(0)), passive: true)
+                func waiting() async throws -> Int {
+                    try await harness.channel.declareQueue(queue, record: false).messageCount
+                }
+                try await eventually { try await waiting() >= Ticker.maxWaiting }
+                try await Task.sleep(for: .milliseconds(400))
+                // The broker's count may lag behind by a few.
+                #expect(try await waiting() < 2 * Ticker.maxWaiting)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Messages
+import Testing
+
+@testable import Coordinator
+
+@Suite struct ClusterViewTests {
+    private func beat(
+        _ worker: String, owns: [Int] = [], standsBy: [Int] = [], epoch: UInt64 = 1, at: UInt64 = 10,
+        isStaying: Bool = true
+    ) -> HeartbeatMessage {
+        HeartbeatMessage(
+            worker: worker, at: at, owns: owns.map(SliceNumber.init), standsBy: standsBy.map(SliceNumber.init),
+            epochs: Dictionary(uniqueKeysWithValues: owns.map { (String($0), epoch) }), load: 1.5,
+            isStaying: isStaying)
+    }
+
+    private func slices(_ view: ClusterView, at now: UInt64) throws -> [ClusterView.Slice] {
+        view.slices(try #require(SliceCount(2)), at: now)
+    }
+
+    @Test func slicesTellTheirOwnerAndStandBy() throws {
+        var view = ClusterView()
+        view.heard(beat("a", owns: [0], standsBy: [1], epoch: 7), at: 1000)
+        let all = try slices(view, at: 1001)
+        #expect(all[0].owner == "a" && all[0].epoch == 7 && all[0].lastHeardAt == 1000)
+        #expect(all[1].owner == nil && all[1].standBy == ["a"])
+    }
+
+    @Test func ofTwoOwnersTheLaterEpochIsRight() throws {
+        for order in [["a", "b"], ["b", "a"]] {
+            var view = ClusterView()
+            for name in order { view.heard(beat(name, owns: [0], epoch: name == "b" ? 5 : 4), at: 1000) }
+            #expect(try slices(view, at: 1000)[0].owner == "b")
+        }
+    }
+
+    @Test func theSilentAndTheDepartedOwnNothing() throws {
+        var view = ClusterView()
+        view.heard(beat("a", owns: [0]), at: 1000)
+        view.heard(beat("b", owns: [1], isStaying: false), at: 1000)
+        #expect(try slices(view, at: 1000).map(\.owner) == ["a", nil])
+        #expect(try slices(view, at: 1000 + ClusterView.silence).map(\.owner) == [nil, nil])
+        #expect(view.workers().map(\.isStaying) == [true, false])
+    }
+
+    @Test func anOlderHeartbeatThatComesLateIsIgnored() throws {
+        var view = ClusterView()
+        view.heard(beat("a", owns: [1], at: 20), at: 1000)
+        view.heard(beat("a", owns: [0], at: 10), at: 1001)
+        #expect(try slices(view, at: 1001).map(\.owner) == [nil, "a"])
+    }
+
+    @Test func numbersFromOutsideDoNotTrap() throws {
+        var view = ClusterView()
+        var odd = beat("a", owns: [0], standsBy: [-1, 99, Int.max])
+        odd.owns += [SliceNumber(-5), SliceNumber(4097)]
+        odd.load = .infinity
+        view.heard(odd, at: 1000)
+        #expect(try slices(view, at: 1000)[0].owner == "a")
+        #expect(view.workers()[0].load == 0)
+    }
+
+    @Test func workersAreForgottenAndBounded() {
+        var view = ClusterView()
+        view.heard(beat("old"), at: 0)
+        for number in 0..<(ClusterView.maxWorkers + 5) { view.heard(beat("w\(number)"), at: 1000 + UInt64(number)) }
+        #expect(view.workers().count == ClusterView.maxWorkers)
+        view.heard(beat("late"), at: 1000 + 2 * ClusterView.memory)
+        #expect(view.workers().map(\.worker) == ["late"])
+    }
+}

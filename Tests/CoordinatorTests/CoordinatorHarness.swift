@@ -1,0 +1,168 @@
+import AMQP
+import AsyncHTTPClient
+import Foundation
+import Logging
+import Messages
+import NIOCore
+import NIOHTTP1
+import Operations
+import ServiceLifecycle
+import Storage
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+/// A broker with a topology of its own, a store, and coordinators on them.
+struct CoordinatorHarness: Sendable {
+    static let token = "test-token"
+    let topology: Topology
+    let slices: SliceCount
+    let store: any ControlStore
+    let amqp: AMQPConfiguration
+    /// The test's own channel, to play workers and gateways.
+    let channel: AMQPChannel
+
+    static func with(_ body: (CoordinatorHarness) async throws -> Void) async throws {
+        let amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
+        let slices = try #require(SliceCount(2))
+        let topology = Topology(prefix: TestBroker.uniqueName("coordinator"))
+        let connection = AMQPConnection(configuration: amqp, logger: quiet)
+        try await connection.start()
+        let channel = try await connection.openChannel(confirms: true)
+        try await topology.declareShared(on: channel, slices: slices)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
+        let store = try await ControlStores.open(url: "sqlite:\(folder)")
+        let harness = CoordinatorHarness(
+            topology: topology, slices: slices, store: store, amqp: amqp, channel: channel)
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(harness)) } catch { result = .failure(error) }
+        for queue in [topology.outcomes, topology.dead] + slices.all.map(topology.slice) {
+            _ = try? await channel.deleteQueue(queue)
+        }
+        for exchange in [
+            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+            topology.dead,
+        ] { try? await channel.deleteExchange(exchange) }
+        await connection.close()
+        try? FileManager.default.removeItem(atPath: folder)
+        try result.get()
+    }
+
+    static var quiet: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
+    }
+
+    /// Runs a coordinator for as long as `body` takes.
+    func withCoordinator(
+        _ id: String = "c1", tick: Duration = .milliseconds(200), _ body: (RunningCoordinator) async throws -> Void
+    ) async throws {
+        let readiness = Readiness()
+        let service = CoordinatorService(
+            configuration: CoordinatorConfiguration(
+                id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
+                tickInterval: tick),
+            control: store, readiness: readiness, logger: Self.quiet)
+        let group = ServiceGroup(services: [service], logger: Self.quiet)
+        let task = Task { try await group.run() }
+        let result: Result<Void, any Error>
+        do {
+            let running = RunningCoordinator(
+                port: try await service.boundPort.value(), readiness: readiness, group: group, task: task)
+            result = .success(try await body(running))
+        } catch { result = .failure(error) }
+        await group.triggerGracefulShutdown()
+        _ = await task.result
+        try result.get()
+    }
+
+    func publish<M: Message>(_ message: M, to exchange: String, key: String = "") async throws {
+        try await channel.publish(
+            try AMQPMessage(message), exchange: exchange, routingKey: key, mandatory: true)
+    }
+
+    /// The next message of a type in a queue; what else comes is dropped.
+    func next<M: Message>(_ type: M.Type, in queue: String) async throws -> M {
+        while true {
+            guard let delivery = try await channel.get(queue: queue) else {
+                try await Task.sleep(for: .milliseconds(20))
+                continue
+            }
+            try await delivery.ack()
+            if delivery.message.properties.type == M.type { return try delivery.message.decode(M.self) }
+        }
+    }
+
+    func found(
+        _ clientFiles: [UInt64], campaign: String, slice: Int, generation: UInt64 = 2, app: String = "tasks"
+    ) -> FoundReport {
+        FoundReport(
+            kind: "termination", campaign: campaign, app: app, slice: SliceNumber(slice), generation: generation,
+            reason: nil, chunk: 0, chunks: 1,
+            clientRealms: clientFiles.map {
+                .init(partition: "\"nw\"", clientFile: $0, user: "u1", lastSeen: 5)
+            })
+    }
+
+    func outcome(
+        _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+        evidence: OutcomeReport.Evidence = .client
+    ) -> OutcomeReport {
+        OutcomeReport(
+            campaign: campaign, attempt: "a", realm: RealmName(app: "tasks", partition: "\"nw\""), user: "u1",
+            identOld: clientFile, identNew: nil, modeRequested: nil, modeUsed: nil, result: result, changesets: nil,
+            backupFile: nil, error: nil, evidence: evidence, confidence: 1, at: 100)
+    }
+}
+
+struct RunningCoordinator: Sendable {
+    let port: Int
+    let readiness: Readiness
+    let group: ServiceGroup
+    let task: Task<Void, any Error>
+
+    struct Answer: Sendable {
+        var status: Int
+        var text: String
+
+        /// The value at a path such as `counts.found`.
+        subscript(path: String) -> String? {
+            var value: Any? = try? JSONSerialization.jsonObject(with: Data(text.utf8))
+            for key in path.split(separator: ".") {
+                if let index = Int(key) {
+                    let list = value as? [Any]
+                    value = list.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+                } else {
+                    value = (value as? [String: Any])?[String(key)]
+                }
+            }
+            return value.map { "\($0)" }
+        }
+    }
+
+    func request(
+        _ method: String, _ path: String, _ body: String? = nil, token: String? = CoordinatorHarness.token
+    ) async throws -> Answer {
+        let response = try await execute(method, path, body, token: token)
+        let buffer = try await response.body.collect(upTo: 1 << 20)
+        return Answer(
+            status: Int(response.status.code), text: String(decoding: buffer.readableBytesView, as: UTF8.self))
+    }
+
+    func execute(
+        _ method: String, _ path: String, _ body: String? = nil, token: String? = CoordinatorHarness.token
+    ) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/api/admin/v1/\(path)")
+        request.method = .RAW(value: method)
+        if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        if let body { request.body = .bytes(ByteBuffer(string: body)) }
+        return try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+    }
+}
+
+/// Polls until it holds; the suite's time limit ends it otherwise.
+func eventually(_ condition: () async throws -> Bool) async throws {
+    while try await !condition() { try await Task.sleep(for: .milliseconds(20)) }
+}
