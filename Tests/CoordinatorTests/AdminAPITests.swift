@@ -137,7 +137,7 @@ import Testing
                     try await harness.publish(
                         HeartbeatMessage(
                             worker: "w1", at: 1, owns: [SliceNumber(0)], standsBy: [SliceNumber(1)], epochs: ["0": 4],
-                            load: 2, isStaying: true), to: harness.topology.presence)
+                            load: 2, isStaying: true), to: harness.topology.presence, mandatory: false)
                     return try await coordinator.request("GET", "cluster/slices")["slices.0.owner"] == "w1"
                 }
                 let slices = try await coordinator.request("GET", "cluster/slices")

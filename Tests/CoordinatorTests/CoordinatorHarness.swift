@@ -78,21 +78,22 @@ struct CoordinatorHarness: Sendable {
         try result.get()
     }
 
-    func publish<M: Message>(_ message: M, to exchange: String, key: String = "") async throws {
+    func publish<M: Message>(_ message: M, to exchange: String, mandatory: Bool = true) async throws {
         try await channel.publish(
-            try AMQPMessage(message), exchange: exchange, routingKey: key, mandatory: true)
+            try AMQPMessage(message), exchange: exchange, routingKey: "", mandatory: mandatory)
     }
 
     /// The next message of a type in a queue; what else comes is dropped.
     func next<M: Message>(_ type: M.Type, in queue: String) async throws -> M {
-        while true {
-            guard let delivery = try await channel.get(queue: queue) else {
-                try await Task.sleep(for: .milliseconds(20))
-                continue
-            }
+        let consumer = try await channel.consume(queue: queue)
+        for try await delivery in consumer {
             try await delivery.ack()
-            if delivery.message.properties.type == M.type { return try delivery.message.decode(M.self) }
+            if delivery.message.properties.type == M.type {
+                try await consumer.cancel()
+                return try delivery.message.decode(M.self)
+            }
         }
+        throw TestBrokerError("the consumer of \(queue) ended")
     }
 
     func found(

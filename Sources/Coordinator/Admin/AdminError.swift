@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import Storage
 
 /// What the admin API answers when it cannot do what was asked: `{"error": code, "message": ...}`.
@@ -43,7 +44,7 @@ struct AdminError: Error, Sendable {
             }
         case let error as HTTPError where error.status == .notFound:
             self = AdminError(status: .notFound, code: "not_found", message: "there is no such route")
-        case let error as HTTPError where error.status == .contentTooLarge:
+        case is NIOTooManyBytesError:
             self = AdminError(
                 status: .contentTooLarge, code: "too_large", message: "a body has at most \(AdminRequest.maxBody) bytes"
             )
