@@ -57,7 +57,10 @@ extension ChannelState {
         let others = AMQPError(.channelClosed, "another operation closed the channel: \(text)", replyCode: replyCode)
         let requests = sent
         sent = []
-        let culprit = requests.firstIndex { $0.request.operation.method == method }
+        // Several of one kind may be under way, and answers to consuming come late: the text names the queue or exchange.
+        let culprit =
+            requests.firstIndex { $0.request.operation.method == method && $0.request.operation.isNamed(in: text) }
+            ?? requests.firstIndex { $0.request.operation.method == method }
         for (index, entry) in requests.enumerated() where !entry.replay && !entry.expired {
             fail(entry.request, index == culprit ? reason : others)
         }
