@@ -135,7 +135,12 @@ let package = Package(
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
         tests("Gateway", ["AMQP", "SyncProtocol", "Messages", "Storage", logging, httpClient]),
         tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
-        tests("DeviceSync", ["Changesets", "RealmState", "SyncProtocol", logging]),
+        tests(
+            "DeviceSync",
+            [
+                "Changesets", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"),
+            ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
