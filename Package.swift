@@ -114,7 +114,8 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
-                argumentParser, logging, metrics, lifecycle, httpClient,
+                argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
+                nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         module("LocalCluster"),
