@@ -21,13 +21,13 @@ struct AdminClient {
     }
 
     func get<Answer: Decodable>(_ path: String, as type: Answer.Type = Answer.self) async throws -> Answer {
-        try decode(try await send(.GET, path, body: nil))
+        try decode(try await exchange(.GET, path, body: nil))
     }
 
     func send<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: some Encodable, as type: Answer.Type = Answer.self
     ) async throws -> Answer {
-        try decode(try await send(method, path, body: try JSONEncoder().encode(body)))
+        try decode(try await exchange(method, path, body: try JSONEncoder().encode(body)))
     }
 
     private func decode<Answer: Decodable>(_ data: Data) throws -> Answer {
@@ -38,7 +38,7 @@ struct AdminClient {
         }
     }
 
-    private func send(_ method: HTTPMethod, _ path: String, body: Data?) async throws -> Data {
+    private func exchange(_ method: HTTPMethod, _ path: String, body: Data?) async throws -> Data {
         var request = HTTPClientRequest(url: baseURL + "/api/admin/v1" + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
