@@ -121,7 +121,10 @@ let package = Package(
         module("LocalCluster"),
         .executableTarget(
             name: "demo",
-            dependencies: ["DeviceSync", "LocalCluster", argumentParser],
+            dependencies: [
+                "DeviceSync", "LocalCluster", argumentParser,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
             swiftSettings: swiftSettings),
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),

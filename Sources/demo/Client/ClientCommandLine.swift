@@ -3,8 +3,10 @@ import Foundation
 /// A line of the demo's own protocol between its scenario and its client processes.
 struct ClientCommandLine: Codable {
     enum Action: String, Codable {
-        case open, seed, load, editOffline, editOnline, upload, download, suspend, resume, digest, awaitReset, object,
-            count
+        case open, seed, load, upload, download, suspend, resume, digest, awaitReset, object, count
+        case editOffline, editOnline
+        /// Which user it is, and the backup of a manual reset.
+        case identify
     }
 
     var action: Action

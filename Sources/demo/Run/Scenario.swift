@@ -67,7 +67,8 @@ final class Scenario {
     private func loadAndKill() async throws {
         narrator.chapter("Load, and a worker dies")
         let victim = try await ownerOfTheRealm()
-        async let loading: Void = all { try await $0.ask(ClientCommandLine(.load, count: self.loadCount)) }
+        let (everyone, count) = (clients, loadCount)
+        async let loading: Void = Self.each(everyone) { try await $0.ask(ClientCommandLine(.load, count: count)) }
         try await Task.sleep(for: .milliseconds(300))
         await cluster.kill(victim)
         narrator.say("SIGKILL to \(victim), which owns the slice of the realm, while all clients write")
@@ -97,8 +98,8 @@ final class Scenario {
     private func editBothSides() async throws {
         narrator.chapter("Nine client realms go offline; both sides edit")
         let away = clients.filter { $0.name != editorName }
-        try await each(away) { try await $0.ask(ClientCommandLine(.suspend)) }
-        try await each(away) { try await $0.ask(ClientCommandLine(.editOffline)) }
+        try await Self.each(away) { try await $0.ask(ClientCommandLine(.suspend)) }
+        try await Self.each(away) { try await $0.ask(ClientCommandLine(.editOffline)) }
         narrator.say("each offline client: creates a task (rule 1), edits one (2), deletes one (3), renames one (4)")
         let editor = try editor()
         try await editor.ask(ClientCommandLine(.editOnline, names: away.map(\.name)))
@@ -141,11 +142,11 @@ final class Scenario {
     private func returnClients(campaign: String) async throws {
         narrator.chapter("The clients come back, one of them not")
         let returning = clients.filter { $0.name != "absent" }
-        let watching = Task { try await watch(campaign) }
+        let watching = watch(campaign)
         defer { watching.cancel() }
-        try await each(returning.filter { $0.name != editorName }) { try await $0.ask(ClientCommandLine(.resume)) }
-        try await each(returning) { try await $0.ask(ClientCommandLine(.awaitReset)) }
-        try await each(returning) { try await $0.ask(ClientCommandLine(.upload)) }
+        try await Self.each(returning.filter { $0.name != editorName }) { try await $0.ask(ClientCommandLine(.resume)) }
+        try await Self.each(returning) { try await $0.ask(ClientCommandLine(.awaitReset)) }
+        try await Self.each(returning) { try await $0.ask(ClientCommandLine(.upload)) }
         try await LocalCluster.retrying("the campaign has every outcome but one") {
             let counts = try await self.counts(of: campaign)
             guard counts.pending == 1, counts.found == self.clients.count else {
@@ -156,14 +157,16 @@ final class Scenario {
         narrator.say(try await counts(of: campaign).line)
     }
 
-    /// Shows the campaign's counts whenever they change.
-    private func watch(_ campaign: String) async throws {
-        var last: CampaignCounts?
-        while !Task.isCancelled {
-            let now = try await counts(of: campaign)
-            if now != last { narrator.say(now.line) }
-            last = now
-            try await Task.sleep(for: .milliseconds(400))
+    /// Shows the campaign's counts whenever they change, until the task is cancelled.
+    private func watch(_ campaign: String) -> Task<Void, any Error> {
+        Task { [cluster, narrator] in
+            var last: CampaignCounts?
+            while !Task.isCancelled {
+                let now = try await cluster.operateJSON(CampaignDocument.self, "campaigns", "show", campaign).counts
+                if now != last { narrator.say(now.line) }
+                last = now
+                try await Task.sleep(for: .milliseconds(400))
+            }
         }
     }
 
@@ -261,10 +264,10 @@ final class Scenario {
     }
 
     private func all(_ body: @escaping @Sendable (ClientProcess) async throws -> Void) async throws {
-        try await each(clients, body)
+        try await Self.each(clients, body)
     }
 
-    private func each(
+    private static func each(
         _ clients: [ClientProcess], _ body: @escaping @Sendable (ClientProcess) async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
