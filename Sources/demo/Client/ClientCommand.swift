@@ -27,7 +27,7 @@ struct ClientCommand: AsyncParsableCommand {
             }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            FileHandle.standardOutput.write(try encoder.encode(answer) + Data("\n".utf8))
+            try FileHandle.standardOutput.write(contentsOf: try encoder.encode(answer) + Data("\n".utf8))
         }
     }
 }

@@ -24,7 +24,7 @@ actor ClientRealm {
         self.app = App(id: app, configuration: AppConfiguration(baseURL: baseURL))
         self.app.syncManager.callbackQueue = DispatchQueue(label: "demo.callbacks")
         self.app.syncManager.errorHandler = { [resets] error, _ in
-            FileHandle.standardError.write(Data("sync error: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("sync error: \(error)\n".utf8))
             resets.update { $0.error = "\(error)" }
         }
     }

@@ -11,7 +11,7 @@ struct Narrator: Sendable {
         handle = toStandardError ? .standardError : .standardOutput
     }
 
-    func write(_ text: String) { handle.write(Data((text + "\n").utf8)) }
+    func write(_ text: String) { try? handle.write(contentsOf: Data((text + "\n").utf8)) }
 
     func chapter(_ title: String) { write("\n== \(title)") }
 

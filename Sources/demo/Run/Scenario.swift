@@ -43,7 +43,7 @@ final class Scenario {
     private func startCluster() async throws {
         narrator.chapter("A cluster: one coordinator, two workers, one gateway, each a process")
         try cluster.startAll()
-        try await cluster.waitUntilReady()
+        try await cluster.waitUntilReady(workers: 2)
         try await cluster.operate("apps", "create", DemoSchema.app)
         narrator.say("app \(DemoSchema.app) created; gateway at \(cluster.gatewayURL); 8 slices owned by two workers")
     }

@@ -35,7 +35,7 @@ func reportingFailures(_ body: () async throws -> Void) async throws {
         throw ExitCode(130)
     } catch {
         let failure = CommandFailure(describing: error)
-        FileHandle.standardError.write(Data("sluice: \(failure.message)\n".utf8))
+        Printing.note("sluice: \(failure.message)")
         throw ExitCode(failure.kind.rawValue)
     }
 }

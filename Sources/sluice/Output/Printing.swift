@@ -16,11 +16,16 @@ enum Printing {
     }
 
     static func line(_ text: String) {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+        write(text, to: .standardOutput)
     }
 
     static func note(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+        write(text, to: .standardError)
+    }
+
+    /// Whoever read it may have gone (`| head`); then there is nobody left to tell.
+    private static func write(_ text: String, to handle: FileHandle) {
+        do { try handle.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(141) }
     }
 
     /// Replaces what is on a terminal; in a pipe or a log it is printed below, after a blank line.

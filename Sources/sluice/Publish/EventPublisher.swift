@@ -1,5 +1,6 @@
 import AMQP
 import Foundation
+import Glibc
 import Messages
 
 /// Publishes events one after another, each confirmed and known to have reached a queue.
@@ -98,11 +99,17 @@ struct EventLines: AsyncSequence {
             rest = Data(rest[rest.index(after: end)...])
         }
 
-        /// Reading a pipe may block for ever, so it happens on a queue of its own.
+        /// What there is, at least one byte before the end. A pipe may block for ever, so it is read on a queue of its own.
         private func read() async throws -> Data {
             try await withCheckedThrowingContinuation { continuation in
                 DispatchQueue.global().async { [handle] in
-                    continuation.resume(with: Result { try handle.read(upToCount: 1 << 20) ?? Data() })
+                    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+                    let count = Glibc.read(handle.fileDescriptor, &chunk, chunk.count)
+                    let result: Result<Data, any Error> =
+                        count >= 0
+                        ? .success(Data(chunk[..<count]))
+                        : .failure(CommandFailure(.badInput, "cannot read: \(String(cString: strerror(errno)))"))
+                    continuation.resume(with: result)
                 }
             }
         }

@@ -16,7 +16,7 @@ func withCluster(
         environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"])
     do {
         try cluster.startAll(workers: workers)
-        try await cluster.waitUntilReady()
+        try await cluster.waitUntilReady(workers: workers)
         try await body(cluster)
     } catch {
         await cluster.stop()
