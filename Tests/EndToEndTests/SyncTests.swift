@@ -1,3 +1,4 @@
+import DeviceSync
 import Foundation
 import LocalCluster
 import TestSupport
