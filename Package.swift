@@ -128,7 +128,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
-        tests("AMQP", [logging]),
+        tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets"),
         tests("Merge", ["Changesets", "RealmState"]),
         tests("RealmState", ["Changesets"]),

@@ -81,7 +81,8 @@ extension ChannelState {
 
     /// Opens the channel again after a while, without what the broker will not have again.
     private func recover(_ reason: AMQPError, failed: ChannelOperation?) {
-        if loop.now.since(openedAt) > 30_000_000_000 { failures = 0 }
+        // One that worked for a while has earned a quick return.
+        if case .open = phase, loop.now.since(openedAt) > 30_000_000_000 { failures = 0 }
         failures += 1
         // A queue without a leader, or one whose former exclusive owner the broker still believes in, comes back by itself.
         let passing =
