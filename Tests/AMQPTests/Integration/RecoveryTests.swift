@@ -204,7 +204,8 @@ extension BrokerTests {
                 try await TestBroker.control("-q", "set_vm_memory_high_watermark", "absolute", "1MB")
                 var error: AMQPError?
                 do {
-                    // The alarm is raised at the next look at the memory; the first publish after it makes the broker say so.
+                    // The alarm is raised at the next look at the memory; the first publish after it makes the broker
+                    // say so.
                     try await eventually {
                         error = nil
                         do throws(AMQPError) {
