@@ -114,21 +114,17 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
-                argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
-                nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                argumentParser, logging, metrics, lifecycle, httpClient,
             ],
             swiftSettings: swiftSettings),
         module("LocalCluster"),
         .executableTarget(
             name: "demo",
-            dependencies: [
-                "DeviceSync", "LocalCluster", argumentParser,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
+            dependencies: ["DeviceSync", "LocalCluster", argumentParser],
             swiftSettings: swiftSettings),
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
-        tests("AMQP", ["CRabbitMQ", logging]),
+        tests("AMQP", [logging]),
         tests("Changesets"),
         tests("Merge", ["Changesets", "RealmState"]),
         tests("RealmState", ["Changesets"]),
@@ -139,12 +135,7 @@ let package = Package(
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
         tests("Gateway", ["AMQP", "SyncProtocol", "Messages", "Storage", logging, httpClient]),
         tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
-        tests(
-            "DeviceSync",
-            [
-                "Changesets", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"),
-            ]),
+        tests("DeviceSync", ["Changesets", "RealmState", "SyncProtocol", logging]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

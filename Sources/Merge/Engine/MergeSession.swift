@@ -11,6 +11,7 @@ struct MergeSession {
     private var incoming = OperationList()
     private var incomingVersions: [UInt64] = []
     private var index: ConflictIndex?
+    private var filter = ObjectFilter()
     private var walk = ConflictWalk()
 
     init(compatibility: MergeCompatibility, search: ConflictSearch) {
@@ -36,15 +37,17 @@ struct MergeSession {
             try reader.append(changeset.changeset, rank: rank, to: &incoming, &steps)
             incomingVersions.append(changeset.version)
         }
-        index =
-            switch search {
-            case .exhaustive: nil
-            case .indexed:
-                ConflictIndex(
-                    incoming, steps,
-                    followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
-                    separatesElements: matrix.compatibility.comparesErasedValuesByContent)
-            }
+        switch search {
+        case .exhaustive:
+            index = nil
+        case .indexed:
+            index = ConflictIndex(
+                incoming, steps,
+                followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
+                separatesElements: matrix.compatibility.comparesErasedValuesByContent)
+        }
+        filter.add(incoming)
+        defer { filter.remove(incoming) }
         for entry in localVersions.indices where localVersions[entry] > base {
             for position in local.ranges[entry] {
                 if !local.inFront.isEmpty, let added = local.inFront[position] {
@@ -57,7 +60,9 @@ struct MergeSession {
     }
 
     private mutating func merge(local position: Int) throws(MergeError) {
-        guard local.operations[position].isLive else { return }
+        guard local.operations[position].isLive, index == nil || filter.mayMeet(local.operations[position]) else {
+            return
+        }
         var walk = self.walk
         self.walk = ConflictWalk()
         defer { self.walk = walk }

@@ -57,6 +57,10 @@ struct RuleMatrix {
             (.arrayErase, .arrayInsert), (.arrayErase, .arrayMove), (.arrayErase, .arrayErase):
             if steps.sameContainer(left, right) { try ListRules.merge(&left, &right) }
 
+        case (.clear, .arrayInsert), (.clear, .arrayMove), (.clear, .arrayErase):
+            if compatibility.clearsFollowTheirElement, steps.sameContainer(left, right) {
+                SetAndClearRules.clear(&left, listOperation: right)
+            }
         case (.clear, .update):
             if steps.samePath(left, right) {
                 try SetAndClearRules.clear(&left, update: &right, rejectsSets: compatibility.rejectsSetMarkers)

@@ -12,6 +12,25 @@ enum SetAndClearRules {
         if left.isOlder(than: right) { left.discard() } else { right.discard() }
     }
 
+    /// A Clear of a collection that is an element of a list goes where the element goes. It differs from an assignment to
+    /// the element (8.2) only in that it knows no size to check.
+    ///
+    /// `A: any insert 9 at 0`, `B: Clear any[0] -> any[1]`. `A: any erase 0`, `B: Clear any[0] -> gone`.
+    static func clear(_ clear: inout Operation, listOperation: Operation) {
+        guard clear.endsInIndex else { return }
+        switch listOperation.code {
+        case .arrayInsert:
+            if clear.index >= listOperation.index { clear.index &+= 1 }
+        case .arrayErase:
+            if clear.index == listOperation.index { return clear.discard() }
+            if clear.index > listOperation.index { clear.index &-= 1 }
+        case .arrayMove:
+            clear.index = ListRules.shift(clear.index, from: listOperation.index, to: listOperation.destination)
+        default:
+            break
+        }
+    }
+
     /// 9.2 Clear of a collection in a mixed slot and an assignment to that slot: to make the same kind of collection and
     /// to empty it go together; otherwise the newer wins.
     ///

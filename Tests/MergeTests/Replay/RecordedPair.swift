@@ -79,6 +79,9 @@ struct RecordedPair: Sendable {
         if meet({ $0.code == 13 }, { $0.code == 13 }) { differences.append("D2") }
         if meet({ $0.code == 7 || $0.code == 1 }, { $0.fieldPath != nil }) { differences.append("D3") }
         if meet({ $0.code == 11 }, isSetMarker) { differences.append("D6") }
+        if meet({ $0.code == 11 && !($0.fieldPath?.path.isEmpty ?? true) }, { (8...10).contains($0.code) }) {
+            differences.append("clear")
+        }
         return differences
     }
 }

@@ -115,6 +115,16 @@ import Testing
         try expect([early], 1, with: [other], 2, gives: [], [other], in: [.stockClients])
     }
 
+    @Test func clearingAnElementFollowsItOnlyInConvergentMode() throws {
+        let clear = { (index: UInt32) in Instruction.clear(.at("l", .index(index)), collection: .list) }
+        for (edit, after) in [(Instruction.insert(0), clear(2)), (.remove(0), clear(0)), (.move(1, 2), clear(2))] {
+            try expect([clear(1)], with: [edit], gives: [after], [edit], in: [.convergent])
+            try expect([clear(1)], with: [edit], gives: [clear(1)], [edit], in: [.stockClients])
+        }
+        try expect([clear(1)], with: [.remove(1)], gives: [], [.remove(1)], in: [.convergent])
+        try expect([clear(0)], with: [.insert(1)], gives: [clear(0)], [.insert(1)])
+    }
+
     /// D6.
     @Test func aSetAsAMixedValueIsRefusedInConvergentMode() throws {
         let clear = Instruction.clear(.at("any"), collection: .list)
