@@ -114,17 +114,21 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
-                argumentParser, logging, metrics, lifecycle, httpClient,
+                argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
+                nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         module("LocalCluster"),
         .executableTarget(
             name: "demo",
-            dependencies: ["DeviceSync", "LocalCluster", argumentParser],
+            dependencies: [
+                "DeviceSync", "LocalCluster", argumentParser,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
             swiftSettings: swiftSettings),
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
-        tests("AMQP", [logging]),
+        tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets"),
         tests("Merge", ["Changesets", "RealmState"]),
         tests("RealmState", ["Changesets"]),
@@ -135,7 +139,12 @@ let package = Package(
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
         tests("Gateway", ["AMQP", "SyncProtocol", "Messages", "Storage", logging, httpClient]),
         tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
-        tests("DeviceSync", ["Changesets", "RealmState", "SyncProtocol", logging]),
+        tests(
+            "DeviceSync",
+            [
+                "Changesets", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"),
+            ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

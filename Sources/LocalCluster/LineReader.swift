@@ -8,8 +8,10 @@ package final class LineReader: Sendable {
         stream = AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
             Thread.detachNewThread {
                 var buffer = Data()
-                while let chunk = try? handle.read(upToCount: 65_536), !chunk.isEmpty {
-                    buffer.append(chunk)
+                // `read(upToCount:)` waits for all that it was asked for; a line must be seen as soon as it is there.
+                var chunk = [UInt8](repeating: 0, count: 65_536)
+                while case let count = read(handle.fileDescriptor, &chunk, chunk.count), count > 0 {
+                    buffer.append(contentsOf: chunk[..<count])
                     while let end = buffer.firstIndex(of: 0x0a) {
                         continuation.yield(String(decoding: buffer[buffer.startIndex..<end], as: UTF8.self))
                         buffer = Data(buffer[buffer.index(after: end)...])

@@ -148,13 +148,17 @@ package final class LocalCluster: Sendable {
         }
     }
 
-    /// Waits until the coordinator answers and every slice has an owner.
-    package func waitUntilReady() async throws {
-        struct Slice: Decodable { var owner: String? }
+    /// Waits until the coordinator answers and every slice has an owner, and a stand-by if there is more than one worker.
+    package func waitUntilReady(workers: Int) async throws {
+        struct Slice: Decodable {
+            var owner: String?
+            var standBy: [String]
+        }
         try await Self.retrying("the coordinator answers") { _ = try await operate("apps", "list") }
-        try await Self.retrying("every slice has an owner") {
-            let owned = try await operateJSON([Slice].self, "slices").filter { $0.owner != nil }.count
-            guard owned == slices else { throw LocalClusterError("\(owned) of \(slices) slices have an owner") }
+        try await Self.retrying("every slice has an owner and a stand-by") {
+            let all = try await operateJSON([Slice].self, "slices")
+            let ready = all.filter { $0.owner != nil && (workers < 2 || !$0.standBy.isEmpty) }.count
+            guard ready == slices else { throw LocalClusterError("\(ready) of \(slices) slices are served") }
         }
     }
 }

@@ -35,10 +35,12 @@ package struct WorkerConfiguration: Sendable {
 package struct WorkerLimits: Sendable {
     /// Bodies of one batch of deliveries.
     package var maxBatchBytes = 8 << 20
-    /// Realms held in memory for one slice, and what is held of each between commits.
-    package var maxRealms = 256
-    package var maxObjectsPerRealm = 20_000
-    package var maxRecentHistoryBytes = 2 << 20
+    /// What is held in memory between commits: of one slice, then of each realm.
+    package var maxRealms = 512
+    package var maxObjects = 100_000
+    package var maxHistoryBytes = 64 << 20
+    package var maxObjectsPerRealm = 50_000
+    package var maxRecentHistoryBytes = 4 << 20
     package var maxClientFilesPerRealm = 1_000
     package var maxReciprocalBytes = 1 << 20
     /// Local history that one step of a merge holds parsed.

@@ -1,7 +1,8 @@
 import Foundation
 package import Testing
 
-/// The message broker of the tests, started beside them with `Tests/broker start DIR`, which prints the variables read here.
+/// The message broker of the tests, started beside them with `Tests/broker start DIR`, which prints the variables read
+/// here.
 package enum TestBroker {
     /// The broker's address, `amqp://user:password@host:port/vhost`.
     package static var url: String? { environment("SLUICE_TEST_AMQP_URL") }
@@ -12,7 +13,8 @@ package enum TestBroker {
     /// The folder it was started in: what `control` needs.
     package static var folder: String? { environment("SLUICE_TEST_BROKER_DIR") }
 
-    /// Whether suites that need the broker run. Where it is required (continuous integration) they do without one too, and fail.
+    /// Whether suites that need the broker run. Where it is required (continuous integration) they do without one too,
+    /// and fail.
     package static var isAvailable: Bool { url != nil || isRequired }
 
     /// Whether a missing broker is a failure rather than a reason to skip.

@@ -67,7 +67,7 @@ import Testing
         try await Cluster.with { cluster in
             let workers = [try cluster.startWorker("a"), try cluster.startWorker("b")]
             let (file, _) = try await cluster.join(session: 1)
-            let before = try await cluster.ownership()
+            let before = try await cluster.settledOwnership(among: ["a", "b"])
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
             _ = try await cluster.next(IntegratedNotice.self)
             let dying = try #require(workers.first { $0.id == before.owner })
@@ -92,7 +92,7 @@ import Testing
         try await Cluster.with { cluster in
             let workers = [try cluster.startWorker("a"), try cluster.startWorker("b")]
             let (file, _) = try await cluster.join(session: 1)
-            let before = try await cluster.ownership()
+            let before = try await cluster.settledOwnership(among: ["a", "b"])
             let leaving = try #require(workers.first { $0.id == before.owner })
             let other = try #require(workers.first { $0.id != before.owner })
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
@@ -111,17 +111,7 @@ import Testing
             let first = try cluster.startWorker("a")
             _ = try await cluster.join(session: 1)
             let second = try cluster.startWorker("b")
-            let ranked = Rendezvous.ranking(of: ["a", "b"], for: cluster.slice)
-            // Deliveries go on all the while, as the coordinator's ticks do.
-            let ticks = Task {
-                while !Task.isCancelled {
-                    try await cluster.send(TickMessage(at: 0))
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-            }
-            _ = try await cluster.ownership { $0.owner == ranked.first }
-            ticks.cancel()
-            _ = try? await ticks.value
+            _ = try await cluster.settledOwnership(among: ["a", "b"])
             try await first.stop()
             try await second.stop()
         }

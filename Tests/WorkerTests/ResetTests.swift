@@ -115,14 +115,18 @@ import Testing
         #expect(try await harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident])
     }
 
-    @Test func aWholeRealmCanBeReset() async throws {
-        let harness = try await OwnerHarness.make()
+    @Test(arguments: [512, 0]) func aWholeRealmCanBeReset(_ realmsInMemory: Int) async throws {
+        var limits = WorkerLimits()
+        limits.maxRealms = realmsInMemory
+        limits.maxFoundPerReport = 2
+        let harness = try await OwnerHarness.make(limits: limits)
         let a = try await harness.join(session: 1)
         let b = try await harness.join(session: 2)
         let published = try await harness.send(
             ResetMessage(realm: harness.realm, clientFile: nil, campaign: "r-2", reason: nil))
         #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident, b.ident])
         #expect(try published.every(ResetNotice.self).map(\.clientFile) == [a.ident, b.ident])
+        #expect(try await harness.identify(b, session: 3).one(RefusedAnswer.self).campaign == "r-2")
     }
 
     @Test func reportsComeInChunks() async throws {

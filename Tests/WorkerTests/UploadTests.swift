@@ -173,3 +173,26 @@ import Testing
         #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
     }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct DamageTests {
+    @Test func aDamagedRealmDoesNotHoldUpTheOthers() async throws {
+        let harness = try await OwnerHarness.make()
+        var damaged = RealmRecord(
+            id: RealmID(7), name: RealmName(app: OwnerHarness.app, partition: "\"broken\""), generation: 1, salt: 1,
+            saltEpoch: Epoch(1))
+        damaged.schema = [0xff, 0xff]
+        var batch = SliceBatch()
+        batch.realms = [damaged]
+        try await harness.store.commit(batch, epoch: harness.owner.epoch)
+        let file = try await harness.join(session: 1)
+        let event = ChangesetMessage(
+            realm: damaged.name, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())])
+        let published = try await harness.send([
+            AMQPMessage(harness.upload(file, [Changes.schema()])), AMQPMessage(event),
+            AMQPMessage(harness.upload(file, follows: 1, [Changes.create(1, title: "fine")])),
+        ])
+        #expect(published.dead.count == 1)
+        #expect(try published.one(IntegratedNotice.self).latest.version == 2)
+        #expect(try await harness.titles() == [1: "fine"])
+    }
+}

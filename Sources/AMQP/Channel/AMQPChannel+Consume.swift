@@ -6,8 +6,8 @@ extension AMQPChannel {
     ///   - tag: the consumer's name on this channel; one is made up if nil.
     ///   - exclusive: whether to be the queue's only consumer.
     ///   - arguments: such as `x-priority`.
-    /// - Throws: `notFound`, `accessRefused` (which is also how the broker turns down a second exclusive consumer), `timeout`,
-    ///   `connectionLost`, `closed`.
+    /// - Throws: `notFound`, `accessRefused` (which is also how the broker turns down a second exclusive consumer),
+    ///   `timeout`, `connectionLost`, `closed`.
     public func consume(
         queue: String, tag: String? = nil, exclusive: Bool = false, arguments: AMQPTable = [:]
     ) async throws(AMQPError) -> AMQPConsumer {

@@ -1,10 +1,10 @@
 extension AMQPChannel {
     /// Publishes a message.
     ///
-    /// With confirms, returns when the broker has taken responsibility for it; without, when it is written. While the connection is
-    /// being recovered or blocked, or too many publishes of this channel await their confirms, the message waits its turn. A
-    /// message is written at most once: whether to try again after `connectionLost` or `timeout` is the caller's choice, and may
-    /// duplicate it. Cancelling the task does not take a message back.
+    /// With confirms, returns when the broker has taken responsibility for it; without, when it is written. While the
+    /// connection is being recovered or blocked, or too many publishes of this channel await their confirms, the
+    /// message waits its turn. A message is written at most once: whether to try again after `connectionLost` or
+    /// `timeout` is the caller's choice, and may duplicate it. Cancelling the task does not take a message back.
     ///
     /// - Parameters:
     ///   - message: the message. A mandatory one without an id is given one.
@@ -12,8 +12,8 @@ extension AMQPChannel {
     ///   - routingKey: what the exchange routes by.
     ///   - mandatory: whether a message that no queue takes fails as `unroutable`; needs confirms.
     ///   - timeout: how long all this may take; nil waits for ever.
-    /// - Throws: `unroutable`, `nacked`, `notFound` for an exchange that does not exist, `connectionLost`, `channelClosed`,
-    ///   `timeout`, `blocked`, `closed`, `invalidArgument`.
+    /// - Throws: `unroutable`, `nacked`, `notFound` for an exchange that does not exist, `connectionLost`,
+    ///   `channelClosed`, `timeout`, `blocked`, `closed`, `invalidArgument`.
     public func publish(
         _ message: AMQPMessage, exchange: String, routingKey: String, mandatory: Bool = false,
         timeout: Duration? = .seconds(30)

@@ -1,5 +1,5 @@
-// All of these may be repeated: declaring what exists as declared changes nothing. With `record`, the default, a declaration is
-// made again whenever the channel is opened again, until it is undone on the same channel.
+// All of these may be repeated: declaring what exists as declared changes nothing. With `record`, the default, a
+// declaration is made again whenever the channel is opened again, until it is undone on the same channel.
 extension AMQPChannel {
     /// Declares an exchange.
     ///
@@ -38,15 +38,17 @@ extension AMQPChannel {
     /// Declares a queue.
     ///
     /// - Returns: its name and how many messages and consumers it has.
-    /// - Throws: `preconditionFailed` when it exists otherwise, `notFound` for a passive declaration of one that does not,
-    ///   `resourceLocked` for another connection's exclusive queue, `accessRefused`, `timeout`, `connectionLost`, `closed`.
+    /// - Throws: `preconditionFailed` when it exists otherwise, `notFound` for a passive declaration of one that does
+    ///   not, `resourceLocked` for another connection's exclusive queue, `accessRefused`, `timeout`, `connectionLost`,
+    ///   `closed`.
     @discardableResult
     public func declareQueue(
         _ queue: AMQPQueueDeclaration, record: Bool = true
     ) async throws(AMQPError) -> AMQPQueueInfo {
         var queue = queue
         if queue.name.isEmpty, !queue.passive {
-            // A name of the broker's choice would change with every reconnect, under the feet of bindings and consumers.
+            // A name of the broker's choice would change with every reconnect, under the feet of bindings and
+            // consumers.
             let random = UInt64.random(in: 0 ... .max)
             queue.name = "anonymous.\(String(random, radix: 36)).\(handle.id.value)"
         }

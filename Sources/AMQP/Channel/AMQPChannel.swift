@@ -1,8 +1,8 @@
 /// A channel: the order of what is published, delivered and declared is kept within one.
 ///
-/// It survives reconnects: it is opened again, what was declared on it is declared again, its consumers are resubscribed, and then
-/// the calls that wait go on. The same happens when the broker closes the channel because an operation failed; that operation
-/// throws the broker's reason, and what else was under way `channelClosed`.
+/// It survives reconnects: it is opened again, what was declared on it is declared again, its consumers are
+/// resubscribed, and then the calls that wait go on. The same happens when the broker closes the channel because an
+/// operation failed; that operation throws the broker's reason, and what else was under way `channelClosed`.
 ///
 /// The channel closes when it is told to, or when the last reference to it and its consumers is gone.
 public final class AMQPChannel: Sendable {
@@ -26,8 +26,8 @@ public final class AMQPChannel: Sendable {
         _ = handle.link.inbox.push(.request(handle.id, request))
     }
 
-    /// Closes the channel: consumers end, unconfirmed publishes fail with `closed`, what was delivered and not acknowledged goes back
-    /// to its queues.
+    /// Closes the channel: consumers end, unconfirmed publishes fail with `closed`, what was delivered and not
+    /// acknowledged goes back to its queues.
     public func close() async {
         _ = try? await request(.close)
     }

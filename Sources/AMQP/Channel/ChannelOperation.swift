@@ -68,6 +68,23 @@ enum ChannelOperation: Sendable {
         }
     }
 
+    /// Whether the broker's reason names the queue or exchange that this is about, which it puts in quotes.
+    func isNamed(in text: String) -> Bool {
+        let names: [String] =
+            switch self {
+            case .open, .close, .qos, .confirmSelect, .cancel: []
+            case .declareExchange(let exchange): [exchange.name]
+            case .deleteExchange(let name, _), .deleteQueue(let name, _, _), .purgeQueue(let name): [name]
+            case .get(let name): [name]
+            case .declareQueue(let queue): [queue.name]
+            case .consume(let subscription): [subscription.queue]
+            case .bindExchange(let binding), .unbindExchange(let binding), .bindQueue(let binding),
+                .unbindQueue(let binding):
+                [binding.destination, binding.source]
+            }
+        return names.contains { text.contains("'\($0)'") }
+    }
+
     /// Whether a method from the broker answers this.
     func isAnswered(by reply: UInt32) -> Bool {
         if case .get = self { return reply == Method.basicGetOk || reply == Method.basicGetEmpty }

@@ -157,7 +157,8 @@ extension ChannelState {
 
     // MARK: Answers
 
-    /// Answers deliveries, unless they are of an earlier opening or were answered before: such a tag would close the channel.
+    /// Answers deliveries, unless they are of an earlier opening or were answered before: such a tag would close the
+    /// channel.
     func acknowledge(_ answer: Acknowledgement) {
         guard answer.epoch == epoch, answersDeliveries else {
             loop.statistics.staleAcknowledgements += 1

@@ -57,7 +57,11 @@ extension ChannelState {
         let others = AMQPError(.channelClosed, "another operation closed the channel: \(text)", replyCode: replyCode)
         let requests = sent
         sent = []
-        let culprit = requests.firstIndex { $0.request.operation.method == method }
+        // Several of one kind may be under way, and answers to consuming come late: the text names the queue or
+        // exchange.
+        let culprit =
+            requests.firstIndex { $0.request.operation.method == method && $0.request.operation.isNamed(in: text) }
+            ?? requests.firstIndex { $0.request.operation.method == method }
         for (index, entry) in requests.enumerated() where !entry.replay && !entry.expired {
             fail(entry.request, index == culprit ? reason : others)
         }
@@ -78,9 +82,11 @@ extension ChannelState {
 
     /// Opens the channel again after a while, without what the broker will not have again.
     private func recover(_ reason: AMQPError, failed: ChannelOperation?) {
-        if loop.now.since(openedAt) > 30_000_000_000 { failures = 0 }
+        // One that worked for a while has earned a quick return.
+        if case .open = phase, loop.now.since(openedAt) > 30_000_000_000 { failures = 0 }
         failures += 1
-        // A queue without a leader, or one whose former exclusive owner the broker still believes in, comes back by itself.
+        // A queue without a leader, or one whose former exclusive owner the broker still believes in, comes back by
+        // itself.
         let passing =
             reason.code == .channelClosed || reason.code == .resourceLocked || reason.message.contains("timeout")
             || reason.message.contains("down or inaccessible")

@@ -47,7 +47,8 @@ extension ChannelState {
         loop.wantsToPublish(self)
     }
 
-    /// A mandatory message came back. Its confirm follows, and only that ends the wait: until then the order of confirms counts.
+    /// A mandatory message came back. Its confirm follows, and only that ends the wait: until then the order of
+    /// confirms counts.
     func returned(_ message: AMQPMessage, exchange: String, routingKey: String, replyCode: Int, text: String) {
         loop.statistics.returned += 1
         let match = ledger.open.first {

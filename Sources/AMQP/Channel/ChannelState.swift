@@ -160,8 +160,8 @@ final class ChannelState {
         }
     }
 
-    /// Takes the broker's answer to the oldest request of its kind. Answers to consuming and cancelling come from the queue
-    /// itself and may be overtaken by others, so they name their consumer.
+    /// Takes the broker's answer to the oldest request of its kind. Answers to consuming and cancelling come from the
+    /// queue itself and may be overtaken by others, so they name their consumer.
     func answered(by method: UInt32, tag: amqp_bytes_t? = nil, _ reply: ChannelReply) throws(AMQPError) {
         let index = sent.firstIndex { entry in
             guard entry.request.operation.isAnswered(by: method) else { return false }

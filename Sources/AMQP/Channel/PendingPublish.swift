@@ -1,6 +1,7 @@
 /// A message on its way to the broker, and who awaits its fate.
 ///
-/// Unchecked: the publishing task fills it in and hands it to the connection's thread, which alone touches it from then on.
+/// Unchecked: the publishing task fills it in and hands it to the connection's thread, which alone touches it from then
+/// on.
 final class PendingPublish: @unchecked Sendable {
     /// The frames before the body's.
     let head: [UInt8]

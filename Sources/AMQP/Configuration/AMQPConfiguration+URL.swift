@@ -1,12 +1,12 @@
 extension AMQPConfiguration {
     /// Reads `amqp://user:password@host:port/vhost?key=value`, or `amqps://` for TLS.
     ///
-    /// User, password and virtual host may be percent-encoded. Everything but the scheme may be left out: the user is then
-    /// `guest`, the host `localhost`, the port 5672 (5671 with TLS), the virtual host `/`. Several hosts, separated by commas, are
-    /// the nodes of one cluster. Keys, all times in seconds unless their unit is written out (`500ms`, `30s`): `heartbeat`,
-    /// `connection_timeout` (a bare number is in milliseconds, as in RabbitMQ's own clients), `request_timeout`, `channel_max`, `name`,
-    /// and with TLS `cacertfile`, `certfile`, `keyfile`, `verify` (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`,
-    /// `external`).
+    /// User, password and virtual host may be percent-encoded. Everything but the scheme may be left out: the user is
+    /// then `guest`, the host `localhost`, the port 5672 (5671 with TLS), the virtual host `/`. Several hosts,
+    /// separated by commas, are the nodes of one cluster. Keys, all times in seconds unless their unit is written out
+    /// (`500ms`, `30s`): `heartbeat`, `connection_timeout` (a bare number is in milliseconds, as in RabbitMQ's own
+    /// clients), `request_timeout`, `channel_max`, `name`, and with TLS `cacertfile`, `certfile`, `keyfile`, `verify`
+    /// (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`, `external`).
     ///
     /// - Throws: `invalidArgument`, with what was expected and never with the password.
     public init(url: String) throws(AMQPError) {

@@ -39,8 +39,8 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// Present when the connection is encrypted.
     public var tls: AMQPTLSConfiguration?
 
-    /// How often either side must be heard, in whole seconds (rounded up); zero turns heartbeats off. The broker may ask for
-    /// less. A peer that is silent for two of these is given up.
+    /// How often either side must be heard, in whole seconds (rounded up); zero turns heartbeats off. The broker may
+    /// ask for less. A peer that is silent for two of these is given up.
     public var heartbeat: Duration
 
     /// How long one attempt to reach one endpoint, with handshake and login, may take.
@@ -61,7 +61,8 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// How many publishes of one channel may await their confirms; further ones wait their turn.
     public var maxOutstandingConfirms: Int
 
-    /// How many unacknowledged deliveries a channel that consumes may have when it was opened without a prefetch of its own.
+    /// How many unacknowledged deliveries a channel that consumes may have when it was opened without a prefetch of its
+    /// own.
     public var defaultPrefetch: Int
 
     /// The largest message accepted from the broker; a larger one closes the connection as a protocol error.

@@ -1,7 +1,7 @@
 /// How long a connection waits between its attempts to come back.
 ///
-/// The wait before attempt *n* is drawn at random from the upper half of `base * 2^(n-1)`, capped by `maximum`, so that the
-/// clients of a broker that restarts do not return all at once.
+/// The wait before attempt *n* is drawn at random from the upper half of `base * 2^(n-1)`, capped by `maximum`, so that
+/// the clients of a broker that restarts do not return all at once.
 public struct ReconnectPolicy: Sendable, Hashable {
     /// The longest wait before the first attempt.
     public var base: Duration

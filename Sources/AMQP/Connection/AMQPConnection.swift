@@ -2,9 +2,9 @@ public import Logging
 
 /// A connection to a broker that comes back by itself until it is closed.
 ///
-/// Each connection has a thread of its own, which sleeps until the socket or a caller wants something; all methods may be called
-/// from any task. A broker that is short of memory or disk stops reading from connections that publish: use one connection to
-/// publish and another to consume.
+/// Each connection has a thread of its own, which sleeps until the socket or a caller wants something; all methods may
+/// be called from any task. A broker that is short of memory or disk stops reading from connections that publish: use
+/// one connection to publish and another to consume.
 ///
 /// The connection closes when it is told to, or when the last reference to it, its channels and consumers is gone.
 public final class AMQPConnection: Sendable {
@@ -53,8 +53,8 @@ public final class AMQPConnection: Sendable {
     /// What the connection is doing now.
     public var state: AMQPConnectionState { link.state }
 
-    /// What the connection is doing, beginning with the present state. A slow reader misses states in between, never the newest.
-    /// Ends with `close()`.
+    /// What the connection is doing, beginning with the present state. A slow reader misses states in between, never
+    /// the newest. Ends with `close()`.
     public var stateUpdates: AsyncStream<AMQPConnectionState> { link.updates() }
 
     /// What the connection has done so far.

@@ -4,7 +4,8 @@ public enum AMQPConnectionState: Sendable, Hashable {
     case connecting
     /// Connected; the generation grows by one with every connection made, from 1.
     case connected(generation: Int)
-    /// Connected, but the broker takes no publishes until an alarm (memory, disk) is over. Publishes wait for their deadline.
+    /// Connected, but the broker takes no publishes until an alarm (memory, disk) is over. Publishes wait for their
+    /// deadline.
     case blocked(reason: String)
     /// The connection was lost; this is the attempt under way or waited for, from 1.
     case reconnecting(attempt: Int)

@@ -1,4 +1,5 @@
-/// What a channel is called between the API and the connection's thread; never used twice, unlike the number on the wire.
+/// What a channel is called between the API and the connection's thread; never used twice, unlike the number on the
+/// wire.
 struct ChannelID: Hashable, Sendable {
     var value: UInt64
 }

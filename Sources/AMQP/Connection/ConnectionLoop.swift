@@ -1,8 +1,8 @@
 import Glibc
 import Logging
 
-/// A connection as its own thread sees it: the socket, the channels, the clock. Nothing here is touched by another thread; callers
-/// reach it through the inbox.
+/// A connection as its own thread sees it: the socket, the channels, the clock. Nothing here is touched by another
+/// thread; callers reach it through the inbox.
 final class ConnectionLoop {
     let link: ConnectionLink
     var logger: Logger

@@ -1,10 +1,12 @@
 /// The deliveries of one queue, one by one or in batches.
 ///
-/// It survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier deliveries are dropped.
-/// It ends after `cancel()`, with the channel or the connection, when its task is cancelled, and with an error when the broker
-/// cancelled it or would not let it consume again. At most the channel's prefetch of deliveries is held here.
+/// It survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier deliveries
+/// are dropped. It ends after `cancel()`, with the channel or the connection, when its task is cancelled, and with an
+/// error when the broker cancelled it or would not let it consume again. At most the channel's prefetch of deliveries
+/// is held here.
 ///
-/// Dropping the last copy of a consumer cancels it; deliveries that nobody took go back to the queue when the channel closes.
+/// Dropping the last copy of a consumer cancels it; deliveries that nobody took go back to the queue when the channel
+/// closes.
 public struct AMQPConsumer: AsyncSequence, Sendable {
     /// A message that awaits an answer.
     public typealias Element = AMQPDelivery
@@ -24,7 +26,8 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
     /// The queue it consumes from.
     public var queue: String { handle.subscription.queue }
 
-    /// Stops the broker from sending more. What arrived before can still be taken and acknowledged; then the sequence ends.
+    /// Stops the broker from sending more. What arrived before can still be taken and acknowledged; then the sequence
+    /// ends.
     ///
     /// - Throws: `timeout` when the broker does not answer.
     public func cancel() async throws(AMQPError) {
@@ -42,7 +45,8 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
         try await handle.subscription.buffer.take(max: max, maxBytes: maxBytes)
     }
 
-    /// Acknowledges a delivery of this consumer and all earlier ones of it that are not answered yet, never those of other consumers.
+    /// Acknowledges a delivery of this consumer and all earlier ones of it that are not answered yet, never those of
+    /// other consumers.
     ///
     /// - Throws: `closed` when the connection was closed.
     public func ack(upTo delivery: AMQPDelivery) async throws(AMQPError) {

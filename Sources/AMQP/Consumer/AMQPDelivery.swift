@@ -1,7 +1,8 @@
 /// A message that the broker delivered and that awaits an answer.
 ///
-/// The answer goes out with the connection's next write; `ack` and `reject` return at once. The broker delivers a message again
-/// that was not answered when its connection or channel went away; the answer to the earlier delivery is then dropped.
+/// The answer goes out with the connection's next write; `ack` and `reject` return at once. The broker delivers a
+/// message again that was not answered when its connection or channel went away; the answer to the earlier delivery is
+/// then dropped.
 public struct AMQPDelivery: Sendable {
     /// The message.
     public let message: AMQPMessage
@@ -50,6 +51,7 @@ public struct AMQPDelivery: Sendable {
 extension AMQPDelivery: CustomStringConvertible {
     /// Where it came from, without its content.
     public var description: String {
-        "delivery \(deliveryTag) of \(message.body.count) bytes to \(exchange.isEmpty ? "(default)" : exchange) \(routingKey)"
+        let target = exchange.isEmpty ? "(default)" : exchange
+        return "delivery \(deliveryTag) of \(message.body.count) bytes to \(target) \(routingKey)"
     }
 }

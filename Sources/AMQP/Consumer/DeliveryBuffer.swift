@@ -1,8 +1,8 @@
 import DequeModule
 import Synchronization
 
-/// The deliveries between the connection's thread and a consumer's task. Never more than the channel's prefetch: the broker
-/// sends no more before some are answered.
+/// The deliveries between the connection's thread and a consumer's task. Never more than the channel's prefetch: the
+/// broker sends no more before some are answered.
 final class DeliveryBuffer: Sendable {
     private struct Waiter {
         let id: UInt64

@@ -1,6 +1,7 @@
 /// A queue to declare.
 public struct AMQPQueueDeclaration: Sendable, Hashable {
-    /// The name; an empty one asks for a name that nobody else uses, which `AMQPQueueInfo` tells and reconnecting keeps.
+    /// The name; an empty one asks for a name that nobody else uses, which `AMQPQueueInfo` tells and reconnecting
+    /// keeps.
     public var name: String
     /// Whether the queue survives a restart of the broker.
     public var durable: Bool

@@ -3,8 +3,8 @@ public typealias AMQPTable = [String: AMQPValue]
 
 /// A value in an AMQP table.
 ///
-/// AMQP has a dozen sizes of number; they are all read as `int` or `double`, and written in 64 bits, which RabbitMQ accepts
-/// everywhere.
+/// AMQP has a dozen sizes of number; they are all read as `int` or `double`, and written in 64 bits, which RabbitMQ
+/// accepts everywhere.
 public enum AMQPValue: Sendable, Hashable {
     /// A truth value.
     case bool(Bool)

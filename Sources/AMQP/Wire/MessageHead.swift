@@ -1,6 +1,7 @@
 import CRabbitMQ
 
-/// The method and header frames of a publish, encoded by the publishing task so that the connection's thread only copies.
+/// The method and header frames of a publish, encoded by the publishing task so that the connection's thread only
+/// copies.
 enum MessageHead {
     /// - Returns: both frames, ready for the wire; the body frames follow them.
     static func encode(

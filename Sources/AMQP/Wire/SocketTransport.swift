@@ -3,9 +3,9 @@ import Glibc
 
 /// Plain TCP: the library decodes, the reads and writes are our own.
 ///
-/// The library's own writes wait until the socket takes all of a frame. A thread that waits there reads nothing, while the
-/// broker may be waiting for us to read before it reads on; so a connection that publishes and consumes much could stall until
-/// a heartbeat is missed. Writing many frames with one call is also what makes small messages cheap.
+/// The library's own writes wait until the socket takes all of a frame. A thread that waits there reads nothing, while
+/// the broker may be waiting for us to read before it reads on; so a connection that publishes and consumes much could
+/// stall until a heartbeat is missed. Writing many frames with one call is also what makes small messages cheap.
 final class SocketTransport: Transport {
     private let library: LibraryConnection
     private let input: UnsafeMutableRawBufferPointer

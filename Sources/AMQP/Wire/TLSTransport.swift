@@ -1,8 +1,8 @@
 import CRabbitMQ
 import Glibc
 
-/// TLS, which only the library can read and write. It takes frames one by one, so ours are taken apart again for it, and it
-/// waits until the socket has taken each; its heartbeats stay on to bound that wait.
+/// TLS, which only the library can read and write. It takes frames one by one, so ours are taken apart again for it,
+/// and it waits until the socket has taken each; its heartbeats stay on to bound that wait.
 final class TLSTransport: Transport {
     private let library: LibraryConnection
     private var pool = amqp_pool_t()
@@ -63,8 +63,8 @@ final class TLSTransport: Transport {
     }
 
     func receive(_ handle: (amqp_frame_t) throws(AMQPError) -> Void) throws(AMQPError) -> (bytes: Int, more: Bool) {
-        // One frame after the other until nothing is left, neither with the library nor in the TLS layer: `poll` sees only the
-        // socket. A bounded number, so that the thread also gets to write.
+        // One frame after the other until nothing is left, neither with the library nor in the TLS layer: `poll` sees
+        // only the socket. A bounded number, so that the thread also gets to write.
         var frames = 0
         while frames < 1_000 {
             guard try library.receiveOne(handle) else { return (frames, false) }

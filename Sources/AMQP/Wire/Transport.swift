@@ -5,7 +5,8 @@ protocol Transport: AnyObject {
     /// What `poll` watches.
     var descriptor: Int32 { get }
 
-    /// Whether the library itself notices a broker that has gone silent, and throws; its heartbeats are then not reported.
+    /// Whether the library itself notices a broker that has gone silent, and throws; its heartbeats are then not
+    /// reported.
     var noticesSilence: Bool { get }
 
     /// Sends as much as the socket takes.

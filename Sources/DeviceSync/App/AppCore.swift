@@ -46,6 +46,11 @@ final class AppCore: Sendable {
         }
     }
 
+    /// The next handle of this id gets a new core, as after a launch; for tests.
+    static func forget(_ core: AppCore) {
+        registry.withLock { registry in registry = registry.filter { $0.value.core !== core } }
+    }
+
     private init(id: String, configuration: AppConfiguration, base: URL) {
         var logger = Logger(label: "DeviceSync")
         logger[metadataKey: "app"] = "\(id)"

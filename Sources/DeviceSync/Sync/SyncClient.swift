@@ -103,7 +103,9 @@ final class SyncClient: Sendable {
 
     /// Stops everything where it is, as the end of the process would; for tests.
     func abandon() {
-        for worker in workers { worker.perform { $0.abandon() } }
+        for worker in workers {
+            worker.executor.queue.sync { worker.assumeIsolated { $0.abandon() } }
+        }
         for session in allSessions { _ = remove(session, evenIfOpen: true) }
     }
 }

@@ -141,7 +141,10 @@ extension SyncWorker {
             case .fresh: freshDownloaded(slot.driver)
             }
         case .uploadGateOpened: break
-        case .sessionError(let code, let body): sessionError(ident, code, body)
+        case .sessionError(let code, let body):
+            // UNBIND goes out before whatever takes this session's place.
+            enlist(ident)
+            sessionError(ident, code, body)
         case .plainError(let error):
             sessionError(
                 ident, error.code,

@@ -40,26 +40,45 @@ package final class SQLiteSliceStore: SliceStore {
         _ slice: SliceNumber, _ place: String, _ open: () throws -> DatabaseQueue
     ) throws(StoreError) -> DatabaseQueue {
         do {
-            let database = try open()
-            let migrator = SQLiteSliceSchema.migrator
-            try database.writeWithoutTransaction { db in
-                guard try !migrator.hasBeenSuperseded(db) else {
-                    throw StoreError(.mismatch, "slice \(slice) (\(place)) was written by a newer version of Sluice")
+            var attempt = 1
+            while true {
+                do {
+                    return try prepared(try open(), slice, place)
+                } catch let error as DatabaseError where attempt < 20 && isTransient(error) {
+                    // Two workers that open a new file at the same moment stand in each other's way with its journal mode
+                    // and its migrations; what the other one has done is found done when this one looks again.
+                    Thread.sleep(forTimeInterval: 0.02 * Double(attempt))
+                    attempt += 1
                 }
             }
-            try migrator.migrate(database)
-            try database.writeWithoutTransaction { db in
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('slice', ?)", arguments: [slice.description])
-                let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
-                guard recorded == slice.description else {
-                    throw StoreError(.mismatch, "\(place) holds slice \(recorded ?? "?"); expected slice \(slice)")
-                }
-            }
-            return database
         } catch {
             throw Self.translate(error, slice: slice)
         }
+    }
+
+    private static func isTransient(_ error: DatabaseError) -> Bool {
+        ![.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY].contains(error.resultCode)
+    }
+
+    private static func prepared(
+        _ database: DatabaseQueue, _ slice: SliceNumber, _ place: String
+    ) throws -> DatabaseQueue {
+        let migrator = SQLiteSliceSchema.migrator
+        try database.writeWithoutTransaction { db in
+            guard try !migrator.hasBeenSuperseded(db) else {
+                throw StoreError(.mismatch, "slice \(slice) (\(place)) was written by a newer version of Sluice")
+            }
+        }
+        try migrator.migrate(database)
+        try database.writeWithoutTransaction { db in
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('slice', ?)", arguments: [slice.description])
+            let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
+            guard recorded == slice.description else {
+                throw StoreError(.mismatch, "\(place) holds slice \(recorded ?? "?"); expected slice \(slice)")
+            }
+        }
+        return database
     }
 
     /// Runs reads. The connection has one user at a time, so they need no transaction unless they must agree.

@@ -3,17 +3,13 @@ import Storage
 /// A client file in memory: its row, and its reciprocals once a merge has needed them.
 struct ClientFileEntry {
     var record: ClientFileRecord
-    var isDirty = false
     /// Those after `loadedAfter`, present and empty ones with no bytes; nil if none have been read.
     private(set) var reciprocals: [UInt64: [UInt8]]?
     private(set) var loadedAfter: UInt64 = 0
     private(set) var reciprocalBytes = 0
     var lastUse: UInt64 = 0
 
-    init(record: ClientFileRecord, isDirty: Bool = false) {
-        self.record = record
-        self.isDirty = isDirty
-    }
+    init(record: ClientFileRecord) { self.record = record }
 
     /// Whether the reciprocals of all versions after `version` are here.
     func hasReciprocals(after version: UInt64) -> Bool { reciprocals != nil && loadedAfter <= version }

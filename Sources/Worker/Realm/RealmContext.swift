@@ -23,6 +23,7 @@ final class RealmContext {
 
     private(set) var clientFiles: [UInt64: ClientFileEntry] = [:]
     private(set) var sessions: [SessionReference: Session] = [:]
+    private var dirtyIdents: Set<UInt64> = []
     private var uses: UInt64 = 0
     private static let maxSessions = 4_000
 
@@ -57,8 +58,8 @@ final class RealmContext {
     func update(_ ident: UInt64, _ change: (inout ClientFileRecord) -> Void) {
         guard var entry = clientFiles[ident] else { return }
         change(&entry.record)
-        entry.isDirty = true
         clientFiles[ident] = entry
+        dirtyIdents.insert(ident)
     }
 
     /// Changes what is held of a client file beside its row.
@@ -70,10 +71,11 @@ final class RealmContext {
 
     func insert(_ record: ClientFileRecord) {
         uses &+= 1
-        var entry = ClientFileEntry(record: record, isDirty: true)
+        var entry = ClientFileEntry(record: record)
         entry.load([:], after: 0)
         entry.lastUse = uses
         clientFiles[record.ident] = entry
+        dirtyIdents.insert(record.ident)
     }
 
     // MARK: Sessions
@@ -89,18 +91,18 @@ final class RealmContext {
     // MARK: Committing
 
     var dirtyClientFiles: [ClientFileRecord] {
-        clientFiles.values.lazy.filter(\.isDirty).map(\.record).sorted { $0.ident < $1.ident }
+        dirtyIdents.sorted().compactMap { clientFiles[$0]?.record }
     }
 
     /// Everything pending is durable: forgets what is beyond the limits.
     func committed(limits: WorkerLimits) {
         isDirty = false
-        for ident in clientFiles.keys {
-            clientFiles[ident]?.isDirty = false
+        for ident in dirtyIdents {
             if let bytes = clientFiles[ident]?.reciprocalBytes, bytes > limits.maxReciprocalBytes {
                 clientFiles[ident]?.forgetReciprocals()
             }
         }
+        dirtyIdents = []
         if clientFiles.count > limits.maxClientFilesPerRealm {
             let oldest = clientFiles.sorted { $0.value.lastUse < $1.value.lastUse }
             for (ident, _) in oldest.prefix(clientFiles.count - limits.maxClientFilesPerRealm / 2) {

@@ -60,19 +60,36 @@ package actor SliceOwner {
 
     /// Deals with messages in their order. What they change is durable when this returns.
     ///
+    /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is set aside,
+    /// and the others are dealt with again without it: what they had changed already changes nothing the second time.
+    ///
     /// - Returns: what to publish before the messages are acknowledged.
-    /// - Throws: `StoreError` or `WorkerError`; then nothing counts that was not committed, and the same messages may be
-    ///   given again.
+    /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
-        do {
-            for message in messages { try await handle(message) }
-            try await flush()
-        } catch {
-            forgetEverything()
-            throw error
+        var condemned: [Int: String] = [:]
+        while true {
+            var current = 0
+            do {
+                for (index, message) in messages.enumerated() {
+                    current = index
+                    if let reason = condemned[index] {
+                        try setAside(message, reason: reason, app: nil)
+                    } else {
+                        try await handle(message)
+                    }
+                }
+                current = messages.count
+                try await flush()
+                defer { published = [] }
+                return published
+            } catch {
+                forgetEverything()
+                guard !(error is StoreError), !(error is CancellationError), current < messages.count,
+                    condemned[current] == nil
+                else { throw error }
+                condemned[current] = "\(error)"
+            }
         }
-        defer { published = [] }
-        return published
     }
 
     // MARK: Publishing
@@ -84,6 +101,8 @@ package actor SliceOwner {
 
     /// The realm is changed or its clients are to be told something with the next commit.
     func touch(_ context: RealmContext) {
+        // A commit in between may have let go of it.
+        realms[context.name] = context
         if !touched.contains(context.name) { touched.append(context.name) }
     }
 
@@ -110,6 +129,7 @@ package actor SliceOwner {
         }
         published += answers
         clearPending()
+        if !contexts.isEmpty { trimRealms() }
     }
 
     private func gather(_ context: RealmContext, into batch: inout SliceBatch) {
@@ -176,11 +196,28 @@ package actor SliceOwner {
         uses &+= 1
         context.lastUse = uses
         realms[context.name] = context
-        guard realms.count > limits.maxRealms else { return }
-        let idle = realms.values.filter { $0 !== context && !touched.contains($0.name) }.sorted {
-            $0.lastUse < $1.lastUse
+    }
+
+    /// Forgets the realms that were not used for longest, until the others keep to the slice's limits.
+    private func trimRealms() {
+        var objects = 0
+        var bytes = 0
+        for (_, context) in realms {
+            objects += context.state.cachedObjectCount
+            bytes += context.recent.bytes
         }
-        for context in idle.prefix(max(1, limits.maxRealms / 8)) { realms[context.name] = nil }
+        guard realms.count > limits.maxRealms || objects > limits.maxObjects || bytes > limits.maxHistoryBytes else {
+            return
+        }
+        for context in realms.values.sorted(by: { $0.lastUse < $1.lastUse }) {
+            guard
+                realms.count > limits.maxRealms * 7 / 8 || objects > limits.maxObjects
+                    || bytes > limits.maxHistoryBytes
+            else { return }
+            objects -= context.state.cachedObjectCount
+            bytes -= context.recent.bytes
+            realms[context.name] = nil
+        }
     }
 
     func forgetRealms(of app: String) { realms = realms.filter { $0.key.app != app } }

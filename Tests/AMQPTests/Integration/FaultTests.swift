@@ -47,8 +47,8 @@ extension BrokerTests {
             }
         }
 
-        // A frame type that does not exist, a frame without its end, an answer to no question, the body of no message, a confirm
-        // of what was never published, a frame beyond the agreed size, a method that does not exist.
+        // A frame type that does not exist, a frame without its end, an answer to no question, the body of no message,
+        // a confirm of what was never published, a frame beyond the agreed size, a method that does not exist.
         @Test(
             arguments: [
                 Array(repeating: UInt8(0xFF), count: 64), [1, 0, 1, 0, 0, 0, 4, 0, 60, 0, 11, 0],
@@ -68,7 +68,8 @@ extension BrokerTests {
         }
 
         @Test func serverThatSpeaksAnotherProtocolIsAnError() async throws {
-            // Whatever listens on the epmd or the distribution port of Erlang is not AMQP; a proxy that greets with HTTP will do.
+            // Whatever listens on the epmd or the distribution port of Erlang is not AMQP; a proxy that greets with
+            // HTTP will do.
             let proxy = try FaultyProxy(brokerPort: 1)
             proxy.start()
             defer { proxy.stop() }

@@ -114,7 +114,7 @@ final class Cluster: Sendable {
     func startWorker(_ id: String, lease: Duration = .seconds(15)) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
             id: id, amqp: try AMQPConfiguration(url: TestBroker.requireURL()), topology: topology, slices: slices,
-            heartbeatInterval: .milliseconds(200), leaseDuration: lease)
+            heartbeatInterval: .milliseconds(300), leaseDuration: lease)
         return RunningWorker(
             id: id,
             service: WorkerService(
@@ -128,6 +128,17 @@ final class Cluster: Sendable {
         while true {
             if let owned = try await store.ownership(), !owned.isReleased, condition(owned) { return owned }
             try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// Waits until the worker that is first choice among these has the slice, with ticks all the while.
+    func settledOwnership(among workers: [String]) async throws -> SliceOwnership {
+        let first = Rendezvous.ranking(of: workers, for: slice).first
+        let store = try await stores.store(for: slice)
+        while true {
+            try await send(TickMessage(at: 0))
+            if let owned = try await store.ownership(), !owned.isReleased, owned.owner == first { return owned }
+            try await Task.sleep(for: .milliseconds(50))
         }
     }
 

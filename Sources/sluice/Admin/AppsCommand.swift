@@ -1,0 +1,133 @@
+import ArgumentParser
+import NIOHTTP1
+import Storage
+
+struct AppsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apps", abstract: "Create apps, show them and change their settings.",
+        subcommands: [AppsList.self, AppsShow.self, AppsCreate.self, AppsSet.self], defaultSubcommand: AppsList.self)
+}
+
+/// The settings of an app that can be given when it is created and changed afterwards.
+struct AppSettingOptions: ParsableArguments {
+    @Flag(inversion: .prefixedNo, help: "Clients may add classes and properties.")
+    var developmentMode: Bool?
+    @Flag(inversion: .prefixedNo, help: "Clients may recover unsynced changes in a reset.")
+    var clientRecovery: Bool?
+    @Option(help: "Days that a client may be away before it must reset, 1 to 3650.")
+    var maxOfflineDays: Int?
+    @Flag(inversion: .prefixedNo, help: "Anybody may log in without an account.")
+    var anonymousLogin: Bool?
+    @Flag(inversion: .prefixedNo, help: "People may register and log in with e-mail and password.")
+    var emailPasswordLogin: Bool?
+
+    func body(id: String? = nil, syncMode: String? = nil) -> AppBody {
+        AppBody(
+            id: id, syncMode: syncMode, developmentMode: developmentMode, clientRecovery: clientRecovery,
+            maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin, emailPasswordLogin: emailPasswordLogin)
+    }
+}
+
+struct AppBody: Encodable {
+    var id: String?
+    var syncMode: String?
+    var developmentMode: Bool?
+    var clientRecovery: Bool?
+    var maxOfflineDays: Int?
+    var anonymousLogin: Bool?
+    var emailPasswordLogin: Bool?
+}
+
+struct AppsList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await reportingFailures {
+            let list: AppList = try await AdminClient(try await cluster.load()).get("/apps")
+            if output.json { return try Printing.json(list.apps) }
+            if list.apps.isEmpty { Printing.note("no apps yet; make one with: sluice apps create NAME") }
+            Printing.line(AppTable.rendered(list.apps))
+        }
+    }
+}
+
+struct AppsShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one app.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The app's id.") var app: String
+
+    func run() async throws {
+        try await reportingFailures {
+            let document: AppDocument = try await AdminClient(try await cluster.load()).get("/apps/\(app.pathSegment)")
+            if output.json { return try Printing.json(document) }
+            Printing.line(AppTable.rendered([document.app]))
+            Printing.line("\(document.users) users")
+        }
+    }
+}
+
+struct AppsCreate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create", abstract: "Create an app; its sync is enabled.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var settings: AppSettingOptions
+    @Argument(help: "Its id: lower-case letters, digits, - and _, as the clients name it.") var app: String
+    @Option(help: "partition or flexible; only partition sync is served so far.") var syncMode: String?
+
+    func run() async throws {
+        try await reportingFailures {
+            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
+                .POST, "/apps", body: settings.body(id: app, syncMode: syncMode))
+            output.json ? try Printing.json(record) : Printing.line("app \(record.id) created, sync enabled")
+        }
+    }
+}
+
+struct AppsSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "set", abstract: "Change an app's settings.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var settings: AppSettingOptions
+    @Argument(help: "The app's id.") var app: String
+
+    func run() async throws {
+        try await reportingFailures {
+            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
+                .PATCH, "/apps/\(app.pathSegment)", body: settings.body())
+            output.json ? try Printing.json(record) : Printing.line(AppTable.rendered([record]))
+        }
+    }
+}
+
+enum AppTable {
+    static func rendered(_ apps: [AppRecord]) -> String {
+        var table = Table("APP", "MODE", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS")
+        for app in apps {
+            let logins = [app.anonymousLogin ? "anonymous" : nil, app.emailPasswordLogin ? "email" : nil]
+                .compactMap { $0 }
+            table.row(
+                app.id, app.syncMode.rawValue, app.syncState.rawValue, "\(app.generation)",
+                app.developmentMode ? "on" : "off", app.clientRecovery ? "on" : "off", "\(app.maxOfflineDays)",
+                logins.isEmpty ? "none" : logins.joined(separator: ","))
+        }
+        return table.rendered()
+    }
+}
+
+extension String {
+    /// As one segment of a URL's path.
+    var pathSegment: String {
+        utf8.map { byte in
+            let isPlain =
+                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+                || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count == 1 ? "0" : "") + digits
+        }
+        .joined()
+    }
+}

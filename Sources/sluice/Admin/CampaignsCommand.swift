@@ -1,0 +1,154 @@
+import ArgumentParser
+import Foundation
+import Messages
+import Storage
+
+struct CampaignsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "campaigns", abstract: "Show whom terminations reached and how each reset ended.",
+        subcommands: [CampaignsList.self, CampaignsShow.self, CampaignsWatch.self],
+        defaultSubcommand: CampaignsList.self)
+}
+
+enum CampaignTable {
+    static func rendered(_ documents: [CampaignDocument]) -> String {
+        var table = Table(
+            "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
+            "FAILED", "PENDING")
+        for document in documents {
+            let campaign = document.campaign
+            let counts = document.counts
+            table.row(
+                campaign.id, campaign.app, campaign.kind.rawValue, campaign.state.rawValue,
+                Printing.time(ofUnixMilliseconds: campaign.startedAt), "\(counts.found)", "\(counts.notified)",
+                "\(counts.recovered)", "\(counts.discarded)", "\(counts.manual)", "\(counts.failed)",
+                "\(counts.pending)")
+        }
+        return table.rendered()
+    }
+
+    static func clientRealms(_ realms: [ClientRealmDocument]) -> String {
+        var table = Table(
+            "CLIENT FILE", "PARTITION", "USER", "OUTCOME", "MODE", "RECOVERED", "DISCARDED", "EVIDENCE", "LAST SEEN",
+            "BACKUP FILE")
+        for realm in realms {
+            let report = realm.report
+            table.row(
+                "\(realm.clientFile)", realm.partition, realm.user, realm.outcome.rawValue, report?.modeUsed ?? "-",
+                report?.changesets.map { "\($0.recovered)" } ?? "-",
+                report?.changesets.map { "\($0.discarded)" } ?? "-",
+                report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" } ?? "-",
+                Printing.age(ofUnixMilliseconds: realm.lastSeen), report?.backupFile ?? "-")
+        }
+        return table.rendered()
+    }
+}
+
+struct CampaignsList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List campaigns, newest first.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "At most so many.") var limit = 20
+
+    func run() async throws {
+        try await reportingFailures {
+            let query = "?limit=\(limit)" + (app.map { "&app=\($0.pathSegment)" } ?? "")
+            let list: CampaignList = try await AdminClient(try await cluster.load()).get("/campaigns\(query)")
+            output.json ? try Printing.json(list.campaigns) : Printing.line(CampaignTable.rendered(list.campaigns))
+        }
+    }
+}
+
+struct CampaignsShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one campaign, and with --client-realms every client realm's outcome.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
+    @Flag(help: "Every client realm with its outcome.") var clientRealms = false
+    @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual or failed.")
+    var outcome: String?
+
+    func run() async throws {
+        try await reportingFailures {
+            let client = try AdminClient(try await cluster.load())
+            let id = try await client.resolve(campaign)
+            var document: CampaignDocument = try await client.get("/campaigns/\(id.pathSegment)")
+            if clientRealms || outcome != nil {
+                document.clientRealms = try await client.clientRealms(of: id, outcome: outcome)
+            }
+            if output.json { return try Printing.json(document) }
+            Printing.line(CampaignTable.rendered([document]))
+            if let reason = document.campaign.reason { Printing.line("reason: \(reason)") }
+            if let realms = document.clientRealms { Printing.line("\n" + CampaignTable.clientRealms(realms)) }
+        }
+    }
+}
+
+struct CampaignsWatch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Follow a campaign until every reset has ended.",
+        discussion: "Prints a line whenever a count changes. Ends with exit code 0 once nothing is pending.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
+
+    func run() async throws {
+        try await reportingFailures {
+            let client = try AdminClient(try await cluster.load())
+            try await CampaignWatcher(client: client, json: output.json).watch(try await client.resolve(campaign))
+        }
+    }
+}
+
+/// Prints a campaign's counts whenever they change.
+struct CampaignWatcher {
+    let client: AdminClient
+    let json: Bool
+
+    func watch(_ id: String) async throws {
+        var last: CampaignCounts?
+        while true {
+            let document: CampaignDocument = try await client.get("/campaigns/\(id.pathSegment)")
+            if document.counts != last { try show(document) }
+            last = document.counts
+            if document.campaign.state == .closed { return }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    private func show(_ document: CampaignDocument) throws {
+        if json { return try Printing.json(document) }
+        let counts = document.counts
+        Printing.line(
+            "\(Date().formatted(date: .omitted, time: .standard))  \(document.campaign.state.rawValue)"
+                + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
+                + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
+                + "  pending \(counts.pending)")
+    }
+}
+
+extension AdminClient {
+    /// - Parameter id: nil for the newest campaign.
+    func resolve(_ id: String?) async throws -> String {
+        if let id { return id }
+        let list: CampaignList = try await get("/campaigns?limit=1")
+        guard let newest = list.campaigns.first else { throw CommandFailure(.notFound, "there is no campaign yet") }
+        return newest.campaign.id
+    }
+
+    func clientRealms(of campaign: String, outcome: String?) async throws -> [ClientRealmDocument] {
+        var all: [ClientRealmDocument] = []
+        var after: String?
+        repeat {
+            let query =
+                "?limit=500" + (outcome.map { "&outcome=\($0.pathSegment)" } ?? "")
+                + (after.map { "&after=\($0.pathSegment)" } ?? "")
+            let page: ClientRealmList = try await get("/campaigns/\(campaign.pathSegment)/client-realms\(query)")
+            all += page.clientRealms
+            after = page.next
+        } while after != nil
+        return all
+    }
+}

@@ -1,0 +1,101 @@
+import AMQP
+import ArgumentParser
+import Foundation
+import Logging
+import Messages
+import Operations
+
+/// The settings that every command shares; each flag wins over its environment variable and the file.
+struct ClusterOptions: ParsableArguments {
+    @Option(help: "A YAML file of settings (SLUICE_CONFIG).")
+    var config: String?
+
+    @Option(help: "The broker, amqp://user:password@host:port/vhost (SLUICE_AMQP_URL).")
+    var amqpURL: String?
+
+    @Option(help: "What the names of all queues and exchanges begin with (SLUICE_AMQP_PREFIX).")
+    var prefix: String?
+
+    @Option(help: "How many slices the cluster has; fixed when it is created (SLUICE_SLICES).")
+    var slices: Int?
+
+    @Option(help: "Where data is kept, sqlite:<folder> (SLUICE_STORE_URL).")
+    var store: String?
+
+    @Option(help: "The coordinator's admin API, http://host:port (SLUICE_COORDINATOR_URL).")
+    var coordinatorURL: String?
+
+    @Option(help: "trace, debug, info, notice, warning or error (SLUICE_LOG_LEVEL).")
+    var logLevel: String?
+
+    /// - Parameter overrides: further settings by dotted key.
+    func load(overrides: [String: String?] = [:]) async throws -> ClusterSettings {
+        var all: [String: String?] = [
+            "amqp.url": amqpURL, "amqp.prefix": prefix, "slices": slices.map(String.init), "store.url": store,
+            "log.level": logLevel,
+        ]
+        all.merge(overrides) { _, override in override }
+        do {
+            let configuration = try await SluiceConfiguration.load(overrides: all.compactMapValues { $0 }, file: config)
+            return ClusterSettings(configuration: configuration, coordinatorURL: coordinatorURL)
+        } catch {
+            throw CommandFailure(.badInput, "\(error)")
+        }
+    }
+}
+
+/// The settings as the commands use them.
+struct ClusterSettings {
+    var configuration: SluiceConfiguration
+    var coordinatorURL: String?
+
+    var topology: Topology { Topology(prefix: configuration.prefix) }
+
+    func sliceCount() throws -> SliceCount {
+        guard let count = SliceCount(configuration.slices) else {
+            throw CommandFailure(.badInput, "slices: expected 1 to 4096, found \(configuration.slices)")
+        }
+        return count
+    }
+
+    func amqp(name: String) throws -> AMQPConfiguration {
+        var amqp = try AMQPConfiguration(url: configuration.amqpURL.revealed)
+        amqp.connectionName = "sluice \(name)"
+        return amqp
+    }
+
+    /// For commands that print results: only what goes badly wrong.
+    var quietLogger: Logger {
+        var logger = Logger(label: "sluice")
+        logger.logLevel = max(configuration.logLevel, .error)
+        return logger
+    }
+
+    /// `--coordinator-url`, else SLUICE_COORDINATOR_URL, else where this machine's coordinator listens by default.
+    var adminURL: String {
+        let url =
+            coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
+            ?? "http://\(configuration.coordinator.host):\(configuration.coordinator.port)"
+        return url.hasSuffix("/") ? String(url.dropLast()) : url
+    }
+
+    /// `admin.token`, else what a coordinator wrote to `admin.token_file`.
+    func adminToken() throws -> Secret {
+        if !configuration.adminToken.isEmpty { return configuration.adminToken }
+        let file = configuration.adminTokenFile ?? defaultTokenFile
+        guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
+            throw CommandFailure(
+                .notAllowed,
+                "no admin token: set SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE to the file that the coordinator wrote"
+                    + " (looked for \(file))")
+        }
+        return Secret(text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Beside the stores, so that on one machine nothing needs to be configured.
+    var defaultTokenFile: String {
+        let url = configuration.storeURL.revealed
+        let folder = url.hasPrefix("sqlite:") ? String(url.dropFirst("sqlite:".count)) : "."
+        return folder + "/admin-token"
+    }
+}

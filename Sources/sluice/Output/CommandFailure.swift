@@ -1,0 +1,61 @@
+import AMQP
+import ArgumentParser
+import Foundation
+import Storage
+
+/// An error for the person at the shell, with the exit code that a script can act on (sysexits.h).
+struct CommandFailure: Error, CustomStringConvertible {
+    enum Kind: Int32 {
+        case badInput = 65
+        case notFound = 66
+        case unreachable = 69
+        case internalError = 70
+        case tryAgain = 75
+        case notAllowed = 77
+    }
+
+    var kind: Kind
+    var message: String
+
+    init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+
+    var description: String { message }
+}
+
+/// Runs a command's body; whatever it throws is printed once to standard error and becomes the exit code.
+func reportingFailures(_ body: () async throws -> Void) async throws {
+    do {
+        try await body()
+    } catch let exit as ExitCode {
+        throw exit
+    } catch is CancellationError {
+        throw ExitCode(130)
+    } catch {
+        let failure = CommandFailure(describing: error)
+        Printing.note("sluice: \(failure.message)")
+        throw ExitCode(failure.kind.rawValue)
+    }
+}
+
+extension CommandFailure {
+    init(describing error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as AMQPError:
+            self.init(error.isRetriable ? .unreachable : .internalError, "broker: \(error)")
+        case let error as StoreError:
+            let kind: Kind =
+                switch error.code {
+                case .notFound: .notFound
+                case .unavailable: .tryAgain
+                case .alreadyExists, .mismatch, .invalidURL: .badInput
+                default: .internalError
+                }
+            self.init(kind, "store: \(error)")
+        default: self.init(.internalError, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+
+/// `--json`, shared by every command that shows something.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print JSON instead of a table.")
+    var json = false
+}
+
+enum Printing {
+    static func json(_ value: some Encodable, pretty: Bool = false) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting =
+            pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+        line(String(decoding: try encoder.encode(value), as: UTF8.self))
+    }
+
+    static func line(_ text: String) {
+        write(text, to: .standardOutput)
+    }
+
+    static func note(_ text: String) {
+        write(text, to: .standardError)
+    }
+
+    /// Whoever read it may have gone (`| head`); then there is nobody left to tell.
+    private static func write(_ text: String, to handle: FileHandle) {
+        do { try handle.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(141) }
+    }
+
+    /// Replaces what is on a terminal; in a pipe or a log it is printed below, after a blank line.
+    static func refresh(_ text: String) {
+        if isatty(STDOUT_FILENO) == 1 { line("\u{1b}[H\u{1b}[2J" + text) } else { line(text + "\n") }
+    }
+
+    static func age(ofUnixMilliseconds at: UInt64, now: Date = Date()) -> String {
+        let seconds = max(0, now.timeIntervalSince1970 - Double(at) / 1000)
+        return switch seconds {
+        case ..<90: "\(Int(seconds)) s"
+        case ..<5400: "\(Int(seconds / 60)) min"
+        case ..<172_800: "\(Int(seconds / 3600)) h"
+        default: "\(Int(seconds / 86400)) d"
+        }
+    }
+
+    static func time(ofUnixMilliseconds at: UInt64) -> String {
+        Date(timeIntervalSince1970: Double(at) / 1000).formatted(.iso8601)
+    }
+}

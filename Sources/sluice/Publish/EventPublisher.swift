@@ -1,0 +1,119 @@
+import AMQP
+import Foundation
+import Glibc
+import Messages
+
+/// Publishes events one after another, each confirmed and known to have reached a queue.
+struct EventPublisher {
+    var cluster: ClusterOptions
+    var options: EventOptions
+
+    func publishAll(fromArguments: () throws -> Event, fromJSON: (EventLine) throws -> Event) async throws {
+        let settings = try await cluster.load()
+        let slices = try settings.sliceCount()
+        let connection = AMQPConnection(configuration: try settings.amqp(name: "publish"), logger: settings.quietLogger)
+        try await connection.start()
+        do {
+            let channel = try await connection.openChannel(confirms: true)
+            try await settings.topology.declareShared(on: channel, slices: slices)
+            var count = 0
+            func publish(_ event: Event) async throws {
+                count += 1
+                let id = options.idPrefix.map { "\($0)-\(count)" } ?? UUID().uuidString.lowercased()
+                let (exchange, key) = event.destination(in: settings.topology, slices: slices)
+                try await channel.publish(
+                    try event.message(id: id), exchange: exchange, routingKey: key, mandatory: true)
+                try report(id: id, exchange: exchange, key: key)
+            }
+            if let file = options.file {
+                for try await line in try EventLines(file: file) { try await publish(try fromJSON(line)) }
+                if !options.json { Printing.note("\(count) published") }
+            } else {
+                try await publish(try fromArguments())
+            }
+        } catch {
+            await connection.close()
+            throw error
+        }
+        await connection.close()
+    }
+
+    private func report(id: String, exchange: String, key: String) throws {
+        if options.json {
+            try Printing.json(["messageId": id, "exchange": exchange, "routingKey": key])
+        } else if options.file == nil {
+            Printing.line("published \(id) to \(exchange)\(key.isEmpty ? "" : " key \(key)")")
+        }
+    }
+}
+
+/// The non-empty lines of a file or of standard input, read as they come; a line is limited to 64 MiB.
+struct EventLines: AsyncSequence {
+    typealias Element = EventLine
+    static let maxLineBytes = 64 << 20
+    let handle: FileHandle
+
+    init(file: String) throws {
+        if file == "-" {
+            handle = .standardInput
+        } else if let opened = FileHandle(forReadingAtPath: file) {
+            handle = opened
+        } else {
+            throw CommandFailure(.notFound, "cannot read \(file): no such file, or not allowed")
+        }
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let handle: FileHandle
+        /// What follows the last line feed read.
+        private var rest = Data()
+        /// Whole lines read and not yet handed out, last first.
+        private var lines: [EventLine] = []
+        private var number = 0
+        private var isAtEnd = false
+
+        init(handle: FileHandle) { self.handle = handle }
+
+        mutating func next() async throws -> EventLine? {
+            while lines.isEmpty, !isAtEnd {
+                guard rest.count < EventLines.maxLineBytes else {
+                    throw CommandFailure(
+                        .badInput, "line \(number + 1) is longer than \(EventLines.maxLineBytes) bytes")
+                }
+                let chunk = try await read()
+                isAtEnd = chunk.isEmpty
+                rest.append(isAtEnd ? Data([0x0a]) : chunk)
+                split()
+            }
+            return lines.popLast()
+        }
+
+        private mutating func split() {
+            guard let end = rest.lastIndex(of: 0x0a) else { return }
+            for line in rest[rest.startIndex..<end].split(separator: 0x0a, omittingEmptySubsequences: false) {
+                number += 1
+                let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                if !text.isEmpty { lines.append(EventLine(number: number, text: text)) }
+            }
+            lines.reverse()
+            rest = Data(rest[rest.index(after: end)...])
+        }
+
+        /// What there is, at least one byte before the end. A pipe may block for ever, so it is read on a queue of its own.
+        private func read() async throws -> Data {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async { [handle] in
+                    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+                    let count = Glibc.read(handle.fileDescriptor, &chunk, chunk.count)
+                    let result: Result<Data, any Error> =
+                        count >= 0
+                        ? .success(Data(chunk[..<count]))
+                        : .failure(CommandFailure(.badInput, "cannot read: \(String(cString: strerror(errno)))"))
+                    continuation.resume(with: result)
+                }
+            }
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
+}

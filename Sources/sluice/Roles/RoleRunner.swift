@@ -1,0 +1,109 @@
+import AMQP
+import Coordinator
+import Foundation
+import Gateway
+import Logging
+import Messages
+import Metrics
+import Operations
+import ServiceLifecycle
+import Storage
+import UnixSignals
+import Worker
+
+/// Builds the services of a process from its settings and runs them as one group until SIGTERM or SIGINT.
+struct RoleRunner {
+    enum Role: String, CaseIterable { case coordinator, worker, gateway }
+
+    let settings: ClusterSettings
+    let logger: Logger
+    private let metrics = PrometheusRegistry()
+    private let readiness = Readiness()
+    private let id: String
+
+    /// - Parameter name: how the process is called in logs.
+    init(settings: ClusterSettings, name: String) {
+        let configuration = settings.configuration
+        LoggingBootstrap.bootstrap(format: configuration.logFormat, level: configuration.logLevel)
+        MetricsSystem.bootstrap(metrics)
+        self.settings = settings
+        id = configuration.id ?? "\(name)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        var logger = Logger(label: "sluice.\(name)")
+        logger[metadataKey: "id"] = "\(id)"
+        self.logger = logger
+    }
+
+    /// - Parameter operationsPort: the default, where the settings name none.
+    func run(_ roles: [Role], operationsPort: Int) async throws {
+        let configuration = settings.configuration
+        let slices = try settings.sliceCount()
+        let storeURL = configuration.storeURL.revealed
+        let control = try await ControlStores.open(url: storeURL)
+        let recorded = try await control.sliceCount(orCreate: slices.value)
+        guard recorded == slices.value else {
+            throw CommandFailure(
+                .badInput,
+                "this cluster was created with \(recorded) slices and the settings say \(slices.value); set SLUICE_SLICES=\(recorded)"
+            )
+        }
+        logger.info("starting", metadata: ["roles": "\(roles.map(\.rawValue).joined(separator: ","))"])
+
+        var services: [any Service] = [
+            OperationsService(
+                host: configuration.operationsHost, port: configuration.operationsPort ?? operationsPort,
+                readiness: readiness, metrics: metrics, logger: logger)
+        ]
+        for role in roles {
+            switch role {
+            case .coordinator: services.append(try coordinator(control: control, slices: slices))
+            case .worker: services.append(try await worker(control: control, slices: slices, storeURL: storeURL))
+            case .gateway: services.append(try gateway(control: control, slices: slices))
+            }
+        }
+        var group = ServiceGroupConfiguration(
+            services: services.map {
+                ServiceGroupConfiguration.ServiceConfiguration(
+                    service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup)
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = configuration.shutdownDeadline
+        group.maximumCancellationDuration = .seconds(5)
+        try await ServiceGroup(configuration: group).run()
+        logger.info("stopped")
+    }
+
+    private func coordinator(control: any ControlStore, slices: SliceCount) throws -> CoordinatorService {
+        let configuration = settings.configuration
+        return CoordinatorService(
+            configuration: CoordinatorConfiguration(
+                id: id, host: configuration.coordinator.host, port: configuration.coordinator.port,
+                adminToken: configuration.adminToken,
+                adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
+                amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
+                tickInterval: configuration.tickInterval),
+            control: control, readiness: readiness, logger: logger)
+    }
+
+    private func worker(
+        control: any ControlStore, slices: SliceCount, storeURL: String
+    ) async throws -> WorkerService {
+        let configuration = settings.configuration
+        return WorkerService(
+            configuration: WorkerConfiguration(
+                id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
+                prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
+                leaseDuration: configuration.leaseDuration),
+            apps: control, stores: try SliceStores.open(url: storeURL), readiness: readiness, logger: logger)
+    }
+
+    private func gateway(control: any ControlStore, slices: SliceCount) throws -> GatewayService {
+        let configuration = settings.configuration
+        return GatewayService(
+            configuration: GatewayConfiguration(
+                id: id, host: configuration.gateway.host, port: configuration.gateway.port,
+                publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
+                topology: settings.topology, slices: slices),
+            control: control, readiness: readiness, logger: logger)
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+
+@main
+struct Sluice: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sluice",
+        abstract: "A self-hosted Device Sync server: sync workers on RabbitMQ, for stock Realm clients.",
+        discussion: """
+            Start with everything in one process, create an app, and point a client at the gateway:
+
+              sluice up
+              sluice apps create tasks
+              sluice sync terminate tasks --enable     # every client realm must reset ...
+              sluice campaigns watch                   # ... and this is how each one ends
+
+            Settings come from flags, then from the environment (SLUICE_AMQP_URL ...), then from a YAML file named by
+            --config or SLUICE_CONFIG. Commands print tables; --json prints one JSON document, or one a line when live.
+
+            Exit codes: 0 done, 64 wrong usage, 65 bad input, 66 not found, 69 broker or coordinator not reachable,
+            70 internal error, 75 try again later, 77 not allowed.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
+            AppsCommand.self, SyncCommand.self, CampaignsCommand.self,
+            PublishCommand.self, QueuesCommand.self, SlicesCommand.self,
+        ])
+}

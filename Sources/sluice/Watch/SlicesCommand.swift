@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Messages
+
+struct SlicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slices", abstract: "Show who owns each slice, who stands by, and the epochs.",
+        discussion: "With --app and --partition: only the slice that the realm lives in.")
+
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "With --partition: the realm's app.") var app: String?
+    @Option(help: "With --app: the realm's partition value.") var partition: String?
+    @Flag(help: "Go on, once a second, until interrupted.") var live = false
+    @Option(help: "Seconds between two looks with --live.") var interval = 1.0
+
+    func run() async throws {
+        try await reportingFailures {
+            let settings = try await cluster.load()
+            let only = try wanted(settings)
+            let client = try AdminClient(settings)
+            repeat {
+                let list: SliceList = try await client.get("/cluster/slices")
+                try show(list.slices.filter { only == nil || $0.slice == only })
+                if live { try await Task.sleep(for: .seconds(max(0.1, interval))) }
+            } while live
+        }
+    }
+
+    private func wanted(_ settings: ClusterSettings) throws -> Int? {
+        switch (app, partition) {
+        case (nil, nil): return nil
+        case (let app?, let partition?):
+            let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
+            return realm.slice(of: try settings.sliceCount()).value
+        default: throw CommandFailure(.badInput, "--app and --partition belong together: a realm is both")
+        }
+    }
+
+    private func show(_ slices: [SliceDocument]) throws {
+        if output.json { return try Printing.json(slices) }
+        var table = Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "LAST HEARD")
+        for slice in slices {
+            table.row(
+                "\(slice.slice)", slice.owner ?? "-",
+                slice.standBy.isEmpty ? "-" : slice.standBy.joined(separator: ","),
+                slice.epoch.map(String.init) ?? "-", slice.unacknowledged.map(String.init) ?? "-",
+                slice.lastHeardAt.map { Printing.age(ofUnixMilliseconds: $0) } ?? "-")
+        }
+        live ? Printing.refresh(table.rendered()) : Printing.line(table.rendered())
+    }
+}
+
+/// The slices' owners by number, for commands that can do without them.
+enum SliceOwners {
+    static func ask(_ settings: ClusterSettings) async -> [Int: SliceDocument] {
+        guard let client = try? AdminClient(settings),
+            let list: SliceList = try? await client.get("/cluster/slices")
+        else { return [:] }
+        return Dictionary(list.slices.map { ($0.slice, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+@Suite(.timeLimit(.minutes(1)))
+struct LocalRealmTests {
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(UUID().uuidString)")
+        deinit { try? FileManager.default.removeItem(at: url) }
+        var configuration: Realm.Configuration {
+            Realm.Configuration(fileURL: url.appendingPathComponent("a.realm"), dynamicSchema: Device.schema)
+        }
+    }
+    struct Stop: Error {}
+
+    @discardableResult
+    private func inRealm<R>(_ configuration: Realm.Configuration, _ body: (Realm) throws -> R) throws -> R {
+        try body(Realm(configuration: configuration))
+    }
+
+    @Test func everyKindOfValueSurvivesReopening() throws {
+        let folder = Folder()
+        try inRealm(folder.configuration) { realm in
+            try realm.write {
+                let friend = realm.dynamicCreate("Task", value: ["_id": "friend"])
+                realm.dynamicCreate(
+                    "Task",
+                    value: [
+                        "_id": "a", "title": "text", "count": 7, "done": true, "numbers": [1, 2], "friends": [friend],
+                        "best": friend, "any": AnyRealmValue.list([.int(1), .string("x")]), "names": ["k": "v"],
+                        "tags": ["t", "s"], "address": ["street": "High Street"],
+                    ])
+            }
+        }
+        #expect(!RealmCore.isOpen(folder.configuration.fileURL ?? folder.url))
+        try inRealm(folder.configuration) { realm in
+            let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
+            #expect(task["title"] as? String == "text")
+            #expect(task["count"] as? Int == 7)
+            #expect(task["done"] as? Bool == true)
+            #expect((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2])
+            #expect(((task["friends"] as? DynamicList)?.first as? DynamicObject)?.primaryKey as? String == "friend")
+            #expect((task["best"] as? DynamicObject)?.primaryKey as? String == "friend")
+            #expect(task["any"] as? AnyRealmValue == .list([.int(1), .string("x")]))
+            #expect((task["names"] as? DynamicMap)?["k"] as? String == "v")
+            #expect((task["tags"] as? DynamicSet)?.compactMap { $0 as? String } == ["s", "t"])
+            #expect((task["address"] as? DynamicObject)?["street"] as? String == "High Street")
+        }
+    }
+
+    @Test func aThrowingWriteLeavesNothing() throws {
+        let folder = Folder()
+        let realm = try Realm(configuration: folder.configuration)
+        #expect(throws: Stop.self) {
+            try realm.write {
+                realm.dynamicCreate("Task", value: ["_id": "a"])
+                throw Stop()
+            }
+        }
+        #expect(realm.isEmpty)
+        #expect(!realm.isInWriteTransaction)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
+        #expect(realm.dynamicObjects("Task").count == 1)
+    }
+
+    @Test func aFrozenRealmStaysAsItWas() throws {
+        let folder = Folder()
+        let realm = try Realm(configuration: folder.configuration)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "one"]) }
+        let frozen = realm.freeze()
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["title"] = "two" }
+        #expect(frozen.titles() == ["a": "one"])
+        #expect(frozen.thaw().titles() == ["a": "two"])
+        #expect(realm.syncSession == nil)
+    }
+
+    @Test func deletingAnObjectClearsLinksToIt() throws {
+        let folder = Folder()
+        let realm = try Realm(configuration: folder.configuration)
+        try realm.write {
+            let friend = realm.dynamicCreate("Task", value: ["_id": "b"])
+            realm.dynamicCreate("Task", value: ["_id": "a", "best": friend, "friends": [friend]])
+        }
+        let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
+        try realm.write { (task["best"] as? DynamicObject).map(realm.delete) }
+        #expect(task["best"] == nil)
+        #expect((task["friends"] as? DynamicList)?.isEmpty == true)
+    }
+
+    @Test func collectionNotificationsListExactlyTheDifference() async throws {
+        let folder = Folder()
+        let realm = try await Realm(configuration: folder.configuration)
+        try realm.write { for key in ["a", "b", "c"] { realm.dynamicCreate("Task", value: ["_id": key]) } }
+        let changes = Mutex<[[[Int]]]>([])
+        let token = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "test")) { change in
+            if case .update(_, let deletions, let insertions, let modifications) = change {
+                changes.withLock { $0.append([deletions, insertions, modifications]) }
+            } else {
+                changes.withLock { $0.append([]) }
+            }
+        }
+        #expect(await eventually { changes.withLock { $0.count } == 1 })
+        try realm.write {
+            realm.dynamicObject(ofType: "Task", forPrimaryKey: "a").map(realm.delete)
+            realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = 1
+            realm.dynamicCreate("Task", value: ["_id": "d"])
+        }
+        #expect(await eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
+        token.invalidate()
+        try realm.write { realm.deleteAll() }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(changes.withLock { $0.count } == 2)
+    }
+
+    @Test func anotherTypeForAPropertyIsRefused() throws {
+        let folder = Folder()
+        try inRealm(folder.configuration) { _ in }
+        var other = folder.configuration
+        other.dynamicSchema = [
+            ObjectSchemaDescription(
+                "Task", primaryKey: PropertyDescription("_id", .string),
+                properties: [PropertyDescription("count", .string)])
+        ]
+        #expect { try Realm(configuration: other) } throws: { ($0 as? Realm.Error)?.code == .schemaMismatch }
+    }
+
+    @Test func anOpenRealmIsNotDeleted() throws {
+        let folder = Folder()
+        try inRealm(folder.configuration) { (_: Realm) -> Void in
+            #expect { try Realm.deleteFiles(for: folder.configuration) } throws: {
+                ($0 as? Realm.Error)?.code == .alreadyOpen
+            }
+        }
+        #expect(try Realm.deleteFiles(for: folder.configuration))
+        #expect(try !Realm.deleteFiles(for: folder.configuration))
+    }
+
+    @Test func aDamagedFileIsAnErrorAndNoCrash() throws {
+        let folder = Folder()
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data(repeating: 7, count: 5000).write(to: try #require(folder.configuration.fileURL))
+        #expect { try Realm(configuration: folder.configuration) } throws: {
+            ($0 as? Realm.Error)?.code == .invalidDatabase
+        }
+    }
+
+    @Test func anInMemoryRealmIsSharedByNameAndGoneWithItsLastInstance() throws {
+        var configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, dynamicSchema: Device.schema)
+        configuration.schemaVersion = 0
+        try inRealm(configuration) { realm in
+            try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+            #expect(try inRealm(configuration) { $0.dynamicObjects("Task").count } == 1)
+        }
+        #expect(try inRealm(configuration) { $0.isEmpty })
+    }
+}

@@ -1,0 +1,330 @@
+import Changesets
+import Foundation
+import RealmState
+import SyncProtocol
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// Whole resets over a real socket.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientResetTests {
+    /// How often the blocks ran, and what they saw.
+    final class Calls: Sendable {
+        struct Contents {
+            var before: [[String: String?]] = []
+            var after: [[String: String?]] = []
+        }
+        let contents = Mutex(Contents())
+        var counts: [Int] { contents.withLock { [$0.before.count, $0.after.count] } }
+        var before: ClientResetBeforeBlock {
+            { realm in self.contents.withLock { $0.before.append(realm.titles()) } }
+        }
+        var after: ClientResetAfterBlock {
+            { _, realm in self.contents.withLock { $0.after.append(realm.titles()) } }
+        }
+    }
+
+    /// A realm with one synced object "a", an unsynced edit of it and an unsynced object "b"; not connected.
+    private func offline(_ device: Device, _ server: TestServer, _ mode: ClientResetMode) async throws -> Realm {
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration(mode))
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "old"]) }
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["title"] = "client" }
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) }
+        server.forgetMessages()
+        return realm
+    }
+
+    private func outcome(_ server: TestServer, _ result: String) async -> [String: JSONValue]? {
+        var found: [String: JSONValue]?
+        _ = await eventually {
+            found = server.outcomes.compactMap { (try? JSONParser.parse($0))?.objectValue }
+                .first { $0["result"]?.stringValue == result }
+            return found != nil
+        }
+        return found
+    }
+
+    @Test func recoveryKeepsUnsyncedChangesAndUploadsThem() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let realm = try await offline(
+            device, server, .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        try server.edit { try $0.createObject(.init("Task", .string("c"))) }
+        server.terminate()
+        let session = try #require(realm.syncSession)
+        session.resume()
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+        #expect(realm.titles() == ["a": "client", "b": "offline", "c": nil])
+        #expect(server.taskCount == 3)
+        #expect(calls.counts == [1, 1])
+        #expect(calls.contents.withLock { $0.before } == [["a": "client", "b": "offline"]])
+        #expect(device.clientErrors.isEmpty)
+        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        #expect(!FileManager.default.fileExists(atPath: (realm.configuration.fileURL?.path ?? "") + ".fresh"))
+
+        let report = try #require(await outcome(server, "recovered"))
+        #expect(report["modeUsed"]?.stringValue == "recover")
+        #expect(report["changesets"]?.objectValue?["recovered"]?.integerValue == 2)
+        #expect(report["identOld"]?.integerValue != report["identNew"]?.integerValue)
+        #expect(report["realm"]?.objectValue?["partition"]?.stringValue == "\"p\"")
+    }
+
+    @Test func theWireShowsFreshCopyThenBindWithTheNewIdent() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, server, .recoverUnsyncedChanges())
+        server.terminate()
+        realm.syncSession?.resume()
+        try await #require(realm.syncSession).wait(for: .upload)
+        let names = server.messages.filter { $0.name != "mark" }.map(\.name)
+        #expect(names.starts(with: ["bind", "ident", "unbind", "bind", "ident", "unbind", "bind", "ident", "upload"]))
+        let binds = server.messages.compactMap { if case .bind(let bind) = $0 { bind } else { nil } }
+        #expect(binds.map(\.needsIdent) == [false, true, false])
+        let idents = server.messages.compactMap { if case .ident(let ident) = $0 { ident } else { nil } }
+        #expect(idents.count == 3)
+        #expect(idents[1].file == idents[2].file)
+        #expect(idents[2].download.clientVersion == 0)
+        #expect(idents[2].download.serverVersion == idents[2].latest.version)
+    }
+
+    @Test func discardingDropsThem() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let realm = try await offline(
+            device, server, .discardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { realm.titles() == ["a": "old"] })
+        try await #require(realm.syncSession).wait(for: .download)
+        #expect(!server.messages.contains { $0.name == "upload" })
+        #expect(calls.counts == [1, 1])
+        let report = try #require(await outcome(server, "discarded"))
+        #expect(report["changesets"]?.objectValue?["discarded"]?.integerValue == 2)
+    }
+
+    @Test func recoverOrDiscardDiscardsWhereRecoveryIsForbidden() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, server, .recoverOrDiscardUnsyncedChanges())
+        server.terminate(action: .clientResetNoRecovery)
+        realm.syncSession?.resume()
+        #expect(await eventually { realm.titles() == ["a": "old"] })
+        #expect(device.clientErrors.isEmpty)
+        let report = try #require(await outcome(server, "discarded"))
+        #expect(report["modeRequested"]?.stringValue == "recoverOrDiscard")
+    }
+
+    @Test func recoveryThatIsForbiddenIsLeftToTheApp() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, server, .recoverUnsyncedChanges())
+        server.terminate(action: .clientResetNoRecovery)
+        realm.syncSession?.resume()
+        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        #expect(realm.titles() == ["a": "client", "b": "offline"])
+        let report = try #require(await outcome(server, "manualPending"))
+        #expect(report["error"]?.objectValue?["name"]?.stringValue == "AutoClientResetFailed")
+        #expect(report["backupFile"]?.stringValue?.hasPrefix("recovered_realm-") == true)
+    }
+
+    @Test(arguments: [ResetMode.recover, .discard, .recoverOrDiscard])
+    func aBreakingSchemaIsLeftToTheAppInEveryMode(mode: ResetMode) async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let modes: [ResetMode: ClientResetMode] = [
+            .recover: .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after),
+            .discard: .discardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after),
+            .recoverOrDiscard: .recoverOrDiscardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after),
+        ]
+        let realm = try await offline(device, server, try #require(modes[mode]))
+        try server.replaceState { transaction in
+            try transaction.createTable("Task", key: KeySchema(name: "_id", type: .string, nullable: false))
+            try transaction.addColumn("Task", "title", ElementType(type: .int, nullable: true))
+        }
+        server.terminate()
+        let session = try #require(realm.syncSession)
+        session.resume()
+        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        #expect(calls.counts == [1, 0])
+        #expect(session.state == .inactive)
+        #expect(realm.titles() == ["a": "client", "b": "offline"])
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+    }
+
+    @Test func theAppHandlesAManualResetAtOnce() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let (path, token, fileURL) = try await manual(device, server)
+        device.errors.withLock { $0 = [] }
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(await eventually { !RealmCore.isOpen(fileURL) })
+        SyncSession.immediatelyHandleError(token)
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(!FileManager.default.fileExists(atPath: fileURL.path))
+        SyncSession.immediatelyHandleError(token)
+
+        var backup = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
+        backup.readOnly = true
+        #expect(try backedUpTitles(backup) == ["a": "client", "b": "offline"])
+        let again = try await Realm(configuration: device.configuration(.manual()), downloadBeforeOpen: .always)
+        #expect(again.titles() == ["a": "old"])
+        #expect(await outcome(server, "manualHandled") != nil)
+    }
+
+    private func backedUpTitles(_ configuration: Realm.Configuration) throws -> [String: String?] {
+        try Realm(configuration: configuration).titles()
+    }
+
+    /// Releases the realm by returning.
+    private func manual(_ device: Device, _ server: TestServer) async throws -> (String, SyncError.ActionToken, URL) {
+        let realm = try await offline(device, server, .manual())
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { !device.clientErrors.isEmpty })
+        let (path, token) = try #require(device.clientErrors.first?.clientResetInfo())
+        return (path, token, try #require(realm.configuration.fileURL))
+    }
+
+    @Test func theModesOwnHandlerComesFirst() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let own = Mutex(0)
+        let realm = try await offline(device, server, .manual(errorHandler: { _, _ in own.withLock { $0 += 1 } }))
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { own.withLock { $0 } == 1 })
+        #expect(device.clientErrors.isEmpty)
+    }
+
+    @Test func whatTheAppDoesNotHandleIsDoneAtTheNextLaunch() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let (path, _, _) = try await manual(device, server)
+        device.errors.withLock { $0 = [] }
+        device.relaunch()
+        #expect(FileManager.default.fileExists(atPath: path))
+        let realm = try await Realm(configuration: device.configuration(.manual()), downloadBeforeOpen: .always)
+        #expect(realm.titles() == ["a": "old"])
+        #expect(await outcome(server, "manualAtLaunch") != nil)
+    }
+
+    @Test func aResetThatWasInterruptedWhileDownloadingIsFinishedAtTheNextLaunch() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        try await interrupted(device, server)
+        device.relaunch()
+        server.holdsMarks = false
+        let calls = Calls()
+        let realm = try await Realm(
+            configuration: device.configuration(
+                .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after)))
+        try await #require(realm.syncSession).wait(for: .upload)
+        #expect(realm.titles() == ["a": "client", "b": "offline"])
+        #expect(server.taskCount == 2)
+        #expect(calls.counts == [1, 1])
+    }
+
+    private func interrupted(_ device: Device, _ server: TestServer) async throws {
+        let realm = try await offline(device, server, .recoverUnsyncedChanges())
+        let fresh = (realm.configuration.fileURL?.path ?? "") + ".fresh"
+        server.holdsMarks = true
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { FileManager.default.fileExists(atPath: fresh) })
+        #expect(await eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
+    }
+
+    @Test func garbageInPlaceOfTheFreshCopyIsReplaced() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, server, .recoverUnsyncedChanges())
+        try Data("no database".utf8).write(
+            to: URL(fileURLWithPath: (realm.configuration.fileURL?.path ?? "") + ".fresh"))
+        server.terminate()
+        realm.syncSession?.resume()
+        try await #require(realm.syncSession).wait(for: .upload)
+        #expect(server.taskCount == 2)
+    }
+
+    @Test func aSecondResetAfterAFinishedOneWorks() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let realm = try await offline(
+            device, server, .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        let session = try #require(realm.syncSession)
+        server.terminate()
+        session.resume()
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        server.terminate()
+        #expect(await eventually { calls.counts == [2, 2] })
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "z"]) }
+        try await session.wait(for: .upload)
+        #expect(server.taskCount == 3)
+        #expect(device.clientErrors.isEmpty)
+    }
+
+    @Test func aRecordOfAFailedRecoveryEndsInManual() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let realm = try await offline(
+            device, server, .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        let core = realm.instance.core
+        try core.setSync(
+            core.sync,
+            pendingReset: .set(
+                PendingReset(mode: .recover, action: .clientReset, time: 1, errorCode: 208, errorMessage: "earlier")))
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        #expect(calls.counts == [1, 0])
+        #expect(realm.titles() == ["a": "client", "b": "offline"])
+    }
+
+    @Test func theBeforeBlockCanCopyTheRealm() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let copy = device.folder.appendingPathComponent("copy.realm")
+        let realm = try await offline(
+            device, server,
+            .discardUnsyncedChanges(beforeReset: { before in
+                do {
+                    try before.writeCopy(configuration: Realm.Configuration(fileURL: copy))
+                } catch {
+                    Issue.record(error)
+                }
+            }))
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { realm.titles() == ["a": "old"] })
+        #expect(try backedUpTitles(Realm.Configuration(fileURL: copy)) == ["a": "client", "b": "offline"])
+    }
+}

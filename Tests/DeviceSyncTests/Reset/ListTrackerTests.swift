@@ -1,0 +1,67 @@
+import Testing
+
+@testable import DeviceSync
+
+struct ListTrackerTests {
+    @Test func insertionsAreClampedToTheOtherSidesSize() {
+        var tracker = ListTracker()
+        #expect(tracker.insert(at: 5, remoteSize: 2) == 2)
+        #expect(tracker.update(at: 5) == 2)
+    }
+
+    @Test func anInsertionMovesWhatStandsBehindIt() {
+        var tracker = ListTracker()
+        #expect(tracker.insert(at: 3, remoteSize: 1) == 1)
+        #expect(tracker.insert(at: 0, remoteSize: 2) == 0)
+        #expect(tracker.update(at: 4) == 2)
+        #expect(tracker.update(at: 0) == 0)
+        #expect(!tracker.isManual)
+    }
+
+    @Test func touchingAnotherElementGivesUp() {
+        var tracker = ListTracker()
+        _ = tracker.insert(at: 0, remoteSize: 3)
+        #expect(tracker.update(at: 1) == nil)
+        #expect(tracker.needsCopy)
+        #expect(tracker.insert(at: 0, remoteSize: 3) == nil)
+        tracker.copied()
+        #expect(!tracker.needsCopy)
+        #expect(tracker.erase(at: 0) == nil)
+    }
+
+    @Test func erasingAnOwnElementKeepsTheOthers() {
+        var tracker = ListTracker()
+        _ = tracker.insert(at: 0, remoteSize: 0)
+        _ = tracker.insert(at: 1, remoteSize: 1)
+        #expect(tracker.erase(at: 0) == 0)
+        #expect(tracker.update(at: 0) == 0)
+        #expect(!tracker.isManual)
+    }
+
+    @Test func movesBetweenOwnElementsFollowBothWays() throws {
+        var tracker = ListTracker()
+        for index in 0..<3 { _ = tracker.insert(at: index, remoteSize: index) }
+        let forward = tracker.move(from: 0, to: 2)
+        #expect(forward?.from == 0 && forward?.to == 2)
+        #expect(tracker.update(at: 0) == 0)
+        #expect(tracker.update(at: 2) == 2)
+        let back = tracker.move(from: 2, to: 0)
+        #expect(back?.from == 2 && back?.to == 0)
+        #expect(!tracker.isManual)
+    }
+
+    @Test func aMoveOfAForeignElementGivesUp() {
+        var tracker = ListTracker()
+        _ = tracker.insert(at: 0, remoteSize: 1)
+        #expect(tracker.move(from: 0, to: 1) == nil)
+        #expect(tracker.isManual)
+    }
+
+    @Test func clearStartsAnew() {
+        var tracker = ListTracker()
+        _ = tracker.erase(at: 0)
+        tracker.clear()
+        #expect(!tracker.isManual)
+        #expect(tracker.insert(at: 0, remoteSize: 0) == 0)
+    }
+}

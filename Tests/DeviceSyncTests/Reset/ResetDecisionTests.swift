@@ -1,0 +1,55 @@
+import Testing
+
+@testable import DeviceSync
+
+/// client-reset.md sections 5 and 7.
+struct ResetDecisionTests {
+    private func record(_ mode: PendingReset.Mode, _ action: PendingReset.Action = .clientReset) -> PendingReset {
+        PendingReset(mode: mode, action: action, time: 0, errorCode: 208, errorMessage: "")
+    }
+
+    @Test(
+        arguments: [ResetMode.recover, .recoverOrDiscard, .discard],
+        [PendingReset.Action.clientReset, .clientResetNoRecovery])
+    func automaticModesDownloadUnlessRecoveryIsForbidden(mode: ResetMode, action: PendingReset.Action) {
+        let start = ResetDecision.start(mode, action)
+        if mode == .recover, action == .clientResetNoRecovery {
+            guard case .fail = start else { return #expect(Bool(false), "expected a failure") }
+        } else {
+            #expect(start == .download)
+        }
+    }
+
+    @Test func manualIsTheAppsBusiness() {
+        #expect(ResetDecision.start(.manual, .clientReset) == .manual)
+        #expect(ResetDecision.start(.manual, .clientResetNoRecovery) == .manual)
+    }
+
+    @Test func withoutARecordTheModeDecides() {
+        #expect(ResetDecision.merge(.recover, .clientReset, stored: nil) == .recover)
+        #expect(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: nil) == .recover)
+        #expect(ResetDecision.merge(.recoverOrDiscard, .clientResetNoRecovery, stored: nil) == .discard)
+        #expect(ResetDecision.merge(.discard, .clientReset, stored: nil) == .discard)
+    }
+
+    @Test func aRecordOfARecoveryStopsASecondOne() {
+        let stored = record(.recover)
+        guard case .cycle = ResetDecision.merge(.recover, .clientReset, stored: stored) else {
+            return #expect(Bool(false), "expected a cycle")
+        }
+        #expect(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: stored) == .discard)
+        #expect(ResetDecision.merge(.discard, .clientReset, stored: stored) == .discard)
+    }
+
+    @Test(arguments: [ResetMode.recover, .recoverOrDiscard, .discard])
+    func aRecordOfADiscardStopsEverything(mode: ResetMode) {
+        guard case .cycle = ResetDecision.merge(mode, .clientReset, stored: record(.discard)) else {
+            return #expect(Bool(false), "expected a cycle")
+        }
+    }
+
+    @Test func aRecordOfAnotherActionDoesNotCount() {
+        let stored = record(.discard, .migrateToFLX)
+        #expect(ResetDecision.merge(.recover, .clientReset, stored: stored) == .recover)
+    }
+}

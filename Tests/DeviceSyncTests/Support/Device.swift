@@ -1,0 +1,99 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// One device with files of its own: an app on the test server, which can be killed and launched again.
+final class Device: @unchecked Sendable {
+    // Unchecked: a test uses its device from one task at a time.
+    static let schema = [
+        ObjectSchemaDescription(
+            "Task", primaryKey: PropertyDescription("_id", .string),
+            properties: [
+                PropertyDescription("title", .string, isOptional: true), PropertyDescription("count", .int),
+                PropertyDescription("done", .bool), PropertyDescription("numbers", .int, collection: .list),
+                PropertyDescription("friends", .object("Task"), collection: .list),
+                PropertyDescription("best", .object("Task")), PropertyDescription("any", .any),
+                PropertyDescription("names", .string, collection: .map),
+                PropertyDescription("tags", .string, collection: .set),
+                PropertyDescription("address", .object("Address")),
+            ]),
+        ObjectSchemaDescription(
+            embedded: "Address", properties: [PropertyDescription("street", .string, isOptional: true)]),
+    ]
+
+    let folder: URL
+    let server: TestServer
+    let transport: StubTransport
+    private(set) var app: App
+    let errors = Mutex<[(any Error, SyncSession?)]>([])
+
+    init(_ server: TestServer) {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
+        self.server = server
+        transport = StubTransport(server: server)
+        app = Self.launch(folder, server, transport)
+        listen()
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private static let launchLock = NSLock()
+
+    private static func launch(_ folder: URL, _ server: TestServer, _ transport: StubTransport) -> App {
+        launchLock.withLock {
+            Realm.Configuration.baseDirectory = folder
+            return App(
+                id: "test", configuration: AppConfiguration(baseURL: server.baseURL, transport: transport))
+        }
+    }
+
+    private func listen() {
+        app.syncManager.callbackQueue = DispatchQueue(label: "test.callbacks")
+        app.syncManager.errorHandler = { [weak self] error, session in
+            self?.errors.withLock { $0.append((error, session)) }
+        }
+    }
+
+    /// The process ends where it is and starts again on the same files.
+    func relaunch() {
+        app.core.sync.abandon()
+        AppCore.forget(app.core)
+        app = Self.launch(folder, server, transport)
+        listen()
+    }
+
+    func login(_ email: String = "first@example.test") async throws -> User {
+        try await app.login(credentials: .emailPassword(email: email, password: "secret"))
+    }
+
+    func configuration(
+        _ mode: ClientResetMode = .recoverUnsyncedChanges(), schema: [ObjectSchemaDescription] = Device.schema
+    ) throws -> Realm.Configuration {
+        let user = try #require(app.currentUser)
+        var configuration = user.configuration(partitionValue: "p", clientResetMode: mode)
+        configuration.dynamicSchema = schema
+        return configuration
+    }
+
+    var clientErrors: [SyncError] { errors.withLock { $0.compactMap { $0.0 as? SyncError } } }
+}
+
+/// Polls until the condition holds; false after ten seconds.
+func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
+    for _ in 0..<1000 {
+        if try condition() { return true }
+        try? await Task.sleep(for: .milliseconds(10))
+    }
+    return try condition()
+}
+
+extension Realm {
+    func titles() -> [String: String?] {
+        Dictionary(
+            dynamicObjects("Task").map { (($0.primaryKey as? String) ?? "?", $0["title"] as? String) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}

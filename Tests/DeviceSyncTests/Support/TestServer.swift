@@ -1,0 +1,318 @@
+import Changesets
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import RealmState
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+/// A small sync server on a real socket: one realm, no merging (tests give it no conflicts), terminations.
+final class TestServer: @unchecked Sendable {
+    // Unchecked: everything mutable is behind `lock`.
+    struct Entry {
+        var version: UInt64
+        var file: UInt64
+        var clientVersion: UInt64
+        var timestamp: UInt64
+        var changeset: [UInt8]
+    }
+    struct File {
+        var salt: UInt64
+        var upload = UploadCursor()
+        var isReset = false
+    }
+    final class Connection {
+        let send: (ServerMessage) -> Void
+        let close: () -> Void
+        var sessions: [SessionIdent: Session] = [:]
+        init(send: @escaping (ServerMessage) -> Void, close: @escaping () -> Void) {
+            self.send = send
+            self.close = close
+        }
+    }
+    struct Session {
+        var file: UInt64?
+        var cursor: UInt64 = 0
+        var hasFailed = false
+    }
+
+    private let lock = NSLock()
+    private var channel: (any Channel)?
+    private var connections: [Connection] = []
+    private(set) var state = RealmState(indexingIncomingLinks: true)
+    private var history: [Entry] = []
+    private var files: [UInt64: File] = [:]
+    private var nextFile: UInt64 = 2
+    private var salt: UInt64 = 77
+    private var received: [ClientMessage] = []
+    private var outcomeBodies: [String] = []
+    private var resetAction = ErrorAction.clientReset
+    private var isHoldingMarks = false
+    private var heldMarks: [(Connection, SessionIdent, RequestIdent)] = []
+    /// Answers to MARK come only after this is set back.
+    var holdsMarks: Bool {
+        get { lock.withLock { isHoldingMarks } }
+        set {
+            let due = lock.withLock { () -> [(Connection, SessionIdent, RequestIdent)] in
+                isHoldingMarks = newValue
+                defer { if !newValue { heldMarks = [] } }
+                return newValue ? [] : heldMarks
+            }
+            for (connection, session, request) in due { connection.send(.mark(session: session, request: request)) }
+        }
+    }
+
+    var messages: [ClientMessage] { lock.withLock { received } }
+    var outcomes: [String] { lock.withLock { outcomeBodies } }
+    var connectionCount: Int { lock.withLock { connections.count } }
+    var port: Int { channel?.localAddress?.port ?? 0 }
+    var baseURL: String { "http://127.0.0.1:\(port)" }
+    var taskCount: Int { lock.withLock { state.objectCount(of: "Task") } }
+    func addOutcome(_ body: String) { lock.withLock { outcomeBodies.append(body) } }
+    func forgetMessages() { lock.withLock { received = [] } }
+
+    // MARK: What tests do to it
+
+    func start() async throws {
+        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                let upgrader = NIOWebSocketServerUpgrader(
+                    maxFrameSize: 1 << 24,
+                    shouldUpgrade: { channel, head in
+                        var headers = HTTPHeaders()
+                        if let choice = try? SubprotocolNegotiation.choose(
+                            from: head.headers["Sec-WebSocket-Protocol"])
+                        {
+                            headers.add(name: "Sec-WebSocket-Protocol", value: choice.token)
+                        }
+                        return channel.eventLoop.makeSucceededFuture(headers)
+                    },
+                    upgradePipelineHandler: { channel, _ in
+                        channel.eventLoop.makeCompletedFuture {
+                            try channel.pipeline.syncOperations.addHandler(TestServerHandler(server: self))
+                        }
+                    })
+                return channel.pipeline.configureHTTPServerPipeline(
+                    withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    func stop() async throws { try await channel?.close() }
+
+    func dropConnections() { for connection in lock.withLock({ connections }) { connection.close() } }
+
+    /// A write by somebody else.
+    func edit(_ body: (inout RecordingTransaction) throws -> Void) throws {
+        try lock.withLock {
+            let (_, bytes) = try state.record(body)
+            _ = state.takeChanges()
+            append(Entry(version: 0, file: 1, clientVersion: 0, timestamp: now(), changeset: try normalized(bytes)))
+            broadcast()
+        }
+    }
+
+    /// Ends sync and starts it again: new history, every client file must reset.
+    func terminate(action: ErrorAction = .clientReset) {
+        lock.withLock {
+            resetAction = action
+            for ident in files.keys { files[ident]?.isReset = true }
+            salt += 1
+            history = []
+            var builder = StateChangesets(schema: state.schema)
+            var changesets = [builder.schemaChangeset()]
+            for table in state.schema.tables {
+                for (key, object) in state.objects(of: table.name) {
+                    changesets += builder.append(ObjectAddress(table.name, key), object)
+                }
+            }
+            if let last = builder.finish() { changesets.append(last) }
+            for changeset in changesets where !changeset.isEmpty {
+                append(Entry(version: 0, file: 1, clientVersion: 0, timestamp: 0, changeset: changeset.encoded()))
+            }
+            for connection in connections {
+                for (ident, session) in connection.sessions where session.file != nil {
+                    connection.sessions[ident]?.hasFailed = true
+                    connection.send(resetError(ident))
+                }
+            }
+        }
+    }
+
+    /// An error for every live session.
+    func sendError(_ code: ErrorCode, _ body: JSONErrorBody) {
+        lock.withLock {
+            for connection in connections {
+                for ident in connection.sessions.keys {
+                    if code.entry?.sessionContinues != true { connection.sessions[ident]?.hasFailed = true }
+                    connection.send(.jsonError(session: ident, code: code, body: body))
+                }
+            }
+        }
+    }
+
+    /// The realm becomes something else behind the clients' backs; follow with `terminate()`.
+    func replaceState(_ body: (inout RecordingTransaction) throws -> Void) throws {
+        try lock.withLock {
+            var fresh = RealmState(indexingIncomingLinks: true)
+            _ = try fresh.record(body)
+            _ = fresh.takeChanges()
+            state = fresh
+        }
+    }
+
+    // MARK: Messages
+
+    func opened(_ connection: Connection) { lock.withLock { connections.append(connection) } }
+    func closed(_ connection: Connection) { lock.withLock { connections.removeAll { $0 === connection } } }
+
+    func receive(_ message: ClientMessage, _ connection: Connection) {
+        lock.withLock {
+            received.append(message)
+            if let ident = message.session, connection.sessions[ident]?.hasFailed == true {
+                if case .unbind = message { connection.sessions[ident] = nil }
+                return
+            }
+            answer(message, connection)
+        }
+    }
+
+    private func answer(_ message: ClientMessage, _ connection: Connection) {
+        switch message {
+        case .bind(let bind):
+            connection.sessions[bind.session] = Session()
+            guard bind.needsIdent else { return }
+            let ident = nextFile
+            nextFile += 1
+            files[ident] = File(salt: ident * 1000 + 7)
+            connection.send(
+                .ident(
+                    session: bind.session,
+                    file: ClientFileIdent(ident: FileIdent(ident), salt: FileSalt(ident * 1000 + 7))))
+        case .ident(let ident):
+            guard let file = files[ident.file.ident.rawValue], !file.isReset else {
+                connection.sessions[ident.session]?.hasFailed = true
+                return connection.send(resetError(ident.session))
+            }
+            connection.sessions[ident.session]?.file = ident.file.ident.rawValue
+            connection.sessions[ident.session]?.cursor = ident.download.serverVersion.rawValue
+            download(ident.session, connection)
+        case .upload(let upload):
+            guard let file = connection.sessions[upload.session]?.file else { return }
+            for entry in upload.entries where entry.clientVersion > files[file]?.upload.clientVersion ?? 0 {
+                if let changeset = try? Changeset(parsing: entry.changeset) { try? state.apply(changeset) }
+                append(
+                    Entry(
+                        version: 0, file: file, clientVersion: entry.clientVersion.rawValue,
+                        timestamp: entry.originTimestamp.rawValue,
+                        changeset: (try? normalized(entry.changeset)) ?? []))
+            }
+            _ = state.takeChanges()
+            files[file]?.upload = upload.progress
+            if !upload.entries.isEmpty { broadcast() }
+        case .mark(let session, let request):
+            if isHoldingMarks { return heldMarks.append((connection, session, request)) }
+            connection.send(.mark(session: session, request: request))
+        case .unbind(let session):
+            connection.sessions[session] = nil
+            connection.send(.unbound(session: session))
+        case .ping(let timestamp, _): connection.send(.pong(timestamp: timestamp))
+        case .query, .jsonError, .testCommand: break
+        }
+    }
+
+    private func append(_ entry: Entry) {
+        var entry = entry
+        entry.version = UInt64(history.count + 1)
+        history.append(entry)
+    }
+
+    private func broadcast() {
+        for connection in connections {
+            for (ident, session) in connection.sessions where session.file != nil && !session.hasFailed {
+                download(ident, connection)
+            }
+        }
+    }
+
+    private func download(_ ident: SessionIdent, _ connection: Connection) {
+        guard let session = connection.sessions[ident], let own = session.file, let file = files[own] else { return }
+        var newestOwn = history.filter { $0.file == own && $0.version <= session.cursor }.last?.clientVersion ?? 0
+        var entries: [DownloadEntry] = []
+        for entry in history where entry.version > session.cursor {
+            if entry.file == own {
+                newestOwn = entry.clientVersion
+                continue
+            }
+            entries.append(
+                DownloadEntry(
+                    serverVersion: ServerVersion(entry.version), clientVersion: ClientVersion(newestOwn),
+                    originTimestamp: SyncTimestamp(rawValue: entry.timestamp), originFileIdent: FileIdent(entry.file),
+                    changeset: entry.changeset))
+        }
+        let latest = UInt64(history.count)
+        connection.sessions[ident]?.cursor = latest
+        connection.send(
+            .download(
+                Download(
+                    session: ident, downloadServerVersion: ServerVersion(latest),
+                    downloadClientVersion: ClientVersion(newestOwn), latestServerVersion: ServerVersion(latest),
+                    latestSalt: latest == 0 ? 0 : VersionSalt(salt), uploadClientVersion: file.upload.clientVersion,
+                    uploadServerVersion: file.upload.serverVersion, downloadableBytes: 0, entries: entries)))
+    }
+
+    private func resetError(_ session: SessionIdent) -> ServerMessage {
+        .jsonError(
+            session: session, code: .badClientFileIdent,
+            body: JSONErrorBody(message: "sync was terminated", action: resetAction, tryAgain: false))
+    }
+
+    private func normalized(_ bytes: [UInt8]) throws -> [UInt8] { try Changeset(parsing: bytes).encoded() }
+    private func now() -> UInt64 {
+        SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000)).rawValue
+    }
+}
+
+private final class TestServerHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+    private let server: TestServer
+    private var connection: TestServer.Connection?
+    private let parser = ClientMessageParser(mode: .partition)
+
+    init(server: TestServer) { self.server = server }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        let encoder = MessageEncoder(mode: .partition)
+        let connection = TestServer.Connection(
+            send: { message in
+                guard let bytes = try? encoder.encode(message) else {
+                    Issue.record("cannot encode \(message)")
+                    return
+                }
+                channel.writeAndFlush(
+                    WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
+                    promise: nil)
+            }, close: { channel.close(promise: nil) })
+        self.connection = connection
+        server.opened(connection)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        guard frame.opcode == .binary, let connection else { return }
+        do {
+            server.receive(try parser.parse(Array(frame.unmaskedData.readableBytesView)), connection)
+        } catch {
+            Issue.record("the client sent what does not parse: \(error)")
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { if let connection { server.closed(connection) } }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+@Suite(.timeLimit(.minutes(1)))
+struct SyncingTests {
+    @Test func whatOneClientWritesAnotherReads() async throws {
+        let server = TestServer()
+        try await server.start()
+        let first = Device(server)
+        _ = try await first.login()
+        let realm = try await Realm(configuration: first.configuration())
+        try realm.write {
+            realm.dynamicCreate("Task", value: ["_id": "a", "title": "buy milk", "numbers": [1, 2, 3]])
+        }
+        try await #require(realm.syncSession).wait(for: .upload)
+
+        let second = Device(server)
+        _ = try await second.login("second@example.test")
+        let other = try await Realm(configuration: second.configuration(), downloadBeforeOpen: .always)
+        let task = try #require(other.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
+        #expect(task["title"] as? String == "buy milk")
+        #expect((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2, 3])
+
+        try other.write { task["title"] = "buy bread" }
+        #expect(await eventually { realm.titles() == ["a": "buy bread"] })
+    }
+
+    @Test func uploadsWaitForTheFirstMark() async throws {
+        let server = TestServer()
+        try await server.start()
+        server.holdsMarks = true
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        #expect(!server.messages.contains { $0.name == "upload" })
+        server.holdsMarks = false
+        #expect(await eventually { server.messages.contains { $0.name == "upload" } })
+    }
+
+    @Test func changesMadeOfflineAreUploadedAfterTheNextLaunch() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        try await offlineWrite(device, server)
+        device.relaunch()
+        #expect(device.app.currentUser != nil)
+        let again = try await Realm(configuration: device.configuration())
+        #expect(again.titles() == ["a": "first", "b": "second"])
+        again.syncSession?.resume()
+        try await #require(again.syncSession).wait(for: .upload)
+        #expect(server.taskCount == 2)
+    }
+
+    private func offlineWrite(_ device: Device, _ server: TestServer) async throws {
+        let realm = try await Realm(configuration: device.configuration())
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "first"]) }
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "second"]) }
+        #expect(server.taskCount == 1)
+    }
+
+    @Test func allRealmsOfAUserShareOneConnection() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let user = try await device.login()
+        var second = user.configuration(partitionValue: 7)
+        second.dynamicSchema = Device.schema
+        let realms = [
+            try await Realm(configuration: device.configuration()), try await Realm(configuration: second),
+        ]
+        for realm in realms { try await #require(realm.syncSession).wait(for: .download) }
+        #expect(server.connectionCount == 1)
+        #expect(user.allSessions.count == 2)
+        #expect(user.session(forPartitionValue: .int64(7)) == realms[1].syncSession)
+    }
+
+    @Test func aLostConnectionComesBack() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .download)
+        server.dropConnections()
+        #expect(await eventually { session.connectionState == .disconnected })
+        #expect(session.state == .active)
+        session.reconnect()
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        try await session.wait(for: .upload)
+        #expect(server.taskCount == 1)
+    }
+
+    @Test func aTransientErrorIsRetriedAndAFatalOneReported() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .download)
+        server.forgetMessages()
+        server.sendError(.sessionClosed, JSONErrorBody(message: "later", action: .transient, tryAgain: true))
+        #expect(await eventually { server.messages.map(\.name).starts(with: ["unbind", "bind", "ident"]) })
+        #expect(session.state == .active)
+        server.sendError(
+            .otherSessionError, JSONErrorBody(message: "no more", action: .applicationBug, tryAgain: false))
+        #expect(await eventually { session.state == .inactive })
+        #expect(await eventually { device.clientErrors.first?.message == "no more" })
+        await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
+    }
+}

@@ -1,0 +1,95 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+struct ResetTests {
+    struct Campaign: Decodable {
+        struct Counts: Decodable {
+            var found, notified, recovered, discarded, manual, failed, pending: Int
+            var addsUp: Bool { found == recovered + discarded + manual + failed + pending }
+        }
+        var counts: Counts
+    }
+    struct Termination: Decodable { var campaign: String }
+
+    @Test func aTerminationIsAccountedEvenIfTheCoordinatorDiesAtOnce() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let keeping = try await Device(cluster)
+            let dropping = try await Device(cluster, mode: "discard")
+            try keeping.create("synced")
+            try await keeping.upload()
+            try await dropping.download()
+            try keeping.session.suspend()
+            try dropping.session.suspend()
+            try keeping.create("kept")
+            try dropping.create("dropped")
+            let termination = try await cluster.operateJSON(
+                Termination.self, "sync", "terminate", Device.app, "--enable")
+            await cluster.kill("coordinator")
+            try cluster.startCoordinator()
+            try keeping.session.resume()
+            try dropping.session.resume()
+            let counts = try await LocalCluster.retrying("the campaign is complete") {
+                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
+                #expect(campaign.counts.addsUp)
+                guard campaign.counts.found == 2, campaign.counts.pending == 0 else {
+                    throw LocalClusterError("it stands at \(campaign.counts)")
+                }
+                return campaign.counts
+            }
+            #expect(counts.recovered == 1)
+            #expect(counts.discarded == 1)
+            try await keeping.upload()
+            try await dropping.download()
+            #expect(try dropping.ids() == ["synced", "kept"])
+            #expect(try keeping.ids() == ["synced", "kept"])
+            #expect(keeping.resets.value == 1)
+            #expect(dropping.resets.value == 1)
+        }
+    }
+
+    @Test func withRecoveryOffOnlyTheModeThatMayDiscardGoesOn() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let device = try await Device(cluster, mode: "recoverOrDiscard")
+            try device.create("synced")
+            try await device.upload()
+            try device.session.suspend()
+            try device.create("unsynced")
+            try await cluster.operate("apps", "set", Device.app, "--no-client-recovery")
+            let termination = try await cluster.operateJSON(
+                Termination.self, "sync", "terminate", Device.app, "--enable")
+            try device.session.resume()
+            try await LocalCluster.retrying("the reset has discarded") {
+                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
+                guard campaign.counts.discarded == 1 else { throw LocalClusterError("\(campaign.counts)") }
+            }
+            #expect(try device.ids() == ["synced"])
+        }
+    }
+
+    @Test func oneClientRealmCanBeResetFromTheShell() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let device = try await Device(cluster)
+            let bystander = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            // The first ident of a realm is 2; the server is 1.
+            try await cluster.operate(
+                "publish", "reset", "--app", Device.app, "--partition", Device.partition, "--client-file", "2")
+            try await LocalCluster.retrying("the client realm has reset") {
+                guard device.resets.value == 1 else { throw LocalClusterError("\(device.resets.value) resets") }
+            }
+            #expect(bystander.resets.value == 0)
+            try device.create("b")
+            try await device.upload()
+            try await bystander.download()
+            #expect(try bystander.ids() == ["a", "b"])
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Synchronization
+
+/// A user with a realm of one partition, as an app on a device has it. Several live in the test's process.
+final class Device: Sendable {
+    static let app = "shop"
+    static let partition = "store-nw"
+
+    let user: User
+    let resets = ResetCounter()
+    private let opened: Mutex<Realm?> = Mutex(nil)
+    private let mode: String
+
+    /// Registers a new user, logs it in and opens its realm after the first download.
+    init(_ cluster: LocalCluster, mode: String = "recover") async throws {
+        let app = App(id: Self.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
+        app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
+        let email = "\(UUID().uuidString.lowercased())@example.net"
+        try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")
+        user = try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
+        self.mode = mode
+        let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)
+        opened.withLock { $0 = realm }
+    }
+
+    private var configuration: Realm.Configuration {
+        let resets = resets
+        let after: @Sendable (Realm, Realm) -> Void = { _, _ in resets.count.withLock { $0 += 1 } }
+        let resetMode: ClientResetMode =
+            switch mode {
+            case "discard": .discardUnsyncedChanges(afterReset: after)
+            case "recoverOrDiscard": .recoverOrDiscardUnsyncedChanges(afterReset: after)
+            default: .recoverUnsyncedChanges(afterReset: after)
+            }
+        var configuration = user.configuration(partitionValue: Self.partition, clientResetMode: resetMode)
+        configuration.dynamicSchema = [
+            ObjectSchemaDescription(
+                "Item", primaryKey: PropertyDescription("_id", .string),
+                properties: [PropertyDescription("name", .string), PropertyDescription("stock", .int)])
+        ]
+        return configuration
+    }
+
+    var realm: Realm {
+        get throws {
+            guard let realm = opened.withLock({ $0 }) else { throw LocalClusterError("the realm is closed") }
+            return realm
+        }
+    }
+
+    var session: SyncSession {
+        get throws {
+            guard let session = try realm.syncSession else { throw LocalClusterError("there is no session") }
+            return session
+        }
+    }
+
+    func create(_ id: String, name: String = "thing", stock: Int = 1) throws {
+        let realm = try realm
+        try realm.write { _ = realm.dynamicCreate("Item", value: ["_id": id, "name": name, "stock": stock]) }
+    }
+
+    func ids(of className: String = "Item") throws -> Set<String> {
+        let realm = try realm
+        guard realm.schema.contains(where: { $0.name == className }) else { return [] }
+        return Set(realm.dynamicObjects(className).compactMap { $0["_id"].map { "\($0)" } })
+    }
+
+    func upload() async throws { try await session.wait(for: .upload) }
+    func download() async throws { try await session.wait(for: .download) }
+}
+
+final class ResetCounter: Sendable {
+    let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import LocalCluster
+import TestSupport
+
+/// Runs `body` with a cluster of real processes on the tests' broker, under a prefix and in a folder of its own.
+func withCluster(
+    workers: Int = 2, slices: Int = 4, _ body: (LocalCluster) async throws -> Void
+) async throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-e2e-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let cluster = LocalCluster(
+        amqpURL: try TestBroker.requireURL(), folder: folder, sluice: root.appending(path: ".build/debug/sluice").path,
+        slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8))",
+        environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"])
+    do {
+        try cluster.startAll(workers: workers)
+        try await cluster.waitUntilReady(workers: workers)
+        try await body(cluster)
+    } catch {
+        await cluster.stop()
+        throw TestBrokerError("\(error)\n\(lastLines(of: folder))")
+    }
+    await cluster.stop()
+    try? FileManager.default.removeItem(atPath: folder)
+}
+
+/// What the processes said last, for the report of a failure.
+private func lastLines(of folder: String) -> String {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/logs")) ?? []
+    return names.sorted().map { name in
+        let text = (try? String(contentsOfFile: "\(folder)/logs/\(name)", encoding: .utf8)) ?? ""
+        return (["-- \(name)"] + text.split(separator: "\n").suffix(12).map { "   \($0.prefix(300))" })
+            .joined(separator: "\n")
+    }
+    .joined(separator: "\n")
+}

@@ -1,0 +1,94 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+struct SyncTests {
+    @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let first = try await Device(cluster)
+            let second = try await Device(cluster)
+            try first.create("a", name: "from the first")
+            try await first.upload()
+            try await second.download()
+            let realm = try second.realm
+            let object = realm.dynamicObject(ofType: "Item", forPrimaryKey: "a")
+            #expect(object?["name"] as? String == "from the first")
+            try second.create("b")
+            try await second.upload()
+            try await LocalCluster.retrying("the live session hears of it unasked") {
+                guard try first.ids() == ["a", "b"] else { throw LocalClusterError("it has \(try first.ids())") }
+            }
+        }
+    }
+
+    @Test func aWorkerKilledUnderLoadLosesNothing() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let devices = [try await Device(cluster), try await Device(cluster), try await Device(cluster)]
+            let owner = try await owner(cluster)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, device) in devices.enumerated() {
+                    group.addTask {
+                        for index in 0..<60 {
+                            try device.create("\(number)-\(index)")
+                            try await Task.sleep(for: .milliseconds(10))
+                        }
+                        try await device.upload()
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(250))
+                await cluster.kill(owner)
+                try await group.waitForAll()
+            }
+            for device in devices {
+                try await device.download()
+                #expect(try device.ids().count == 180)
+            }
+            let now = try await self.owner(cluster)
+            #expect(now != owner)
+        }
+    }
+
+    @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let device = try await Device(cluster)
+            let owner = try await owner(cluster)
+            async let stopped: Void = cluster.stop(owner)
+            for index in 0..<40 { try device.create("\(index)") }
+            await stopped
+            try await device.upload()
+            let other = try await Device(cluster)
+            #expect(try other.ids().count == 40)
+        }
+    }
+
+    @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", Device.app)
+            let first = try await Device(cluster)
+            let second = try await Device(cluster)
+            for index in 0..<20 { try first.create("before-\(index)") }
+            await cluster.kill("gateway")
+            for index in 0..<20 { try first.create("during-\(index)") }
+            try cluster.startGateway()
+            try first.session.reconnect()
+            try second.session.reconnect()
+            try await first.upload()
+            try await second.download()
+            #expect(try second.ids().count == 40)
+        }
+    }
+
+    private func owner(_ cluster: LocalCluster) async throws -> String {
+        struct Slice: Decodable { var owner: String? }
+        let slices = try await cluster.operateJSON(
+            [Slice].self, "slices", "--app", Device.app, "--partition", Device.partition)
+        guard let owner = slices.first?.owner else { throw LocalClusterError("the realm's slice has no owner") }
+        return owner
+    }
+}
