@@ -26,6 +26,9 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
     /// The queue it consumes from.
     public var queue: String { handle.subscription.queue }
 
+    /// How many deliveries have arrived and wait to be taken.
+    public var bufferedCount: Int { handle.subscription.buffer.count }
+
     /// Stops the broker from sending more. What arrived before can still be taken and acknowledged; then the sequence
     /// ends.
     ///

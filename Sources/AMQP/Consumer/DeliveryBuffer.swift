@@ -34,6 +34,8 @@ final class DeliveryBuffer: Sendable {
 
     private let state = Mutex(State())
 
+    var count: Int { state.withLock { $0.deliveries.count } }
+
     /// Adds what arrived and wakes who waits for it.
     func append(_ deliveries: [AMQPDelivery]) {
         let (waiter, taken) = state.withLock { state -> (Waiter?, [AMQPDelivery]) in

@@ -20,6 +20,8 @@ struct ClusterView: Sendable {
         var owner: String?
         var standBy: [String]
         var epoch: UInt64?
+        /// Deliveries that the owner holds unacknowledged.
+        var unacknowledged: Int?
         /// Of the owner, over all its slices.
         var load: Double?
         var lastHeardAt: UInt64?
@@ -62,6 +64,7 @@ struct ClusterView: Sendable {
                 if result[slice.value].owner != nil, (result[slice.value].epoch ?? 0) >= (epoch ?? 0) { continue }
                 result[slice.value].owner = worker.worker
                 result[slice.value].epoch = epoch
+                result[slice.value].unacknowledged = heard[worker.worker]?.message.holds[String(slice.value)]
                 result[slice.value].load = worker.load
                 result[slice.value].lastHeardAt = worker.lastHeardAt
             }

@@ -32,6 +32,7 @@ actor SliceRunner {
     private var wakeUp: CheckedContinuation<Void, Never>?
     private(set) var lastError: String?
     private(set) var handled = 0
+    private var inHand = 0
 
     init(store: any SliceStore, with dependencies: Dependencies) {
         slice = store.slice
@@ -44,6 +45,8 @@ actor SliceRunner {
 
     var epoch: Epoch? { owner?.epoch }
     var isConsuming: Bool { consumer != nil }
+    /// Deliveries that the broker has given and that are not acknowledged yet.
+    var unacknowledged: Int { inHand + (consumer?.bufferedCount ?? 0) }
 
     // MARK: What is wanted
 
@@ -147,6 +150,8 @@ actor SliceRunner {
 
     private func handle(_ batch: [AMQPDelivery], of consumer: AMQPConsumer) async throws {
         guard let last = batch.last else { return }
+        inHand = batch.count
+        defer { inHand = 0 }
         // Over a new connection another worker may have been active in between.
         if last.generation != generation { owner = nil }
         generation = last.generation

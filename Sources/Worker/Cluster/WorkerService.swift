@@ -182,7 +182,9 @@ package final class WorkerService: Service {
         var owns: [SliceNumber] = []
         var standsBy: [SliceNumber] = []
         var epochs: [String: UInt64] = [:]
+        var holds: [String: Int] = [:]
         for runner in runners {
+            if await runner.isConsuming { holds[runner.slice.description] = await runner.unacknowledged }
             if let epoch = await runner.epoch {
                 owns.append(runner.slice)
                 epochs[runner.slice.description] = epoch.value
@@ -191,7 +193,8 @@ package final class WorkerService: Service {
             }
         }
         let message = HeartbeatMessage(
-            worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, load: load,
+            worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
+            load: load,
             isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
