@@ -137,7 +137,12 @@ let package = Package(
         tests("Storage", ["Changesets", "RealmState", "Messages"]),
         tests("Operations", [metrics]),
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
-        tests("Gateway", ["AMQP", "SyncProtocol", "Messages", "Storage", logging, httpClient]),
+        tests(
+            "Gateway",
+            [
+                "AMQP", "SyncProtocol", "Messages", "Storage", "Operations", logging, lifecycle, httpClient,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+            ]),
         tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
         tests(
             "DeviceSync",

@@ -173,8 +173,17 @@ extension ClusterLink: Service {
         let publishing = AMQPConnection(configuration: settings, logger: logger)
         settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), consuming"
         let consuming = AMQPConnection(configuration: settings, logger: logger)
-        try await connect(publishing)
-        try await connect(consuming)
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await self.connect(publishing)
+                try await self.connect(consuming)
+            }
+        } catch is CancellationError {
+            // Stopped before there was a broker: nothing to finish.
+            await publishing.close()
+            await consuming.close()
+            return
+        }
         let publishChannel = try await publishing.openChannel(confirms: true)
         try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
         let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)

@@ -135,9 +135,18 @@ extension ClientConnection {
         if error.scope == .session, sessions[error.session] != nil {
             return perform(.violation(error), on: error.session)
         }
-        guard let answer = error.answer else { return close(1002, "protocol violation") }
+        // An error of a session that is not bound is the connection's: the client would not know whom it is for.
+        let isSessions = error.scope == .session && checker.session(error.session) != nil
+        let own =
+            isSessions
+            ? error
+            : SyncProtocolError(
+                error.scope == .connection ? error.code : .badSessionIdent,
+                action: error.scope == .connection ? error.action : nil,
+                error.message)
+        guard let answer = own.answer else { return close(1002, "protocol violation") }
         send(answer)
-        if error.scope == .connection || checker.session(error.session) == nil { hangUp() }
+        if !isSessions { hangUp() }
     }
 
     func open(_ letter: Mailbox.Letter) async {

@@ -42,18 +42,24 @@ struct APIErrorMiddleware: RouterMiddleware {
     }
 
     private func response(_ error: APIError, _ context: Context) -> Response {
-        let app = context.parameters.get("app").map { "/apps/\($0.filter { $0.isLetter || $0.isNumber || $0 == "-" })" }
-        let link = "\(origin())\(app ?? "")/logs?co_id=\(context.id)"
-        let body = ErrorBody(error: error.message, error_code: error.code, link: link)
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let seconds = error.retryAfter { headers[.retryAfter] = String(seconds) }
-        return Response(status: error.status, headers: headers, body: .init(byteBuffer: body.encoded))
+        let body = error.body(origin: origin(), app: context.parameters.get("app"), request: context.id)
+        return Response(status: error.status, headers: headers, body: .init(byteBuffer: body))
     }
+}
 
-    private struct ErrorBody: Encodable {
+extension APIError {
+    private struct Body: Encodable {
         var error: String
         var error_code: String?
         var link: String
+    }
+
+    /// The error as JSON; its link names the request for the operator and holds nothing else that the client sent.
+    func body(origin: String, app: String?, request: String) -> ByteBuffer {
+        let app = app.map { "/apps/\($0.filter { $0.isLetter || $0.isNumber || $0 == "-" }.prefix(64))" } ?? ""
+        return Body(error: message, error_code: code, link: "\(origin)\(app)/logs?co_id=\(request)").encoded
     }
 }
 

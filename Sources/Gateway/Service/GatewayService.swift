@@ -95,6 +95,7 @@ package final class GatewayService: Service {
                         uri: head.uri, subprotocols: head.headers["Sec-WebSocket-Protocol"],
                         userAgent: head.headers.first(name: "User-Agent"), address: address)
                 },
+                origin: { [self] in origin.withLock { $0 } },
                 serve: { socket, upgrade in
                     let connection = ClientConnection(upgrade: upgrade, environment: environment)
                     guard registry.add(connection) else {
@@ -130,7 +131,7 @@ package final class GatewayService: Service {
             limiter: RateLimiter(rate: configuration.limits.outcomeRate, clock: clock),
             maxBodyBytes: configuration.limits.accountBodyBytes, clock: clock
         ).add(to: router)
-        // A refused upgrade ends up here: the same decision again, as an HTTP answer.
+        // What is no whole handshake ends up here.
         router.get("\(RouterPath("\(AccountRoutes.root)/app/:app/realm-sync"))") { request, context -> Response in
             let decision = await gate.decide(
                 uri: request.head.path ?? "", subprotocols: request.headers[values: .secWebSocketProtocol],

@@ -17,7 +17,6 @@ enum AcceptedSocket: Sendable {
 
 /// One listening port for both: HTTP for accounts, and the upgrade to a WebSocket for sync.
 ///
-/// A refused upgrade goes on as a plain HTTP request; the router's route of the same path answers it.
 struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
@@ -28,6 +27,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     let timings: GatewayTimings
     let maxMessageBytes: Int
     let decide: @Sendable (HTTPRequestHead, String) async -> UpgradeDecision
+    let origin: @Sendable () -> String
     let serve: @Sendable (SyncSocket, SyncUpgrade) async -> Void
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -36,27 +36,36 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
             try channel.pipeline.syncOperations.addHandler(watcher)
             let guardBound = NIOLoopBound(watcher, eventLoop: channel.eventLoop)
             let upgrader = SyncUpgrader(
-                timings: timings, maxMessageBytes: maxMessageBytes, decide: decide,
+                timings: timings, maxMessageBytes: maxMessageBytes, decide: decide, origin: origin,
                 settle: { guardBound.value.settle() })
-            var configuration = NIOUpgradableHTTPServerPipelineConfiguration<AcceptedSocket>(
-                upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(
-                    upgraders: [upgrader],
-                    notUpgradingCompletionHandler: { channel in
-                        channel.eventLoop.makeCompletedFuture {
-                            guardBound.value.settle()
-                            return .http(try Self.addHTTPHandlers(to: channel, timings: timings, logger: logger))
-                        }
-                    }))
-            configuration.enablePipelining = false
-            configuration.enableErrorHandling = false
-            configuration.enableResponseHeaderValidation = false
-            configuration.decoderConfiguration.maxHeaderFieldSize = 64 << 10
-            configuration.decoderConfiguration.maxHeaderListSize = 80 << 10
-            configuration.decoderConfiguration.maxHeaderFieldCount = 100
-            let accepted = try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
-                configuration: configuration)
+            let configuration = NIOTypedHTTPServerUpgradeConfiguration<AcceptedSocket>(
+                upgraders: [upgrader],
+                notUpgradingCompletionHandler: { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        guardBound.value.settle()
+                        return .http(try Self.addHTTPHandlers(to: channel, timings: timings, logger: logger))
+                    }
+                })
+            let accepted = try Self.addUpgradeHandlers(to: channel, configuration)
             return Value(channel: channel, accepted: accepted)
         }
+    }
+
+    private static func addUpgradeHandlers(
+        to channel: any Channel, _ configuration: NIOTypedHTTPServerUpgradeConfiguration<AcceptedSocket>
+    ) throws -> EventLoopFuture<AcceptedSocket> {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = 64 << 10
+        limits.maxHeaderListSize = 80 << 10
+        limits.maxHeaderFieldCount = 100
+        let encoder = HTTPResponseEncoder()
+        let decoder = ByteToMessageHandler(
+            HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits))
+        let filter = HandshakeFilter()
+        let upgrading = NIOTypedHTTPServerUpgradeHandler(
+            httpEncoder: encoder, extraHTTPHandlers: [decoder, filter], upgradeConfiguration: configuration)
+        try channel.pipeline.syncOperations.addHandlers([encoder, decoder, filter, upgrading])
+        return upgrading.upgradeResultFuture
     }
 
     private static func addHTTPHandlers(

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import Synchronization
@@ -15,6 +16,7 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     private let timings: GatewayTimings
     private let maxMessageBytes: Int
     private let decide: @Sendable (HTTPRequestHead, String) async -> UpgradeDecision
+    private let origin: @Sendable () -> String
     private let settle: @Sendable () -> Void
     /// On its way from the first callback to the second.
     private let accepted = Mutex<SyncUpgrade?>(nil)
@@ -22,11 +24,12 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     init(
         timings: GatewayTimings, maxMessageBytes: Int,
         decide: @escaping @Sendable (HTTPRequestHead, String) async -> UpgradeDecision,
-        settle: @escaping @Sendable () -> Void
+        origin: @escaping @Sendable () -> String, settle: @escaping @Sendable () -> Void
     ) {
         self.timings = timings
         self.maxMessageBytes = maxMessageBytes
         self.decide = decide
+        self.origin = origin
         self.settle = settle
     }
 
@@ -34,17 +37,47 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         channel: any Channel, upgradeRequest: HTTPRequestHead, initialResponseHeaders: HTTPHeaders
     ) -> EventLoopFuture<HTTPHeaders> {
         settle()
-        guard let accept = Self.acceptValue(for: upgradeRequest) else {
-            return channel.eventLoop.makeFailedFuture(Refused())
-        }
+        let accept = Self.acceptValue(for: upgradeRequest) ?? ""
         let address = channel.remoteAddress?.ipAddress ?? "local"
         return channel.eventLoop.makeFutureWithTask {
-            guard case .accept(let upgrade) = await self.decide(upgradeRequest, address) else { throw Refused() }
-            self.accepted.withLock { $0 = upgrade }
-            return HTTPHeaders([
-                ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
-                ("Sec-WebSocket-Protocol", upgrade.subprotocol), ("X-Appservices-Request-Id", upgrade.connectionID),
+            await self.decide(upgradeRequest, address)
+        }.flatMap { decision in
+            switch decision {
+            case .accept(let upgrade):
+                self.accepted.withLock { $0 = upgrade }
+                return channel.eventLoop.makeSucceededFuture(
+                    HTTPHeaders([
+                        ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept),
+                        ("Sec-WebSocket-Protocol", upgrade.subprotocol),
+                        ("X-Appservices-Request-Id", upgrade.connectionID),
+                    ]))
+            case .refuse(let error):
+                return self.refuse(error, upgradeRequest, channel).flatMapThrowing { throw Refused() }
+            }
+        }
+    }
+
+    /// Answers over HTTP and ends the socket: NIO's upgrade handler has let go of the request by now, so that nobody
+    /// behind it can.
+    private func refuse(_ error: APIError, _ request: HTTPRequestHead, _ channel: any Channel) -> EventLoopFuture<Void>
+    {
+        let body = error.body(
+            origin: origin(), app: UpgradeGate.app(in: request.uri),
+            request: ObjectID.hex(.random(in: 0 ... .max), digits: 16))
+        var head = HTTPResponseHead(
+            version: .http1_1, status: HTTPResponseStatus(statusCode: error.status.code),
+            headers: [
+                "Content-Type": "application/json", "Content-Length": "\(body.readableBytes)",
+                "Cache-Control": "no-store", "Connection": "close",
             ])
+        if let seconds = error.retryAfter { head.headers.add(name: "Retry-After", value: "\(seconds)") }
+        let pipeline = channel.pipeline.syncOperations
+        pipeline.write(NIOAny(HTTPServerResponsePart.head(head)), promise: nil)
+        pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(body))), promise: nil)
+        return pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).map {
+            channel.close(mode: .output, promise: nil)
+            let closing = TimeAmount.milliseconds(Int64(clamping: self.timings.closing.milliseconds))
+            channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
         }
     }
 

@@ -16,6 +16,8 @@ package struct DownloadChecker: Hashable, Sendable {
     package private(set) var progress: SyncProgress
     /// The newest version of the client's own history, as far as known; nil skips the check of `upClientVer`.
     package var newestClientVersion: ClientVersion?
+    /// The newest version that an UPLOAD has shown.
+    private var reachedClientVersion: ClientVersion = 0
     private var bootstrap: BootstrapChecker?
 
     /// - Parameters:
@@ -42,11 +44,13 @@ package struct DownloadChecker: Hashable, Sendable {
     package mutating func identified(upload: UploadCursor) {
         progress.upload.clientVersion = max(progress.upload.clientVersion, upload.clientVersion)
         progress.upload.serverVersion = max(progress.upload.serverVersion, upload.serverVersion)
-        newestClientVersion = max(newestClientVersion ?? 0, upload.clientVersion)
+        newestClientVersion = max(newestClientVersion ?? 0, upload.clientVersion, reachedClientVersion)
     }
 
-    /// An UPLOAD shows that the client's history reaches this far; counts once `newestClientVersion` is known at all.
+    /// An UPLOAD shows that the client's history reaches this far; counts once `newestClientVersion` is known at all. It may
+    /// come before that: clients send it right behind their IDENT.
     package mutating func clientReached(_ version: ClientVersion) {
+        reachedClientVersion = max(reachedClientVersion, version)
         guard let newest = newestClientVersion else { return }
         newestClientVersion = max(newest, version)
     }

@@ -1,0 +1,250 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Gateway
+
+@Suite(.timeLimit(.minutes(1)))
+struct AccountEndpointTests {
+    private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
+
+    @Test func locationNamesTheOriginForBothSchemes() async throws {
+        try await GatewayHarness.with(configure: { $0.publicURL = "https://sync.example.net" }) { gateway in
+            let answer = try await gateway.request("GET", "\(GatewayHarness.app)/location")
+            #expect(answer.status == 200)
+            #expect(answer.string("hostname") == "https://sync.example.net")
+            #expect(answer.string("ws_hostname") == "wss://sync.example.net")
+            #expect(answer.string("deployment_model") != nil)
+            #expect(answer.string("location") != nil)
+        }
+    }
+
+    @Test func doubledSlashesInThePathAreTolerated() async throws {
+        try await GatewayHarness.with { gateway in
+            let answer = try await gateway.request("GET", "/\(GatewayHarness.app)/location")
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func unknownAppsAndPathsAre404WithTheErrorBody() async throws {
+        try await GatewayHarness.with { gateway in
+            for path in ["/api/client/v2.0/app/nothing/location", "/api/client/v2.0/nowhere"] {
+                let answer = try await gateway.request("GET", path)
+                #expect(answer.status == 404)
+                #expect(answer.contentTypes == ["application/json"])
+                #expect(answer.string("error") != nil)
+                #expect(answer.string("link")?.hasPrefix(gateway.base) == true)
+            }
+        }
+    }
+
+    @Test func anonymousLoginGivesTokensThatOpenTheProfile() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            #expect(tokens.user.count == 24)
+            let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: tokens.access)
+            #expect(profile.status == 200)
+            #expect(profile.string("user_id") == tokens.user)
+            #expect(profile.body.contains(#""provider_type":"anon-user""#))
+            #expect(profile.body.contains(#""data":{}"#))
+            #expect(profile.headers["cache-control"] == "no-store")
+        }
+    }
+
+    @Test func tokensAreJWTsWithIntegerTimes() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            for token in [tokens.access, tokens.refresh] {
+                let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+                #expect(parts.count == 3)
+                var base64 = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+                base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+                let payload = try #require(Data(base64Encoded: base64))
+                let text = String(decoding: payload, as: UTF8.self)
+                #expect(text.contains(/"exp":\d+[,}]/))
+                #expect(text.contains(/"iat":\d+[,}]/))
+                #expect(!text.contains("user_data"))
+            }
+        }
+    }
+
+    @Test func aRegisteredUserLogsInAndKeepsItsID() async throws {
+        try await GatewayHarness.with { gateway in
+            let registered = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: #"{"email":"Ann@example.net","password":"secret-1"}"#)
+            #expect(registered.status == 201)
+            var users: Set<String> = []
+            for name in ["ann@example.net", "ANN@example.net"] {
+                let login = try await gateway.request(
+                    "POST", "\(Self.userpass)/login", body: #"{"username":"\#(name)","password":"secret-1"}"#)
+                #expect(login.status == 200)
+                users.insert(login.string("user_id") ?? "")
+                let profile = try await gateway.request(
+                    "GET", "\(GatewayHarness.auth)/profile", bearer: login.string("access_token"))
+                #expect(profile.body.contains(#""email":"ann@example.net""#))
+            }
+            #expect(users.count == 1)
+        }
+    }
+
+    @Test func aTakenAddressIsRefused() async throws {
+        try await GatewayHarness.with { gateway in
+            let body = #"{"email":"a@example.net","password":"secret-1"}"#
+            _ = try await gateway.request("POST", "\(Self.userpass)/register", body: body)
+            let again = try await gateway.request("POST", "\(Self.userpass)/register", body: body)
+            #expect(again.status == 409)
+            #expect(again.string("error_code") == "AccountNameInUse")
+            #expect(again.string("error") == "name already in use")
+            #expect(again.string("link")?.hasPrefix(gateway.base) == true)
+        }
+    }
+
+    @Test func wrongPasswordAndUnknownAccountReadTheSame() async throws {
+        try await GatewayHarness.with { gateway in
+            _ = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: #"{"email":"a@example.net","password":"secret-1"}"#)
+            for body in [
+                #"{"username":"a@example.net","password":"secret-2"}"#,
+                #"{"username":"b@example.net","password":"secret-1"}"#,
+            ] {
+                let answer = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+                #expect(answer.status == 401)
+                #expect(answer.contentTypes == ["application/json"])
+                #expect(answer.string("error_code") == "InvalidPassword")
+                #expect(answer.string("error") == "invalid username/password")
+            }
+        }
+    }
+
+    @Test func aDisabledUserCannotLogInNorRefresh() async throws {
+        try await GatewayHarness.with { gateway in
+            _ = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: #"{"email":"a@example.net","password":"secret-1"}"#)
+            let credentials = #"{"username":"a@example.net","password":"secret-1"}"#
+            let login = try await gateway.request("POST", "\(Self.userpass)/login", body: credentials)
+            let user = try #require(login.string("user_id"))
+            try await gateway.store.setDisabled(true, app: "tasks", user: user)
+            let again = try await gateway.request("POST", "\(Self.userpass)/login", body: credentials)
+            #expect(again.status == 401)
+            #expect(again.string("error_code") == "UserDisabled")
+            let refresh = try await gateway.request(
+                "POST", "\(GatewayHarness.auth)/session", bearer: login.string("refresh_token"))
+            #expect(refresh.status == 401)
+            #expect(refresh.string("error_code") == "InvalidSession")
+        }
+    }
+
+    @Test func oneRefreshTokenServesManyParallelRefreshes() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await withThrowingTaskGroup(of: UInt.self) { group in
+                for _ in 0..<64 {
+                    group.addTask {
+                        try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+                            .status
+                    }
+                }
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+    }
+
+    @Test func eachEndpointTakesItsKindOfTokenOnly() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: tokens.refresh)
+            #expect(profile.status == 401)
+            let refresh = try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: tokens.access)
+            #expect(refresh.status == 401)
+        }
+    }
+
+    @Test func anEmptyBearerIsNone() async throws {
+        try await GatewayHarness.with { gateway in
+            for bearer in [nil, "", " "] {
+                let answer = try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: bearer)
+                #expect(answer.status == 401)
+                #expect(answer.string("error") == "must authenticate first")
+            }
+        }
+    }
+
+    @Test func logoutRevokesTheLogin() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let logout = try await gateway.request("DELETE", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+            #expect(logout.status == 204)
+            let refresh = try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+            #expect(refresh.status == 401)
+            #expect(refresh.string("error") == "invalid session")
+        }
+    }
+
+    @Test func anAccessTokenEndsAfterHalfAnHour() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            gateway.clock.advance(by: .seconds(1800 + 61))
+            let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: tokens.access)
+            #expect(profile.status == 401)
+            let refresh = try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+            #expect(refresh.status == 200)
+        }
+    }
+
+    @Test func manyWrongPasswordsAreThrottled() async throws {
+        try await GatewayHarness.with(configure: { $0.limits.loginRate = .init(burst: 3, perMinute: 1) }) { gateway in
+            let body = #"{"username":"a@example.net","password":"secret-2"}"#
+            for _ in 0..<3 {
+                #expect(try await gateway.request("POST", "\(Self.userpass)/login", body: body).status == 401)
+            }
+            let answer = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+            #expect(answer.status == 429)
+            #expect(answer.headers["retry-after"] != nil)
+        }
+    }
+
+    @Test func hostileBodiesAreRefusedAndNothingElseHappens() async throws {
+        try await GatewayHarness.with { gateway in
+            for body in ["", "{", "[]", #"{"email":1,"password":2}"#, #"{"email":"a b@x","password":"secret-1"}"#] {
+                let answer = try await gateway.request("POST", "\(Self.userpass)/register", body: body)
+                #expect(answer.status == 400)
+                #expect(answer.contentTypes == ["application/json"])
+            }
+            let large = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: String(repeating: "x", count: 100_000))
+            #expect(large.status == 413)
+            let answer = try await gateway.request("GET", "\(GatewayHarness.app)/location")
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func providersThatAreOffAreNotFound() async throws {
+        try await GatewayHarness.with { gateway in
+            _ = try await gateway.store.updateApp("tasks") { $0.anonymousLogin = false }
+            let off = try await gateway.request(
+                "POST", "\(GatewayHarness.app)/auth/providers/anon-user/login", body: "{}")
+            #expect(off.status == 404)
+            #expect(off.string("error_code") == "AuthProviderNotFound")
+            let unknown = try await gateway.request(
+                "POST", "\(GatewayHarness.app)/auth/providers/abc/login", body: "{}")
+            #expect(unknown.status == 404)
+        }
+    }
+
+    @Test func passwordsAreStoredAsScryptAndRehashedWhenTheCostChanges() async throws {
+        try await GatewayHarness.with { gateway in
+            _ = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: #"{"email":"a@example.net","password":"secret-1"}"#)
+            let first = try #require(try await gateway.store.password(app: "tasks", email: "a@example.net"))
+            #expect(first.passwordHash.hasPrefix("$scrypt$ln=8,"))
+            #expect(!first.passwordHash.contains("secret"))
+            try await GatewayHarness.with(store: gateway.store, configure: { $0.passwords.logN = 9 }) { other in
+                let login = try await other.request(
+                    "POST", "\(Self.userpass)/login", body: #"{"username":"a@example.net","password":"secret-1"}"#)
+                #expect(login.status == 200)
+            }
+            let second = try #require(try await gateway.store.password(app: "tasks", email: "a@example.net"))
+            #expect(second.passwordHash.hasPrefix("$scrypt$ln=9,"))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// One request and what came of it.
+struct HTTPAnswer: Sendable {
+    var status: UInt
+    var contentTypes: [String]
+    var headers: [String: String]
+    var body: String
+
+    var json: [String: any Sendable] {
+        (try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: any Sendable]) ?? [:]
+    }
+
+    func string(_ key: String) -> String? { json[key] as? String }
+}
+
+extension GatewayHarness {
+    func request(
+        _ method: String, _ path: String, body: String? = nil, bearer: String? = nil, headers: [String: String] = [:]
+    ) async throws -> HTTPAnswer {
+        var request = HTTPClientRequest(url: base + path)
+        request.method = .RAW(value: method)
+        request.headers.add(name: "Accept", value: "application/json")
+        request.headers.add(name: "Content-Type", value: "application/json;charset=utf-8")
+        if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
+        for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
+        if let body { request.body = .bytes(ByteBuffer(string: body)) }
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        let data = try await response.body.collect(upTo: 1 << 20)
+        return HTTPAnswer(
+            status: response.status.code, contentTypes: response.headers["Content-Type"],
+            headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
+            body: String(buffer: data))
+    }
+
+    static let app = "/api/client/v2.0/app/tasks"
+    static let auth = "/api/client/v2.0/auth"
+
+    struct Tokens: Sendable {
+        var access: String
+        var refresh: String
+        var user: String
+    }
+
+    func logInAnonymously() async throws -> Tokens {
+        let answer = try await request(
+            "POST", "\(Self.app)/auth/providers/anon-user/login",
+            body: #"{"provider":"anon-user","options":{"device":{"sdk":"Swift"}}}"#)
+        guard let access = answer.string("access_token"), let refresh = answer.string("refresh_token"),
+            let user = answer.string("user_id")
+        else { throw HarnessError("login answered \(answer.status): \(answer.body)") }
+        return Tokens(access: access, refresh: refresh, user: user)
+    }
+}

@@ -1,0 +1,213 @@
+import AMQP
+import Foundation
+import Logging
+import Messages
+
+/// Stands for the workers: consumes every slice queue, keeps each realm's history in memory, integrates uploads as they
+/// come (no merge), answers and notifies as the contracts say.
+actor ScriptedOwner {
+    private let amqp: AMQPConfiguration
+    private let topology: Topology
+    private let slices: SliceCount
+    private var connection: AMQPConnection?
+    private var channel: AMQPChannel?
+    private var tasks: [Task<Void, Never>] = []
+    private var realms: [RealmName: FakeRealm] = [:]
+    private(set) var received: [String] = []
+    private(set) var unbinds: [UnbindNotice] = []
+    private(set) var resets: [ResetMessage] = []
+    private(set) var uploads: [ChangesetMessage] = []
+    private(set) var outcomes: [AMQPMessage] = []
+    /// Types of messages that are read and not answered.
+    var silent: Set<String> = []
+
+    init(amqp: AMQPConfiguration, topology: Topology, slices: SliceCount) {
+        self.amqp = amqp
+        self.topology = topology
+        self.slices = slices
+    }
+
+    func ignore(_ types: Set<String>) { silent = types }
+
+    func start() async throws {
+        var logger = Logger(label: "owner")
+        logger.logLevel = .critical
+        let connection = AMQPConnection(configuration: amqp, logger: logger)
+        try await connection.start()
+        let channel = try await connection.openChannel(prefetch: 100, confirms: true)
+        try await topology.declareShared(on: channel, slices: slices)
+        self.connection = connection
+        self.channel = channel
+        for slice in slices.all {
+            let consumer = try await channel.consume(queue: topology.slice(slice))
+            tasks.append(
+                Task {
+                    while let batch = try? await consumer.nextBatch(max: 50) {
+                        for delivery in batch {
+                            await self.receive(delivery.message, slice)
+                            try? await delivery.ack()
+                        }
+                    }
+                })
+        }
+        let outcomes = try await channel.consume(queue: topology.outcomes)
+        tasks.append(
+            Task {
+                while let batch = try? await outcomes.nextBatch(max: 50) {
+                    for delivery in batch {
+                        self.note(outcome: delivery.message)
+                        try? await delivery.ack()
+                    }
+                }
+            })
+    }
+
+    func stop() async {
+        for task in tasks { task.cancel() }
+        if let channel {
+            for slice in slices.all { _ = try? await channel.deleteQueue(topology.slice(slice)) }
+            for queue in [topology.outcomes, topology.dead] { _ = try? await channel.deleteQueue(queue) }
+            for exchange in [
+                topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+                topology.dead,
+            ] { try? await channel.deleteExchange(exchange) }
+        }
+        await connection?.close()
+    }
+
+    private func note(outcome: AMQPMessage) { outcomes.append(outcome) }
+
+    func history(of realm: RealmName) -> [HistoryEntry] { realms[realm]?.history ?? [] }
+
+    // MARK: What comes
+
+    private func receive(_ message: AMQPMessage, _ slice: SliceNumber) async {
+        let type = message.properties.type ?? ""
+        received.append(type)
+        guard !silent.contains(type) else { return }
+        do {
+            try await handle(type, message, slice)
+        } catch {
+            received.append("error: \(error)")
+        }
+    }
+
+    private func handle(_ type: String, _ message: AMQPMessage, _ slice: SliceNumber) async throws {
+        switch type {
+        case BindRequest.type:
+            let request = try message.decode(BindRequest.self)
+            var realm = realms[request.context.realm, default: FakeRealm()]
+            let file = request.needsClientFile ? realm.allocate() : nil
+            realms[request.context.realm] = realm
+            try await answer(message, BoundAnswer(generation: realm.generation, slice: slice, clientFile: file))
+        case IdentifyRequest.type:
+            let request = try message.decode(IdentifyRequest.self)
+            guard let realm = realms[request.context.realm],
+                realm.salts[request.clientFile.ident] == request.clientFile.salt
+            else {
+                return try await answer(
+                    message,
+                    RefusedAnswer(
+                        realm: request.context.realm, session: request.context.session, code: 208,
+                        action: "ClientReset",
+                        message: "bad client file ident", tryAgain: false, clientFile: request.clientFile.ident,
+                        campaign: "c1"))
+            }
+            try await answer(
+                message,
+                IdentifiedAnswer(
+                    generation: realm.generation, upload: realm.uploads[request.clientFile.ident] ?? UploadCursor(),
+                    lockedServerVersion: 0, latest: realm.latest))
+        case PageRequest.type:
+            let request = try message.decode(PageRequest.self)
+            guard let realm = realms[request.context.realm] else { return }
+            try await answer(message, realm.page(for: request.clientFile, after: request.after, maxEntries: 2))
+        case ChangesetMessage.type:
+            let upload = try message.decode(ChangesetMessage.self)
+            uploads.append(upload)
+            var realm = realms[upload.realm, default: FakeRealm()]
+            let notice = realm.integrate(upload)
+            realms[upload.realm] = realm
+            if let notice { try await notify(notice, key: upload.realm.topicKey) }
+        case ResetMessage.type:
+            let reset = try message.decode(ResetMessage.self)
+            resets.append(reset)
+            let notice = ResetNotice(
+                app: reset.realm.app, partition: reset.realm.partition, slice: slice, generation: 1,
+                clientFile: reset.clientFile, campaign: "c2", code: 217, message: "the client asked for it")
+            try await notify(notice, key: ResetNotice.topicKey(app: reset.realm.app))
+        case UnbindNotice.type: unbinds.append(try message.decode(UnbindNotice.self))
+        default: break
+        }
+    }
+
+    private func answer(_ request: AMQPMessage, _ answer: some Message) async throws {
+        guard let queue = request.properties.replyTo else { return }
+        let message = try AMQPMessage(answer, correlationID: request.properties.correlationID, persistent: false)
+        try await channel?.publish(message, exchange: "", routingKey: queue)
+    }
+
+    /// Publishes a notice as a worker does.
+    func notify(_ notice: some Message, key: String) async throws {
+        try await channel?.publish(
+            try AMQPMessage(notice, persistent: false), exchange: topology.realms, routingKey: key)
+    }
+}
+
+/// A realm of the scripted owner.
+struct FakeRealm: Sendable {
+    var generation: UInt64 = 1
+    var salt: UInt64 = 77
+    var history: [HistoryEntry] = []
+    var uploads: [UInt64: UploadCursor] = [:]
+    var salts: [UInt64: UInt64] = [:]
+    var nextIdent: UInt64 = 2
+
+    var latest: SaltedVersion {
+        SaltedVersion(version: UInt64(history.count), salt: history.isEmpty ? 0 : salt)
+    }
+
+    mutating func allocate(ident: UInt64? = nil, salt: UInt64? = nil) -> ClientFile {
+        let file = ClientFile(ident: ident ?? nextIdent, salt: salt ?? UInt64.random(in: 1...(1 << 62)))
+        nextIdent = max(nextIdent, file.ident) + 1
+        salts[file.ident] = file.salt
+        return file
+    }
+
+    func page(for file: UInt64, after: DownloadCursor, maxEntries: Int) -> PageAnswer {
+        var cursor = after
+        var entries: [HistoryEntry] = []
+        for entry in history.dropFirst(Int(after.serverVersion)).prefix(maxEntries) {
+            cursor.serverVersion = entry.serverVersion
+            if entry.originFile == file {
+                cursor.clientVersion = max(cursor.clientVersion, entry.clientVersion)
+            } else if !entry.changeset.bytes.isEmpty {
+                var entry = entry
+                entry.clientVersion = cursor.clientVersion
+                entries.append(entry)
+            }
+        }
+        return PageAnswer(
+            generation: generation, after: after, entries: entries, download: cursor, latest: latest,
+            upload: uploads[file] ?? UploadCursor(), downloadableBytes: 0)
+    }
+
+    /// Nil for a gap.
+    mutating func integrate(_ message: ChangesetMessage) -> IntegratedNotice? {
+        guard let upload = message.upload else { return nil }
+        let recorded = uploads[upload.clientFile] ?? UploadCursor()
+        guard upload.follows <= recorded.clientVersion else { return nil }
+        let follows = UInt64(history.count)
+        for entry in message.entries where entry.clientVersion > recorded.clientVersion {
+            history.append(
+                HistoryEntry(
+                    serverVersion: UInt64(history.count) + 1, clientVersion: entry.clientVersion,
+                    originFile: upload.clientFile, timestamp: entry.timestamp, changeset: entry.changeset.bytes))
+        }
+        if upload.progress.clientVersion > recorded.clientVersion { uploads[upload.clientFile] = upload.progress }
+        return IntegratedNotice(
+            realm: message.realm, generation: generation, follows: follows, latest: latest,
+            entries: Array(history.dropFirst(Int(follows))),
+            acknowledgements: [.init(clientFile: upload.clientFile, upload: uploads[upload.clientFile] ?? recorded)])
+    }
+}
