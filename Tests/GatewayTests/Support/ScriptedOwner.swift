@@ -79,6 +79,16 @@ actor ScriptedOwner {
 
     func history(of realm: RealmName) -> [HistoryEntry] { realms[realm]?.history ?? [] }
 
+    /// Adds a version by somebody else without a notice.
+    func write(_ changeset: [UInt8], to name: RealmName) {
+        var realm = realms[name, default: FakeRealm()]
+        realm.history.append(
+            HistoryEntry(
+                serverVersion: UInt64(realm.history.count) + 1, clientVersion: 1, originFile: 99, timestamp: 1,
+                changeset: changeset))
+        realms[name] = realm
+    }
+
     // MARK: What comes
 
     private func receive(_ message: AMQPMessage, _ slice: SliceNumber) async {
