@@ -181,23 +181,7 @@ struct ConflictIndex {
     }
 
     private mutating func collect(below top: UInt32, _ list: OperationList, _ walk: inout ConflictWalk) {
-        guard tree.hasChildren(top) else { return }
-        var node = tree.successor(of: top, below: top)
-        while let current = node {
-            collect(current, .main, list, &walk)
-            collect(current, .second, list, &walk)
-            node = tree.successor(of: current, below: top)
-        }
-    }
-
-    private mutating func collect(
-        _ node: UInt32, _ part: ConflictTree.Part, _ list: OperationList, _ walk: inout ConflictWalk
-    ) {
-        var cursor = tree.walk(node, part, of: list)
-        while cursor.current != ConflictTree.none {
-            walk.positions.append(cursor.current)
-            tree.advance(&cursor, of: list)
-        }
+        if tree.hasChildren(top) { tree.collect(below: top, of: list, into: &walk.positions) }
     }
 
     private mutating func collectChanges(_ column: UInt32, _ list: OperationList, _ walk: inout ConflictWalk) {

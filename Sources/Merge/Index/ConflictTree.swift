@@ -27,6 +27,8 @@ struct ConflictTree {
         var parent: UInt32
         var firstChild = ConflictTree.none
         var nextSibling = ConflictTree.none
+        /// Whether it is among its parent's children.
+        var isLinked = true
     }
 
     private struct List {
@@ -71,16 +73,60 @@ struct ConflictTree {
 
     func hasChildren(_ node: UInt32) -> Bool { nodes[Int(node)].firstChild != Self.none }
 
-    /// The node that comes after `node` when everything below `top` is visited, without recursion: how deep it goes is
-    /// the sender's choice.
-    func successor(of node: UInt32, below top: UInt32) -> UInt32? {
-        if nodes[Int(node)].firstChild != Self.none { return nodes[Int(node)].firstChild }
-        var node = node
-        while node != top {
-            if nodes[Int(node)].nextSibling != Self.none { return nodes[Int(node)].nextSibling }
-            node = nodes[Int(node)].parent
+    /// Collects the live positions of all nodes below one, without recursion: how deep they go is the sender's choice.
+    /// Nodes with nothing left in or below them are taken out, so that they are gone through once and not every time.
+    mutating func collect(below top: UInt32, of operations: OperationList, into positions: inout [UInt32]) {
+        var parent = top
+        var node = nodes[Int(top)].firstChild
+        // The sibling in front of the current node, for each level.
+        var before = [Self.none]
+        while true {
+            if node != Self.none {
+                collect(node, .main, of: operations, into: &positions)
+                collect(node, .second, of: operations, into: &positions)
+                if hasChildren(node) {
+                    parent = node
+                    node = nodes[Int(node)].firstChild
+                    before.append(Self.none)
+                    continue
+                }
+            } else {
+                if parent == top { return }
+                node = parent
+                parent = nodes[Int(node)].parent
+                before.removeLast()
+            }
+            let next = nodes[Int(node)].nextSibling
+            if isEmpty(node) {
+                unlink(node, after: before[before.count - 1], below: parent)
+            } else {
+                before[before.count - 1] = node
+            }
+            node = next
         }
-        return nil
+    }
+
+    private func isEmpty(_ node: UInt32) -> Bool {
+        !hasChildren(node) && lists[Int(node) * 2].first == Self.none && lists[Int(node) * 2 + 1].first == Self.none
+    }
+
+    private mutating func unlink(_ node: UInt32, after sibling: UInt32, below parent: UInt32) {
+        let next = nodes[Int(node)].nextSibling
+        if sibling == Self.none {
+            nodes[Int(parent)].firstChild = next
+        } else {
+            nodes[Int(sibling)].nextSibling = next
+        }
+        nodes[Int(node)].isLinked = false
+    }
+
+    /// Puts a node back that was taken out; its parent has to be in.
+    private mutating func link(_ node: UInt32) {
+        guard !nodes[Int(node)].isLinked else { return }
+        let parent = Int(nodes[Int(node)].parent)
+        nodes[Int(node)].nextSibling = nodes[parent].firstChild
+        nodes[parent].firstChild = node
+        nodes[Int(node)].isLinked = true
     }
 
     // MARK: Lists
@@ -98,8 +144,9 @@ struct ConflictTree {
         lists[list].last = position
     }
 
-    /// Puts a new position where it belongs in the order.
+    /// Puts a new position where it belongs in the order. The node is that of a class or just below one.
     mutating func insert(_ position: Int, into node: UInt32, _ part: Part, of operations: OperationList) {
+        link(node)
         let list = Int(node) * 2 + part.rawValue
         var before = Self.none
         var after = lists[list].first
@@ -139,6 +186,16 @@ struct ConflictTree {
         var cursor = Cursor(list: list, first: lists[list].first)
         skipDiscarded(&cursor, operations)
         return cursor
+    }
+
+    mutating func collect(
+        _ node: UInt32, _ part: Part, of operations: OperationList, into positions: inout [UInt32]
+    ) {
+        var cursor = walk(node, part, of: operations)
+        while cursor.current != Self.none {
+            positions.append(cursor.current)
+            advance(&cursor, of: operations)
+        }
     }
 
     mutating func advance(_ cursor: inout Cursor, of operations: OperationList) {
