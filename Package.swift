@@ -154,6 +154,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AMQP", "DeviceSync", "LocalCluster", "Changesets", "SyncProtocol", "TestSupport", logging, httpClient,
+                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
             swiftSettings: swiftSettings),
     ]
