@@ -21,9 +21,16 @@ package actor AppDirectory {
     /// Nil for an app that does not exist.
     package func app(_ id: String) async throws(StoreError) -> AppRecord? {
         if let entry = entries[id], entry.readAt.duration(to: .now) < maxAge { return entry.app }
+        return try await latest(id)
+    }
+
+    /// The settings as they are now: whoever acts on an operator's command must not go by older ones.
+    package func latest(_ id: String) async throws(StoreError) -> AppRecord? {
+        let start = ContinuousClock.now
         let app = try await apps.app(id)
         if entries.count >= Self.maxEntries { entries.removeAll() }
-        entries[id] = Entry(app: app, readAt: .now)
+        // A read that began later knows more, whichever came back first.
+        if entries[id].map({ $0.readAt < start }) ?? true { entries[id] = Entry(app: app, readAt: start) }
         return app
     }
 

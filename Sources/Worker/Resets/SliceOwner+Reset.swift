@@ -5,7 +5,7 @@ import Storage
 extension SliceOwner {
     /// One client realm, or every one of a realm, must reset. The realm's history goes on as it is.
     func reset(_ message: ResetMessage, messageID: String?) async throws {
-        guard let app = try await apps.app(message.realm.app) else {
+        guard let app = try await apps.latest(message.realm.app) else {
             throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
         }
         guard let campaign = message.campaign ?? messageID else {

@@ -8,7 +8,7 @@ extension SliceOwner {
     ///
     /// Given twice it reports twice, with the same content: the campaign's client files stay listed.
     func terminate(_ message: TerminationMessage, messageID: String?) async throws {
-        guard let app = try await apps.app(message.app) else {
+        guard let app = try await apps.latest(message.app) else {
             throw PoisonError(reason: "app \(message.app) does not exist", app: message.app)
         }
         guard let campaign = message.campaign ?? messageID else {
