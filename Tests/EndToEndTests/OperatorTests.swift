@@ -10,11 +10,11 @@ struct OperatorTests {
 
     @Test func debiansOwnToolCanWriteToARealm() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let device = try await Device(cluster)
             let body =
                 #"{"type": "changeset", "id": "dog-7", "changesets": ["\#(Self.dog)"], "#
-                + #""realm": {"app": "\#(Device.app)", "partition": "\#(Device.partition)"}}"#
+                + #""realm": {"app": "\#(cluster.app)", "partition": "\#(Device.partition)"}}"#
             for _ in 0..<2 {
                 _ = try await cluster.shell(
                     "amqp-publish",
@@ -31,12 +31,12 @@ struct OperatorTests {
 
     @Test func poisonIsParkedWithItsReasonAndTheRealmGoesOn() async throws {
         try await withCluster(slices: 1) { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let device = try await Device(cluster)
             let poison = [
                 "not json at all", #"{"type": "no-such-type"}"#,
                 #"{"type": "changeset", "realm": {"app": "nobody", "partition": "x"}, "changesets": []}"#,
-                #"{"type": "changeset", "realm": {"app": "\#(Device.app)", "partition": "\#(Device.partition)"}, "changesets": ["3e"]}"#,
+                #"{"type": "changeset", "realm": {"app": "\#(cluster.app)", "partition": "\#(Device.partition)"}, "changesets": ["3e"]}"#,
             ]
             for body in poison {
                 _ = try await cluster.shell(

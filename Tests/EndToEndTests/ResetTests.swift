@@ -17,7 +17,7 @@ struct ResetTests {
 
     @Test func aTerminationIsAccountedEvenIfTheCoordinatorDiesAtOnce() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let keeping = try await Device(cluster)
             let dropping = try await Device(cluster, mode: "discard")
             try keeping.create("synced")
@@ -28,7 +28,7 @@ struct ResetTests {
             try keeping.create("kept")
             try dropping.create("dropped")
             let termination = try await cluster.operateJSON(
-                Termination.self, "sync", "terminate", Device.app, "--enable")
+                Termination.self, "sync", "terminate", cluster.app, "--enable")
             await cluster.kill("coordinator")
             try cluster.startCoordinator()
             try keeping.session.resume()
@@ -54,15 +54,15 @@ struct ResetTests {
 
     @Test func withRecoveryOffOnlyTheModeThatMayDiscardGoesOn() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("synced")
             try await device.upload()
             try device.session.suspend()
             try device.create("unsynced")
-            try await cluster.operate("apps", "set", Device.app, "--no-client-recovery")
+            try await cluster.operate("apps", "set", cluster.app, "--no-client-recovery")
             let termination = try await cluster.operateJSON(
-                Termination.self, "sync", "terminate", Device.app, "--enable")
+                Termination.self, "sync", "terminate", cluster.app, "--enable")
             try device.session.resume()
             try await LocalCluster.retrying("the reset has discarded") {
                 let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
@@ -74,14 +74,14 @@ struct ResetTests {
 
     @Test func oneClientRealmCanBeResetFromTheShell() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let device = try await Device(cluster)
             let bystander = try await Device(cluster)
             try device.create("a")
             try await device.upload()
             // The first ident of a realm is 2; the server is 1.
             try await cluster.operate(
-                "publish", "reset", "--app", Device.app, "--partition", Device.partition, "--client-file", "2")
+                "publish", "reset", "--app", cluster.app, "--partition", Device.partition, "--client-file", "2")
             try await LocalCluster.retrying("the client realm has reset") {
                 guard device.resets.value == 1 else { throw LocalClusterError("\(device.resets.value) resets") }
             }

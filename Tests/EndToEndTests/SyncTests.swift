@@ -8,7 +8,7 @@ import Testing
 struct SyncTests {
     @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             try first.create("a", name: "from the first")
@@ -27,7 +27,7 @@ struct SyncTests {
 
     @Test func aWorkerKilledUnderLoadLosesNothing() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let devices = [try await Device(cluster), try await Device(cluster), try await Device(cluster)]
             let owner = try await owner(cluster)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@ struct SyncTests {
 
     @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let device = try await Device(cluster)
             let owner = try await owner(cluster)
             async let stopped: Void = cluster.stop(owner)
@@ -69,7 +69,7 @@ struct SyncTests {
 
     @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", Device.app)
+            try await cluster.operate("apps", "create", cluster.app)
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             for index in 0..<20 { try first.create("before-\(index)") }
@@ -87,7 +87,7 @@ struct SyncTests {
     private func owner(_ cluster: LocalCluster) async throws -> String {
         struct Slice: Decodable { var owner: String? }
         let slices = try await cluster.operateJSON(
-            [Slice].self, "slices", "--app", Device.app, "--partition", Device.partition)
+            [Slice].self, "slices", "--app", cluster.app, "--partition", Device.partition)
         guard let owner = slices.first?.owner else { throw LocalClusterError("the realm's slice has no owner") }
         return owner
     }

@@ -103,5 +103,5 @@ struct DownloadIntegrator {
 /// What this client and the server's workers have to agree on: the server merges with stock clients too, so everybody
 /// follows their rules.
 enum SyncRules {
-    static let merge = MergeCompatibility.stockClients
+    static let merge = MergeCompatibility.convergent
 }

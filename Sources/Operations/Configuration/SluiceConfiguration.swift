@@ -17,7 +17,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `id`: names the process in queues, heartbeats and logs. Nil: made up at start.
     package var id: String?
     /// `amqp.url`: with its credentials.
-    package var amqpURL = Secret("amqp://guest:guest@127.0.0.1:5672/")
+    package var amqpURL = Secret("amqp://guest:guest@127.0.0.1:5672")
     /// `amqp.prefix`: what the names of all exchanges and queues begin with.
     package var prefix = "sluice"
     /// `slices`: fixed when the cluster is created.

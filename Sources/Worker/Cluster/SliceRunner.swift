@@ -207,7 +207,8 @@ actor SliceRunner {
                 renewedAt = now
                 let taken = SliceOwner(
                     store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
-                    limits: with.configuration.limits, clock: with.clock, metrics: with.metrics, logger: with.logger)
+                    slices: with.configuration.slices, limits: with.configuration.limits, clock: with.clock,
+                    metrics: with.metrics, logger: with.logger)
                 owner = taken
                 with.metrics.tookSlice()
                 logger.info("slice taken", metadata: ["epoch": "\(epoch)"])

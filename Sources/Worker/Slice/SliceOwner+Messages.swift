@@ -18,6 +18,7 @@ extension SliceOwner {
             switch envelope.type {
             case ChangesetMessage.type:
                 let changesets = try message.decode(ChangesetMessage.self)
+                if try forward(message, of: changesets.realm) { return }
                 if let upload = changesets.upload {
                     try await integrate(changesets, upload, message)
                 } else {
@@ -25,6 +26,7 @@ extension SliceOwner {
                 }
             case BindRequest.type:
                 let request = try message.decode(BindRequest.self)
+                if try forward(message, of: request.context.realm) { return }
                 try await answer(request.context, message) { try await self.bind(request, reply: $0) }
             case IdentifyRequest.type:
                 let request = try message.decode(IdentifyRequest.self)
@@ -36,7 +38,9 @@ extension SliceOwner {
             case TerminationMessage.type:
                 try await terminate(message.decode(TerminationMessage.self), messageID: envelope.id)
             case ResetMessage.type:
-                try await reset(message.decode(ResetMessage.self), messageID: envelope.id)
+                let request = try message.decode(ResetMessage.self)
+                if try forward(message, of: request.realm) { return }
+                try await reset(request, messageID: envelope.id)
             case TickMessage.type: try await tick(message.decode(TickMessage.self))
             case ClaimMessage.type: break
             case let type:
@@ -48,6 +52,23 @@ extension SliceOwner {
         } catch let error as PoisonError {
             try setAside(message, reason: error.reason, app: error.app)
         }
+    }
+
+    /// Passes a message on that was published to another slice's queue than its realm lives in, as a shell may do.
+    /// A realm must never come into being in two slices.
+    private func forward(_ message: AMQPMessage, of realm: RealmName) throws -> Bool {
+        guard let slices, case let right = realm.slice(of: slices), right != slice else { return false }
+        let header = "x-sluice-forwarded"
+        guard message.properties.headers[header] == nil else {
+            throw PoisonError(
+                reason: "realm \(realm) lives in slice \(right), and the message was passed on to slice \(slice): the"
+                    + " processes do not agree on the number of slices",
+                app: realm.app)
+        }
+        var message = message
+        message.properties.headers[header] = .bool(true)
+        publish(Publication(.slice(right), message))
+        return true
     }
 
     private func answer(

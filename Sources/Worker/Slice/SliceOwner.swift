@@ -18,6 +18,8 @@ package actor SliceOwner {
     let store: any SliceStore
     let apps: AppDirectory
     let topology: Topology
+    /// Of the cluster; nil for an owner that is used alone.
+    let slices: SliceCount?
     let limits: WorkerLimits
     let clock: WorkerClock
     let metrics: WorkerMetrics
@@ -40,7 +42,7 @@ package actor SliceOwner {
 
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
-        limits: WorkerLimits = WorkerLimits(),
+        slices: SliceCount? = nil, limits: WorkerLimits = WorkerLimits(),
         clock: WorkerClock = .system, metrics: WorkerMetrics = WorkerMetrics(), logger: Logger
     ) {
         slice = store.slice
@@ -49,6 +51,7 @@ package actor SliceOwner {
         self.store = store
         self.apps = apps
         self.topology = topology
+        self.slices = slices
         self.limits = limits
         self.clock = clock
         self.metrics = metrics

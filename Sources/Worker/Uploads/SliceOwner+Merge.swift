@@ -22,7 +22,7 @@ extension SliceOwner {
             return MergedUpload(changesets: incoming.map(\.changeset))
         }
         try await loadReciprocals(of: ident, after: base, in: context)
-        let engine = MergeEngine(compatibility: .stockClients)
+        let engine = MergeEngine(compatibility: .convergent)
         var result = MergedUpload(changesets: incoming.map(\.changeset))
         while base < current {
             let records = try await history(

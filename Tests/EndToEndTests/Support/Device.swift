@@ -5,7 +5,6 @@ import Synchronization
 
 /// A user with a realm of one partition, as an app on a device has it. Several live in the test's process.
 final class Device: Sendable {
-    static let app = "shop"
     static let partition = "store-nw"
 
     let user: User
@@ -15,7 +14,7 @@ final class Device: Sendable {
 
     /// Registers a new user, logs it in and opens its realm after the first download.
     init(_ cluster: LocalCluster, mode: String = "recover") async throws {
-        let app = App(id: Self.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
+        let app = App(id: cluster.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
         let email = "\(UUID().uuidString.lowercased())@example.net"
         try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")

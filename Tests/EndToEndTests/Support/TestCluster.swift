@@ -12,7 +12,7 @@ func withCluster(
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let cluster = LocalCluster(
         amqpURL: try TestBroker.requireURL(), folder: folder, sluice: root.appending(path: ".build/debug/sluice").path,
-        slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8))",
+        slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8).lowercased())",
         environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"])
     do {
         try cluster.startAll(workers: workers)
@@ -24,6 +24,11 @@ func withCluster(
     }
     await cluster.stop()
     try? FileManager.default.removeItem(atPath: folder)
+}
+
+extension LocalCluster {
+    /// An app of its own: the SDK keeps one client of an app in a process, and several clusters run in it.
+    var app: String { prefix }
 }
 
 /// What the processes said last, for the report of a failure.
