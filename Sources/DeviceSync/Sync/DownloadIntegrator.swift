@@ -100,8 +100,7 @@ struct DownloadIntegrator {
     }
 }
 
-/// What this client and the server's workers have to agree on: the server merges with stock clients too, so everybody
-/// follows their rules.
+/// What this client and the server's workers have to agree on.
 enum SyncRules {
     static let merge = MergeCompatibility.convergent
 }

@@ -47,6 +47,7 @@ struct WorkerPublisher: Sendable {
         case .realms(let key): (topology.realms, key)
         case .outcomes: (topology.outcomes, "")
         case .dead: (topology.dead, "")
+        case .slice(let number): (topology.slices, String(number.value))
         }
     }
 }

@@ -1,4 +1,5 @@
 package import AMQP
+package import Messages
 
 /// A message that a batch gives rise to; published once the batch is durable.
 package struct Publication: Sendable {
@@ -11,6 +12,8 @@ package struct Publication: Sendable {
         case outcomes
         /// The dead-letter exchange. Must arrive.
         case dead
+        /// The queue of the slice that a message belongs to. Must arrive.
+        case slice(SliceNumber)
     }
 
     package var target: Target
@@ -25,7 +28,7 @@ package struct Publication: Sendable {
     package var isExpendable: Bool {
         switch target {
         case .queue, .realms: true
-        case .outcomes, .dead: false
+        case .outcomes, .dead, .slice: false
         }
     }
 }
