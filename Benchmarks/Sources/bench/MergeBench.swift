@@ -23,6 +23,13 @@ struct MergeBench: ParsableCommand {
         var theirs: [Recorded]
     }
 
+    private struct Line: Encodable {
+        var file: String
+        var parse_ms: Double
+        var merge_ms: Double
+        var encode_ms: Double
+    }
+
     func run() throws {
         for file in files {
             let input = try JSONDecoder().decode(Input.self, from: try Data(contentsOf: URL(fileURLWithPath: file)))
@@ -33,7 +40,9 @@ struct MergeBench: ParsableCommand {
             }
             let name = URL(fileURLWithPath: file).lastPathComponent
             if json {
-                print(#"{"file":"\#(name)","parse_ms":\#(best.parse),"merge_ms":\#(best.merge),"encode_ms":\#(best.encode)}"#)
+                let line = Line(
+                    file: name, parse_ms: best.parse, merge_ms: best.merge, encode_ms: best.encode)
+                print(String(decoding: try JSONEncoder().encode(line), as: UTF8.self))
             } else {
                 func text(_ value: Double) -> String { String(format: "%8.2f ms", value) }
                 print("\(name): parse \(text(best.parse))  merge \(text(best.merge))  encode \(text(best.encode))")
