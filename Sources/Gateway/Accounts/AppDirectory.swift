@@ -13,6 +13,8 @@ final class AppDirectory: Sendable {
     private let lifetime: UInt64
     private let clock: GatewayClock
     private let entries = Mutex<[String: Entry]>([:])
+    /// Grows with every `forget`: what was read before one must not be remembered after it.
+    private let forgotten = Mutex<UInt64>(0)
 
     init(store: any AppStore, lifetime: Duration, clock: GatewayClock) {
         self.store = store
@@ -25,8 +27,11 @@ final class AppDirectory: Sendable {
         let now = clock.unixMilliseconds()
         if let entry = entries.withLock({ $0[id] }), now < entry.at &+ lifetime { return entry.app }
         guard (1...64).contains(id.utf8.count) else { return nil }
+        let before = forgotten.withLock { $0 }
         let app = try await store.app(id)
         entries.withLock { entries in
+            // In here, because `forget` counts first and removes then.
+            guard forgotten.withLock({ $0 == before }) else { return }
             // Unknown names come from outside: the table must not grow with them.
             if entries.count >= Self.maxEntries { entries.removeAll() }
             entries[id] = Entry(app: app, at: now)
@@ -34,5 +39,8 @@ final class AppDirectory: Sendable {
         return app
     }
 
-    func forget(_ id: String) { entries.withLock { $0[id] = nil } }
+    func forget(_ id: String) {
+        forgotten.withLock { $0 &+= 1 }
+        entries.withLock { $0[id] = nil }
+    }
 }

@@ -375,6 +375,7 @@ extension ClusterLink {
             sessions.deliver(.integrated(notice), toRealm: notice.realm)
         case ResetNotice.type:
             let notice = try message.decode(ResetNotice.self)
+            apps.forget(notice.app)
             sessions.deliver(.reset(notice), toApp: notice.app)
         case GenerationNotice.type:
             let notice = try message.decode(GenerationNotice.self)

@@ -144,6 +144,8 @@ extension ClientConnection {
 
     private var mustWait: Bool {
         if budgeted > 0, environment.budget.isSpent { return true }
+        // Asked after every message: with little under way no session needs a look.
+        guard budgeted > environment.limits.sessionUnacknowledgedBytes || !environment.link.isUp else { return false }
         return sessions.values.contains { _, machine in
             // One session's uploads hold up the socket: its other sessions and PINGs wait behind them.
             machine.unacknowledgedBytes > environment.limits.sessionUnacknowledgedBytes

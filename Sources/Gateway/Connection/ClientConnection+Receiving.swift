@@ -152,11 +152,16 @@ extension ClientConnection {
     func open(_ letter: Mailbox.Letter) async {
         switch letter {
         case .event(let event, let number):
+            switch event {
+            case .reset, .generation: await readRecovery(for: number)
+            default: break
+            }
             guard let session = numbers[number] else { return }
             perform(.cluster(event), on: session)
         case .settings(let app): await settingsChanged(app)
         case .tick: await tick()
-        case .drained: performOnAll(.drained)
+        case .drained:
+            for (session, entry) in sessions where entry.machine.wantsPage { perform(.drained, on: session) }
         case .close(let code, let reason): close(code, reason)
         case .shutdown: shutdown()
         case .hangUp: hangUp()
@@ -166,6 +171,12 @@ extension ClientConnection {
     private func settingsChanged(_ id: String) async {
         guard id == upgrade.app, let app = try? await environment.apps.app(id) else { return }
         performOnAll(.settings(app))
+    }
+
+    /// Recovery may have been switched off just before the termination: what was remembered at BIND does not count.
+    private func readRecovery(for number: UInt64) async {
+        guard let app = try? await environment.apps.app(upgrade.app), let session = numbers[number] else { return }
+        perform(.recovery(app.clientRecovery), on: session)
     }
 
     /// Tells the client to come back, to this gateway's successor or to another one.

@@ -120,6 +120,7 @@ package final class GatewayService: Service {
     private func router(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> Router<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
         let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
+        router.add(middleware: MetricsMiddleware())
         router.add(middleware: APIErrorMiddleware(origin: origin))
         let registry = environment.registry
         AccountRoutes(

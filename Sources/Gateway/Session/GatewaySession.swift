@@ -66,6 +66,7 @@ struct GatewaySession: Sendable {
     /// Bytes of uploads that no owner has acknowledged.
     var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + earlyUploads.reduce(0) { $0 + $1.1 } }
     var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || !earlyUploads.isEmpty }
+    var wantsPage: Bool { if case .wanted = paging { true } else { false } }
     var isOver: Bool { phase == .ended }
 
     mutating func handle(_ event: SessionEvent, _ environment: SessionEnvironment) -> [SessionAction] {
@@ -83,6 +84,7 @@ struct GatewaySession: Sendable {
         case .violation(let error): violated(error, &actions)
         case .cluster(let event): handle(event, environment, &actions)
         case .settings(let app): settingsChanged(app, &actions)
+        case .recovery(let isAllowed): clientRecovery = isAllowed
         case .drained: break
         case .tick: tick(environment, &actions)
         }

@@ -18,6 +18,8 @@ enum SessionEvent: Sendable {
     case cluster(ClusterEvent)
     /// The app's settings as they are now; nil if it is gone.
     case settings(AppRecord?)
+    /// Whether clients of the app may recover in a reset, as the settings say now.
+    case recovery(Bool)
     /// The socket has taken everything.
     case drained
     case tick

@@ -249,6 +249,15 @@ import Testing
         #expect(body.action == .clientResetNoRecovery)
     }
 
+    @Test func recoverySwitchedOffBeforeTheResetCounts() throws {
+        var script = try Self.live()
+        try script.event(.recovery(false), 1)
+        try script.cluster(
+            .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
+        guard case .jsonError(_, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
+        #expect(body.action == .clientResetNoRecovery)
+    }
+
     @Test func noticesOfOtherSlicesGenerationsAndFilesAreNotOurs() throws {
         var script = try Self.live()
         for notice in [
