@@ -177,7 +177,7 @@ struct ConnectionTests {
     }
 
     @Test func aSilentOwnerCostsTheSessionAndNotTheSocket() async throws {
-        try await GatewayHarness.with(broker: true, configure: { $0.timings.requestDeadline = .milliseconds(200) }) {
+        try await GatewayHarness.with(broker: true, configure: { $0.timings.requestDeadline = .milliseconds(1500) }) {
             gateway in
             let tokens = try await gateway.logInAnonymously()
             await gateway.owner?.ignore([BindRequest.type])
