@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         ("store-nw", "\"store-nw\""), ("\"store-nw\"", "\"store-nw\""), ("null", "null"),
         ("{\"$oid\":\"66f0a1b2c3d4e5f601020304\"}", "{\"$oid\":\"66f0a1b2c3d4e5f601020304\"}"),
-        ("a\"b", "\"a\\\"b\""), ("", "\"\""),
+        ("a\"b", "\"a\\\"b\""), ("caf\u{e9}", "\"caf\\u00e9\""), ("", "\"\""),
     ])
     func aBareWordIsAStringPartition(text: String, partition: String) {
         #expect(RealmName.partition(fromText: text) == partition)

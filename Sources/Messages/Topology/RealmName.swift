@@ -32,9 +32,25 @@ package struct RealmName: Hashable, Sendable {
 
     /// A partition value as an operator writes it: extended JSON is kept, anything else is a plain string.
     package static func partition(fromText text: String) -> String {
-        if text == "null" || text.hasPrefix("\"") || text.hasPrefix("{") { return text }
-        guard let data = try? JSONEncoder.message.encode(text) else { return "\"\(text)\"" }
-        return String(decoding: data, as: UTF8.self)
+        if text == "null" || text.hasPrefix("\"") || text.hasPrefix("{") { return escaped(text) }
+        guard let data = try? JSONEncoder.message.encode(text) else { return "\"\(escaped(text))\"" }
+        return escaped(String(decoding: data, as: UTF8.self))
+    }
+
+    /// In ASCII alone, other characters as `\uXXXX`: the form in which gateways name realms.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if scalar.value <= 0x7e {
+                result.unicodeScalars.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            }
+        }
+        return result
     }
 }
 
