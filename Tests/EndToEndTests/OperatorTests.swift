@@ -3,7 +3,7 @@ import LocalCluster
 import TestSupport
 import Testing
 
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct OperatorTests {
     /// A class Dog with an integer key, and the dog 7: the example of docs/messages.md.
     static let dog = "3f0003446f673f01035f696400000001010002000107"

@@ -4,7 +4,7 @@ import LocalCluster
 import TestSupport
 import Testing
 
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct SyncTests {
     @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
         try await withCluster { cluster in

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct OperationsServiceTests {
+@Suite(.timeLimit(.minutes(5))) struct OperationsServiceTests {
     @Test func anEphemeralPortServesHealthReadinessAndMetrics() async throws {
         let readiness = Readiness(expecting: ["store"])
         let registry = PrometheusRegistry()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(1))) struct ConcurrentUploadTests {
+@Suite(.timeLimit(.minutes(5))) struct ConcurrentUploadTests {
     private func prepared(
         _ limits: WorkerLimits = WorkerLimits()
     ) async throws -> (OwnerHarness, a: ClientFile, b: ClientFile) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTests {
     @Test func identsAreNeverReusedAndSaltsAreRandom() async throws {
         let harness = try await OwnerHarness.make()
         let first = try await harness.join(session: 1)

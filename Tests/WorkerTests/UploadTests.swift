@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+@Suite(.timeLimit(.minutes(5))) struct UploadTests {
     @Test func anUploadBecomesHistoryAndStateAndIsAcknowledged() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
@@ -174,7 +174,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct DamageTests {
+@Suite(.timeLimit(.minutes(5))) struct DamageTests {
     @Test func aDamagedRealmDoesNotHoldUpTheOthers() async throws {
         let harness = try await OwnerHarness.make()
         var damaged = RealmRecord(

@@ -8,7 +8,7 @@ import SyncProtocol
 extension ClientConnection {
     func receive(_ input: SocketInput) async {
         guard !isClosing else { return }
-        lastHeard = environment.clock.unixMilliseconds()
+        lastHeard = .now()
         switch input {
         case .message(let buffer):
             let bytes = Array(buffer.readableBytesView)
@@ -192,7 +192,7 @@ extension ClientConnection {
     private func tick() async {
         guard !isClosing else { return }
         let now = environment.clock.unixMilliseconds()
-        if now > lastHeard &+ environment.timings.silentSocket.milliseconds {
+        if .now() > lastHeard + TimeAmount(environment.timings.silentSocket) {
             logger.info("a client is silent")
             return hangUp()
         }

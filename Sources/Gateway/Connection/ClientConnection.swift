@@ -17,7 +17,8 @@ actor ClientConnection {
     var numbers: [UInt64: SessionIdent] = [:]
     /// Of each session, by number: whether the gateway's queue is bound for it.
     var subscriptions: [UInt64: Task<Bool, Never>] = [:]
-    var lastHeard: UInt64
+    /// By the clock that nobody can move: a step of the system's time must not cost every client its socket.
+    var lastHeard = NIODeadline.now()
     var checkedAt: UInt64
     var budgeted = 0
     var isClosing = false
@@ -32,8 +33,7 @@ actor ClientConnection {
             mode: upgrade.mode, version: upgrade.clientVersion, limits: environment.protocolLimits)
         parser = ClientMessageParser(mode: upgrade.mode, version: upgrade.version, limits: environment.protocolLimits)
         encoder = MessageEncoder(mode: upgrade.mode, version: upgrade.clientVersion, limits: environment.protocolLimits)
-        lastHeard = environment.clock.unixMilliseconds()
-        checkedAt = lastHeard
+        checkedAt = environment.clock.unixMilliseconds()
         var logger = environment.logger
         logger[metadataKey: "connection"] = "\(upgrade.connectionID)"
         logger[metadataKey: "app"] = "\(upgrade.app)"

@@ -1,7 +1,7 @@
 import Changesets
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MalformedChangesetTests {
+@Suite(.timeLimit(.minutes(5))) struct MalformedChangesetTests {
     /// Bytes, and what the error must say.
     static let malformed: [(String, String)] = [
         ("3E", "Unknown instruction type"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AppTests {
     @Test func aUserIsCachedForTheNextLaunchWithoutANetwork() async throws {
         let server = TestServer()

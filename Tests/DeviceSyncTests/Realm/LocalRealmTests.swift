@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LocalRealmTests {
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(UUID().uuidString)")

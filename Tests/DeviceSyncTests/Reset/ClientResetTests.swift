@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// Whole resets over a real socket.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClientResetTests {
     /// How often the blocks ran, and what they saw.
     final class Calls: Sendable {

@@ -81,9 +81,10 @@ final class Device: @unchecked Sendable {
     var clientErrors: [SyncError] { errors.withLock { $0.compactMap { $0.0 as? SyncError } } }
 }
 
-/// Polls until the condition holds; false after ten seconds.
+/// Polls until the condition holds; false after a minute, which is long because machines may be busy.
 func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
-    for _ in 0..<1000 {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
         if try condition() { return true }
         try? await Task.sleep(for: .milliseconds(10))
     }

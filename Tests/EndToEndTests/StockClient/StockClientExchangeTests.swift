@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What recorded stock clients say to each other through a whole cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct StockClientExchangeTests {
     @Test func firstConnectSuspendResumeAndANewProcessGoAsRecorded() async throws {
         try await withCluster { @MainActor cluster in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Clients that break the rules, and the ones beside them on the same realm that must not notice.
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct StockClientHostileTests {
     @Test func brokenMessagesCostTheirConnectionAndNobodyElse() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in

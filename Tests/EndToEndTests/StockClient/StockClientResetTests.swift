@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Terminations as recorded stock clients live through them, and what the operator's campaign makes of it.
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct StockClientResetTests {
     @Test func clientsAwayAndLiveRecoverAndTheCampaignSaysSo() async throws {
         try await withCluster { @MainActor cluster in

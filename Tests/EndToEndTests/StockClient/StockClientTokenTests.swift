@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Tokens that do not hold, and how clients learn it.
-@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
 struct StockClientTokenTests {
     @Test func aBadTokenIsToldByCloseCodeAndTheRecordedRefreshGoesOn() async throws {
         try await withCluster(workers: 1) { @MainActor cluster in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct AccountEndpointTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
 

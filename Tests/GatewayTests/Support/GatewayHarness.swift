@@ -95,7 +95,7 @@ final class TestClock: Sendable {
 
 /// Polls until the condition holds.
 func eventually(
-    _ what: String, within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
+    _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {

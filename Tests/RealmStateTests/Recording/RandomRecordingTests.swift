@@ -4,7 +4,7 @@ import Testing
 
 /// Random local changes: whatever is recorded, a receiver reaches the author's state, and so does one that starts from
 /// the state as changesets.
-@Suite(.timeLimit(.minutes(1))) struct RandomRecordingTests {
+@Suite(.timeLimit(.minutes(5))) struct RandomRecordingTests {
     @Test(arguments: UInt64(1)...12)
     func receiversReachTheAuthorsState(seed: UInt64) throws {
         var random = SplitMix(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Storage
 
-@Suite(.timeLimit(.minutes(1))) struct ControlAccountTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlAccountTests {
     private func user(_ id: String, app: String = "tasks", email: String? = nil) -> UserRecord {
         UserRecord(
             app: app, id: id, identities: [.init(id: "0123456789abcdef01234567", provider: "anon-user")], email: email,

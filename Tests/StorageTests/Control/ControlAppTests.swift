@@ -3,7 +3,7 @@ import Testing
 
 @testable import Storage
 
-@Suite(.timeLimit(.minutes(1))) struct ControlAppTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlAppTests {
     @Test(arguments: ControlVariant.allCases)
     func appsAreInsertedChangedAndListedById(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in

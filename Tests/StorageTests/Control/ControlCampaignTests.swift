@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite(.timeLimit(.minutes(1))) struct ControlCampaignTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlCampaignTests {
     private let request = CampaignRequest(id: "c1", app: "tasks", reason: "schema change", at: 10)
 
     /// A store with app `tasks` and the terminated campaign `c1`, published, expecting two slices.

@@ -3,7 +3,7 @@ import Messages
 import Storage
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SliceContentTests {
+@Suite(.timeLimit(.minutes(5))) struct SliceContentTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
 
     @Test(arguments: SliceVariant.allCases)

@@ -3,7 +3,7 @@ import Messages
 import Storage
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SliceOwnershipTests {
+@Suite(.timeLimit(.minutes(5))) struct SliceOwnershipTests {
     @Test(arguments: SliceVariant.allCases)
     func aSliceIsTakenOnlyFromWhoLetGoOrIsGone(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in

@@ -2,7 +2,7 @@ import Messages
 import Storage
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SliceResetTests {
+@Suite(.timeLimit(.minutes(5))) struct SliceResetTests {
     private func filled(_ store: any SliceStore) async throws -> Epoch {
         let epoch = try await store.take()
         var batch = SliceBatch()
