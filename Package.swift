@@ -39,6 +39,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "sluice", targets: ["sluice"]),
+        .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
         .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState"]),
@@ -69,6 +70,9 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
+        module("MergeConformance", ["Changesets", "Merge", "RealmState", "CZlib"]),
+        .executableTarget(
+            name: "conformance", dependencies: ["MergeConformance", argumentParser], swiftSettings: swiftSettings),
         module("SyncProtocol", ["CZlib"]),
         module("Messages", ["AMQP", logging]),
         module("Storage", ["Changesets", "RealmState", "Messages", grdb, logging]),
@@ -130,7 +134,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets"),
-        tests("Merge", ["Changesets", "RealmState"]),
+        tests("Merge", ["Changesets", "RealmState", "MergeConformance"]),
+        tests("MergeConformance", ["Changesets", "Merge", "RealmState"]),
         tests("RealmState", ["Changesets"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),

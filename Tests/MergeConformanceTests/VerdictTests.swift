@@ -1,0 +1,11 @@
+import MergeConformance
+import Testing
+
+@Suite struct VerdictTests {
+    @Test func theSummaryCountsBoth() {
+        var verdict = Verdict()
+        verdict.passed = 3
+        verdict.failed = 1
+        #expect(verdict.summary == "3 passed, 1 failed")
+    }
+}
