@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
         .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState"]),
+        .library(name: "MergeConformance", targets: ["MergeConformance"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -70,7 +71,7 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
-        module("MergeConformance", ["Changesets", "Merge", "RealmState", "CZlib"]),
+        module("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
         .executableTarget(
             name: "conformance", dependencies: ["MergeConformance", argumentParser], swiftSettings: swiftSettings),
         module("SyncProtocol", ["CZlib"]),
@@ -133,10 +134,10 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("AMQP", ["CRabbitMQ", logging]),
-        tests("Changesets"),
+        tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["Changesets", "RealmState", "MergeConformance"]),
         tests("MergeConformance", ["Changesets", "Merge", "RealmState"]),
-        tests("RealmState", ["Changesets"]),
+        tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
         tests("Storage", ["Changesets", "RealmState", "Messages"]),

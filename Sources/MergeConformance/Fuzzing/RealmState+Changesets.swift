@@ -1,9 +1,9 @@
-import Changesets
-import RealmState
+package import Changesets
+package import RealmState
 
 extension RealmState {
     /// The state as changesets, schema first.
-    func changesets(byteBudget: Int, clearingCollections: Bool = false) -> [Changeset] {
+    package func changesets(byteBudget: Int, clearingCollections: Bool = false) -> [Changeset] {
         var builder = StateChangesets(
             schema: schema, byteBudget: byteBudget, clearingCollections: clearingCollections)
         var result = [builder.schemaChangeset()]
