@@ -42,8 +42,7 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
-        .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState"]),
-        .library(name: "MergeConformance", targets: ["MergeConformance"]),
+        .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState", "MergeConformance"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -45,7 +45,7 @@ struct MergeBenchCommand: ParsableCommand {
             } else {
                 let times = [timing.parse, timing.merge, timing.encode]
                 let name = URL(fileURLWithPath: path).lastPathComponent
-                let numbers = times.map { String(format: "%12.2f", $0.milliseconds) }.joined()
+                let numbers = times.map { String(format: "%12.2f", $0.inMilliseconds) }.joined()
                 print("\(Self.padded(name, 28))  \(String(format: "%12d", timing.instructions))\(numbers)")
             }
         }
@@ -53,7 +53,7 @@ struct MergeBenchCommand: ParsableCommand {
 
     private func printJSON(_ timing: MergeTiming) throws {
         print("\(timing.instructions) instructions, \(timing.encodedBytes) bytes encoded")
-        func rounded(_ duration: Duration) -> Double { (duration.milliseconds * 1e4).rounded() / 1e4 }
+        func rounded(_ duration: Duration) -> Double { (duration.inMilliseconds * 1e4).rounded() / 1e4 }
         let times = Times(
             parse_ms: rounded(timing.parse), merge_ms: rounded(timing.merge), encode_ms: rounded(timing.encode))
         let encoder = JSONEncoder()

@@ -65,5 +65,5 @@ package struct MergeTiming: Sendable {
 }
 
 extension Duration {
-    package var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
+    package var inMilliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15 }
 }
