@@ -42,7 +42,9 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
-        .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState", "MergeConformance"]),
+        .library(
+            name: "SluiceEngine",
+            targets: ["Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "LocalCluster"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

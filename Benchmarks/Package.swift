@@ -20,9 +20,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
+        .systemLibrary(name: "CEpoll"),
         .executableTarget(
             name: "bench",
             dependencies: [
+                "CEpoll",
                 .product(name: "SluiceEngine", package: "sluice"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -30,6 +30,9 @@ package final class LocalCluster: Sendable {
         extra = environment
     }
 
+    /// Of the processes that were started and not stopped, by name.
+    package var processIdentifiers: [String: Int32] { processes.withLock { $0.mapValues(\.pid) } }
+
     package var gatewayURL: String { "http://127.0.0.1:\(gatewayPort)" }
     package var coordinatorURL: String { "http://127.0.0.1:\(coordinatorPort)" }
 
