@@ -37,12 +37,10 @@ package struct InputFile: Sendable {
         var bytes: [UInt8] = []
         do {
             while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
-                guard bytes.count + piece.count <= limit else { break }
+                guard bytes.count + piece.count <= limit else {
+                    throw ConformanceError(.limitExceeded, "expected at most \(limit) bytes, more came", file: path)
+                }
                 bytes.append(contentsOf: piece)
-            }
-            // Either at the end, or before the piece that was too much.
-            guard try handle.read(upToCount: 1)?.isEmpty ?? true else {
-                throw ConformanceError(.limitExceeded, "expected at most \(limit) bytes, more came", file: path)
             }
         } catch let error as ConformanceError {
             throw error

@@ -33,7 +33,10 @@ package struct InputLine: Sendable {
         case .typeMismatch(let type, let context):
             return "expected \(type)\(place(context.codingPath)), found another type of value"
         case .dataCorrupted(let context):
-            if !context.codingPath.isEmpty { return "\(context.debugDescription)\(place(context.codingPath))" }
+            // Well-formed, but for instance a number that is out of range.
+            if !context.debugDescription.contains("not valid JSON") {
+                return "\(context.debugDescription)\(place(context.codingPath))"
+            }
             let cause = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey]
             return "expected one JSON object, found \(size) bytes that are none"
                 + (cause.map { ": \($0)" } ?? context.underlyingError.map { ": \($0)" } ?? "")
