@@ -133,6 +133,14 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        .executableTarget(
+            name: "fire",
+            dependencies: [
+                "AMQP", "Messages", "DeviceSync", "LocalCluster", argumentParser, logging, nio("NIOCore"), nio("NIOPosix"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/fire", exclude: ["run"], swiftSettings: swiftSettings),
+
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets", ["MergeConformance"]),
