@@ -38,7 +38,7 @@ package struct InputLine: Sendable {
                 return "\(context.debugDescription)\(place(context.codingPath))"
             }
             let cause = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey]
-            return "expected one JSON object, found \(size) bytes that are none"
+            return "expected one JSON object, found \(size) bytes that are none, or a number that is out of range"
                 + (cause.map { ": \($0)" } ?? context.underlyingError.map { ": \($0)" } ?? "")
         @unknown default:
             return "\(error)"

@@ -110,7 +110,7 @@ import Testing
         (#"{"event":"local","peer":2,"version":1,"timestamp":1,"changeset":""}"#, "expected a version of peer 2"),
         (#"{"event":"integrate","peer":2,"from":1,"version":2,"changesets":[],"result":""}"#, "found none"),
         (#"{"event":"begin"}"#, "expected integrate events"),
-        (#"{"event":"integrate","peer":-2}"#, "-2"),
+        (#"{"event":"integrate","peer":-2}"#, "out of range"),
         (#"[]"#, "expected"),
     ])
     func hostileLinesAreRefused(line: String, expected: String) throws {
