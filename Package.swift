@@ -84,6 +84,7 @@ let package = Package(
                 "AMQP", hummingbird, logging, metrics, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
+        module("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
         module(
             "Worker",
             [
@@ -119,8 +120,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
-                argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
+                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Inspection", "Worker", "Gateway",
+                "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
                 nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
@@ -151,6 +152,7 @@ let package = Package(
         tests("Messages", ["AMQP"]),
         tests("Storage", ["Changesets", "RealmState", "Messages"]),
         tests("Operations", [metrics]),
+        tests("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
         tests(
             "Gateway",
