@@ -22,6 +22,10 @@ struct ClusterView: Sendable {
         var epoch: UInt64?
         /// Deliveries that the owner holds unacknowledged.
         var unacknowledged: Int?
+        /// When the oldest message that the owner holds was published (milliseconds of Unix time); nil if it holds none.
+        var oldestAt: UInt64?
+        /// Messages of this slice that the owner deals with per second.
+        var perSecond: Double?
         /// Of the owner, over all its slices.
         var load: Double?
         var lastHeardAt: UInt64?
@@ -65,6 +69,9 @@ struct ClusterView: Sendable {
                 result[slice.value].owner = worker.worker
                 result[slice.value].epoch = epoch
                 result[slice.value].unacknowledged = heard[worker.worker]?.message.holds[String(slice.value)]
+                let lag = heard[worker.worker]?.message.lags?[String(slice.value)]
+                result[slice.value].oldestAt = lag?.oldestAt
+                result[slice.value].perSecond = lag.flatMap { $0.perSecond.isFinite ? $0.perSecond : nil }
                 result[slice.value].load = worker.load
                 result[slice.value].lastHeardAt = worker.lastHeardAt
             }
