@@ -42,12 +42,7 @@ struct ConflictTree {
     /// The position that follows in the same list, by position.
     private var following: [UInt32] = []
 
-    init(capacity: Int) {
-        following.reserveCapacity(capacity)
-        nodes.reserveCapacity(capacity)
-        lists.reserveCapacity(2 * capacity)
-        edges.reserveCapacity(capacity)
-    }
+    init(capacity: Int) { following.reserveCapacity(capacity) }
 
     // MARK: Nodes
 
@@ -69,6 +64,15 @@ struct ConflictTree {
         lists.append(List())
         edges[edge] = node
         return node
+    }
+
+    func hasAncestor(of node: UInt32, where holds: (UInt32) -> Bool) -> Bool {
+        var ancestor = nodes[Int(node)].parent
+        while ancestor != Self.none {
+            if holds(ancestor) { return true }
+            ancestor = nodes[Int(ancestor)].parent
+        }
+        return false
     }
 
     func hasChildren(_ node: UInt32) -> Bool { nodes[Int(node)].firstChild != Self.none }
