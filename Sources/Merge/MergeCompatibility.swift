@@ -24,6 +24,10 @@ package enum MergeCompatibility: Hashable, Sendable {
     /// place.
     var clearsFollowTheirElement: Bool { self == .convergent }
 
+    /// D13 (docs/merge.md), not in the specification's list, found by trying every combination: a set takes 1 and 1.0, or
+    /// any two NaN, for one member, so merging does too. The reference takes them for two, and each peer keeps its own.
+    var unifiesTwinsInSets: Bool { self == .convergent }
+
     /// D6: no honest peer makes a Set inside a mixed value. The reference's release build lets the newer of such an
     /// update and a Clear win.
     var rejectsSetMarkers: Bool { self == .convergent }

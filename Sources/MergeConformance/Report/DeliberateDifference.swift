@@ -12,6 +12,8 @@ package enum DeliberateDifference: String, CaseIterable, Sendable {
     case assertions = "D6"
     /// A Clear of a list's element follows the element.
     case clearedElement = "clear"
+    /// Numbers that a set takes for one member are one.
+    case twins = "twins"
 
     /// Those that merging the two sides can show, judged by the instructions that are in them.
     package static func possible(
@@ -32,6 +34,7 @@ package enum DeliberateDifference: String, CaseIterable, Sendable {
         case .erasedColumn: (.destruction, .change)
         case .assertions: (.clear, .setMarker)
         case .clearedElement: (.nestedClear, .listChange)
+        case .twins: (.membership, .membership)
         }
     }
 
@@ -48,6 +51,7 @@ package enum DeliberateDifference: String, CaseIterable, Sendable {
         static let nestedClear = Kinds(rawValue: 1 << 6)
         static let setMarker = Kinds(rawValue: 1 << 7)
         static let listChange = Kinds(rawValue: 1 << 8)
+        static let membership = Kinds(rawValue: 1 << 9)
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -61,7 +65,8 @@ package enum DeliberateDifference: String, CaseIterable, Sendable {
                 switch instruction {
                 case .arrayMove: formUnion([.move, .listChange])
                 case .arrayInsert, .arrayErase: insert(.listChange)
-                case .setErase: insert(.setErase)
+                case .setInsert: insert(.membership)
+                case .setErase: formUnion([.setErase, .membership])
                 case .eraseTable, .eraseColumn: insert(.destruction)
                 case .clear(let path, _): formUnion(path.path.isEmpty ? .clear : [.clear, .nestedClear])
                 case .update(let update): if update.value == .set { insert(.setMarker) }
