@@ -5,5 +5,7 @@ import ArgumentParser
 struct Conformance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the merge engine against recordings, and against its own laws.",
-        subcommands: [ReplayCommand.self, PairsCommand.self, MergeBenchCommand.self])
+        subcommands: [
+            ReplayCommand.self, PairsCommand.self, MergeBenchCommand.self, SimulateCommand.self, ExhaustiveCommand.self,
+        ])
 }
