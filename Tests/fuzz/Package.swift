@@ -15,11 +15,10 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "sluice", path: "../..")],
     targets: [
-        .target(name: "CFuzzer"),
         .executableTarget(
             name: "fuzz",
-            dependencies: ["CFuzzer", .product(name: "SluiceEngine", package: "sluice")],
+            dependencies: [.product(name: "SluiceEngine", package: "sluice")],
             packageAccess: false,
-            swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-package-name", engine])]),
+            swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-package-name", engine])])
     ]
 )
