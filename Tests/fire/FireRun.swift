@@ -41,6 +41,7 @@ struct FireRun: Sendable {
         await settle(clients, &report)
         await reckon(clients, terminations, &report)
         report.unexpectedEnds = cluster.unexpectedEnds
+        report.deadLetters = try await deadLetters()
         return report
     }
 
@@ -139,15 +140,30 @@ struct FireRun: Sendable {
                 let open = campaigns.filter { $0.counts.pending > 0 || !$0.counts.addsUp }
                 guard open.isEmpty else {
                     throw LocalClusterError(
-                        open.map { "campaign \($0.campaign.id) stands at \($0.counts)" }.joined(separator: "; "))
+                        open.map { "campaign \($0.id) stands at \($0.counts)" }.joined(separator: "; "))
                 }
                 return campaigns
             }
             count(campaigns, &report)
+            // Nothing that was done here is a reason for one client realm alone to reset.
+            let needless = campaigns.filter { !$0.isTermination } + (try await terminations.campaigns(of: Self.steady))
+            for campaign in needless {
+                report.findings.append(
+                    "a needless reset, campaign \(campaign.id): \(campaign.reason ?? "no reason given")")
+            }
         } catch {
             report.findings.append("\(error)")
             if let campaigns = try? await terminations.campaigns() { count(campaigns, &report) }
         }
+    }
+
+    private func deadLetters() async throws -> Int {
+        struct Line: Decodable {
+            var queue: String
+            var ready: Int
+        }
+        let lines = try await cluster.cluster.operateJSON([Line].self, "queues")
+        return lines.first { $0.queue == "\(cluster.cluster.prefix).dead" }?.ready ?? 0
     }
 
     private func count(_ campaigns: [Terminations.Campaign], _ report: inout FireReport) {

@@ -6,16 +6,17 @@ final class Terminations: Sendable {
     private struct Termination: Decodable { var campaign: String }
 
     struct Campaign: Decodable, Sendable {
-        struct Record: Decodable, Sendable {
-            var id: String
-            var app: String
-        }
         struct Counts: Decodable, Sendable {
             var found, notified, recovered, discarded, manual, failed, pending: Int
             var addsUp: Bool { found == recovered + discarded + manual + failed + pending }
         }
-        var campaign: Record
+        var id: String
+        var kind: String
+        var reason: String?
         var counts: Counts
+
+        /// Opened by a termination, and not because one client realm could not go on.
+        var isTermination: Bool { kind == "termination" }
     }
 
     let app: String
@@ -45,12 +46,16 @@ final class Terminations: Sendable {
 
     /// All campaigns of the app, those included that were opened for single client realms.
     func campaigns() async throws -> [Campaign] {
-        let all = try await cluster.operateJSON([Campaign].self, "campaigns", "list", "--app", app, "--limit", "1000")
-        let missing = Set(started.withLock { $0 }).subtracting(all.map(\.campaign.id))
+        let all = try await campaigns(of: app)
+        let missing = Set(started.withLock { $0 }).subtracting(all.map(\.id))
         guard missing.isEmpty else {
             throw LocalClusterError(
                 "the coordinator does not know the campaigns \(missing.sorted()) that it had opened")
         }
         return all
+    }
+
+    func campaigns(of app: String) async throws -> [Campaign] {
+        try await cluster.operateJSON([Campaign].self, "campaigns", "list", "--app", app, "--limit", "1000")
     }
 }
