@@ -51,11 +51,15 @@ package final class LocalCluster: Sendable {
 
     package func start(_ name: String, _ arguments: String...) throws { try start(name, arguments) }
 
-    /// - Parameter settings: of this process alone, before those of the cluster.
-    package func start(_ name: String, _ arguments: [String], settings: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - settings: of this process alone, before those of the cluster.
+    ///   - program: one that becomes `sluice` with its arguments, such as `/usr/bin/env`.
+    package func start(
+        _ name: String, _ arguments: [String], settings: [String: String] = [:], through program: String? = nil
+    ) throws {
         let process = try ManagedProcess(
-            name: name, executable: sluice, arguments: arguments, environment: environment.merging(settings) { $1 },
-            logFolder: folder + "/logs")
+            name: name, executable: program ?? sluice, arguments: (program == nil ? [] : [sluice]) + arguments,
+            environment: environment.merging(settings) { $1 }, logFolder: folder + "/logs")
         processes.withLock { $0[name] = process }
     }
 

@@ -70,7 +70,9 @@ final class BurningCluster: Sendable {
         case "gateway": arguments += ["--id", name, "--port", "\(ports[name] ?? 0)"]
         default: arguments += ["--port", "\(cluster.coordinatorPort)"]
         }
-        try cluster.start(name, arguments, settings: settings)
+        // The library changes the environment of the first process that loads it, and Swift's runtime then finds no
+        // arguments; a process that becomes another is the first.
+        try cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
         down.withLock { _ = $0.remove(name) }
     }
 
