@@ -95,7 +95,7 @@ struct MergeSession {
     private mutating func mergeWholeLists(in window: Range<Int>) throws(MergeError) -> RankSet? {
         guard let index else { return nil }
         var settled: RankSet?
-        let finder = ListFinder(threshold: search == .indexed ? .measured : .none)
+        let finder = ListFinder(threshold: search == .indexed ? .standard : .none)
         for list in finder.lists(local: local, window, incoming: incoming, index, steps) {
             guard
                 var merge = ListMerge(

@@ -13,8 +13,8 @@ struct ListFinder {
 
     /// From when on it costs less than to merge each operation with each.
     struct Threshold {
-        /// As measured; `bench merge` on short lists of the kind `hot-list` shows it.
-        static let measured = Threshold(pairsPerOperation: 128)
+        /// An estimate: an operation merged as part of a whole costs as much as about a hundred meetings.
+        static let standard = Threshold(pairsPerOperation: 128)
         static let none = Threshold(pairsPerOperation: 0)
 
         var pairsPerOperation: Int
