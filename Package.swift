@@ -17,6 +17,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -44,7 +45,10 @@ let package = Package(
         .library(name: "AMQP", targets: ["AMQP"]),
         .library(
             name: "SluiceEngine",
-            targets: ["Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "LocalCluster"]),
+            targets: [
+                "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage", "Worker",
+                "LocalCluster",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -77,7 +81,7 @@ let package = Package(
             name: "conformance", dependencies: ["MergeConformance", argumentParser], swiftSettings: swiftSettings),
         module("SyncProtocol", ["CZlib"]),
         module("Messages", ["AMQP", logging]),
-        module("Storage", ["Changesets", "RealmState", "Messages", grdb, logging]),
+        module("Storage", ["Changesets", "RealmState", "Messages", grdb, sqlite, logging]),
         module(
             "Operations",
             [

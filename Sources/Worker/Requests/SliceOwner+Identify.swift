@@ -9,7 +9,7 @@ extension SliceOwner {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await apps.app(name.app) else {
+        guard let app = try await settings(of: name.app) else {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
@@ -88,7 +88,7 @@ extension SliceOwner {
     private func salt(of version: UInt64, _ context: RealmContext) async throws -> UInt64? {
         if version == 0 { return 0 }
         if version == context.record.latest.version { return context.record.latest.salt }
-        if let record = context.recent.records(after: version - 1, through: version).first { return record.salt }
+        if let record = context.recent.record(version) { return record.salt }
         return try await store.historyHeading(of: context.historyKey, version: version)?.salt
     }
 }
