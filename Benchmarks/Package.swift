@@ -18,6 +18,7 @@ let package = Package(
     dependencies: [
         .package(name: "sluice", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
         .systemLibrary(name: "CEpoll"),
@@ -27,6 +28,7 @@ let package = Package(
                 "CEpoll",
                 .product(name: "SluiceEngine", package: "sluice"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             packageAccess: false,
             swiftSettings: settings)
