@@ -1,12 +1,13 @@
 import AMQP
 import Messages
 import Storage
+import Synchronization
 import Testing
 
 @testable import Worker
 
 /// Clients that come back after long: what they conflict with is found and nothing else is read.
-@Suite(.timeLimit(.minutes(3))) struct StaleClientTests {
+@Suite(.timeLimit(.minutes(5))) struct StaleClientTests {
     /// A realm with objects 1 to 10 and many versions that touch others; `b` has seen versions 1 and 2 only.
     private func prepared(
         versions: UInt64, on counting: CountingStore

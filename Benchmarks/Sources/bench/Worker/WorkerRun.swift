@@ -32,7 +32,9 @@ struct WorkerRun {
         var owners: [SliceNumber: SliceOwner] = [:]
         for slice in count.all {
             let store = try await stores.store(for: slice)
-            guard case .owned(let epoch) = try await store.claim(by: "bench", now: 0, leaseUntil: UInt64.max / 4, gone: nil)
+            guard
+                case .owned(let epoch) = try await store.claim(
+                    by: "bench", now: 0, leaseUntil: UInt64.max / 4, gone: nil)
             else { continue }
             owners[slice] = SliceOwner(
                 store: store, epoch: epoch, apps: AppDirectory(apps: control), topology: Topology(),
