@@ -168,8 +168,8 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "Changesets", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"),
+                "Changesets", "Merge", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nio("NIOWebSocket"),
             ]),
         .testTarget(
             name: "EndToEndTests",
