@@ -11,6 +11,9 @@ struct OperatorCommandTests {
         var app: String?
         var partition: String?
         var body: String?
+    }
+
+    private struct Gap: Decodable {
         var dropped: Int?
     }
 
@@ -39,6 +42,39 @@ struct OperatorCommandTests {
             // "payload" in hexadecimal.
             #expect(!text.contains("7061796c6f6164") && bodies.contains("7061796c6f6164"))
             try await device.upload()
+        }
+    }
+
+    @Test func aSlowTerminalIsToldHowMuchItMissed() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let event =
+                #"{"realm": {"app": "\#(cluster.app)", "partition": "x"}, "changesets": ["\#(OperatorTests.dog)"]}"#
+            let events = "\(cluster.folder)/events"
+            try Array(repeating: event, count: 3000).joined(separator: "\n").write(
+                toFile: events, atomically: true, encoding: .utf8)
+            // Reads a line, then nothing before it is told to.
+            let heard = "\(cluster.folder)/heard"
+            let flag = "\(cluster.folder)/flag"
+            async let shown = cluster.shell(
+                "sh",
+                [
+                    "-c",
+                    "'\(cluster.sluice)' tail --type changeset --count 1100 --json"
+                        + " | (read line; touch '\(heard)'; while [ ! -e '\(flag)' ]; do sleep 0.1; done; cat)",
+                ])
+            // From when on the command listens, only its first line tells.
+            try await LocalCluster.retrying("the first message is shown") {
+                try await cluster.operate(
+                    "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", OperatorTests.dog)
+                guard FileManager.default.fileExists(atPath: heard) else { throw LocalClusterError("nothing yet") }
+            }
+            try await cluster.operate("publish", "changeset", "--file", events)
+            try Data().write(to: URL(filePath: flag))
+            let dropped = try await shown.split(separator: "\n").map {
+                try JSONDecoder().decode(Gap.self, from: Data($0.utf8)).dropped ?? 0
+            }
+            #expect(dropped.contains { $0 > 0 })
         }
     }
 

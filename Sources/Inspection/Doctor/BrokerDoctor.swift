@@ -4,17 +4,26 @@ package import Messages
 /// Looks at the broker through AMQP alone, with the credentials that the settings have.
 package struct BrokerDoctor: Sendable {
     let connection: AMQPConnection
+    /// A connection of its own: a broker in an alarm reads nothing more from one that has published.
+    let publisher: AMQPConnection
     let topology: Topology
     let slices: SliceCount
 
-    package init(connection: AMQPConnection, topology: Topology, slices: SliceCount) {
+    package init(connection: AMQPConnection, publisher: AMQPConnection, topology: Topology, slices: SliceCount) {
         self.connection = connection
+        self.publisher = publisher
         self.topology = topology
         self.slices = slices
     }
 
     package func examine() async -> [Diagnosis] {
-        var found = [await publishing(), await permissions()]
+        var found = [await publishing()]
+        if found.exitCode == 0 {
+            found.append(await permissions())
+        } else {
+            found.append(
+                Diagnosis(.broker, "permissions", .unchecked, "nothing can be published", "mend publishing first"))
+        }
         found += await exchanges()
         found += await queues()
         return found
@@ -25,7 +34,7 @@ package struct BrokerDoctor: Sendable {
     /// A broker in an alarm takes connections and declarations, and nothing that is published.
     private func publishing() async -> Diagnosis {
         do {
-            let channel = try await connection.openChannel(confirms: true)
+            let channel = try await publisher.openChannel(confirms: true)
             let queue = try await channel.declareQueue(
                 AMQPQueueDeclaration(name: "", durable: false, exclusive: true, autoDelete: true)
             ).name
@@ -36,7 +45,7 @@ package struct BrokerDoctor: Sendable {
             await channel.close()
             return Diagnosis(.broker, "publishing", .ok, "a message was confirmed after \(milliseconds) ms")
         } catch {
-            if case .blocked(let reason) = connection.state {
+            if case .blocked(let reason) = publisher.state {
                 return Diagnosis(
                     .broker, "publishing", .fault, "the broker is in an alarm and takes no messages: \(reason)",
                     "make room on the broker's machine (rabbitmq-diagnostics alarms says which node); nothing is lost")
@@ -57,7 +66,7 @@ package struct BrokerDoctor: Sendable {
             "rabbitmqctl set_permissions -p <vhost> <user> '^\(topology.prefix)\\..*|^anonymous\\..*' '.*' '.*'"
         let queue = "\(topology.prefix).doctor.\(UInt64.random(in: 0 ... .max))"
         do {
-            let channel = try await connection.openChannel(confirms: true)
+            let channel = try await publisher.openChannel(confirms: true)
             try await channel.declareQueue(
                 AMQPQueueDeclaration(name: queue, durable: false, exclusive: true, autoDelete: true))
             try await channel.bindQueue(queue, exchange: topology.realms, routingKey: "sluice.doctor")

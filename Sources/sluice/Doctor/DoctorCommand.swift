@@ -79,8 +79,10 @@ struct DoctorCommand: AsyncParsableCommand {
     {
         let place = amqp.endpoints.map(\.description).joined(separator: ", ")
         let connection = AMQPConnection(configuration: amqp, logger: settings.quietLogger)
+        let publisher = AMQPConnection(configuration: amqp, logger: settings.quietLogger)
         do {
             try await connection.start()
+            try await publisher.start()
         } catch {
             let advice =
                 error.code == .authenticationFailed
@@ -89,11 +91,14 @@ struct DoctorCommand: AsyncParsableCommand {
             return [Diagnosis(.broker, "connection", .fault, "\(error)", advice)]
         }
         var found = [Diagnosis(.broker, "connection", .ok, "\(place), virtual host \(amqp.virtualHost)")]
-        found += await BrokerDoctor(connection: connection, topology: settings.topology, slices: slices).examine()
+        found += await BrokerDoctor(
+            connection: connection, publisher: publisher, topology: settings.topology, slices: slices
+        ).examine()
         let heartbeat = settings.configuration.heartbeatInterval
         found += await PresenceDoctor(connection: connection, topology: settings.topology, slices: slices)
             .examine(for: heartbeat * 2 + .seconds(1))
         await connection.close()
+        await publisher.close()
         return found
     }
 

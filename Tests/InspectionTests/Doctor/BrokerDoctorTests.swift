@@ -8,7 +8,10 @@ import Testing
 
 @Suite(.needsBroker, .timeLimit(.minutes(1))) struct BrokerDoctorTests {
     private func examine(_ broker: BrokerHarness) async -> [Diagnosis] {
-        await BrokerDoctor(connection: broker.connection, topology: broker.topology, slices: broker.slices).examine()
+        await BrokerDoctor(
+            connection: broker.connection, publisher: broker.connection, topology: broker.topology,
+            slices: broker.slices
+        ).examine()
     }
 
     @Test func queuesWithoutConsumersAreAFaultAndTheRestIsWell() async throws {
