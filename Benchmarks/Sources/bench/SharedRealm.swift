@@ -78,7 +78,12 @@ struct SharedRealm: AsyncParsableCommand {
         let upload = try fleet.upload(loads)
         // Every changeset is a version of the realm; a client is there when its own are acknowledged and it has them all.
         var newest: UInt64 = 0
-        try loop.serve("every client has everything") {
+        var sayAt = MonotonicTime.now + 10_000_000_000
+        try loop.serve("every client has everything", upTo: .seconds(300)) {
+            if MonotonicTime.now > sayAt {
+                sayAt += 10_000_000_000
+                progress("clients are at versions \(clients.map(\.head.serverVersion)), the newest is \(newest)")
+            }
             newest = clients.reduce(0) { max($0, $1.head.latestVersion) }
             return newest >= UInt64(all)
                 && clients.allSatisfy { $0.head.serverVersion == newest }

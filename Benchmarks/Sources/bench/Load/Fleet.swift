@@ -50,7 +50,15 @@ final class Fleet {
             client.clientVersion = load.lastVersion
             client.sendFrames(load.frames)
         }
-        try loop.serve("everything is acknowledged", upTo: limit) { open == 0 }
+        var sayAt = start + 10_000_000_000
+        try loop.serve("everything is acknowledged", upTo: limit) {
+            if MonotonicTime.now > sayAt {
+                sayAt += 10_000_000_000
+                let waiting = zip(clients, loads).filter { $0.0.head.uploadedClientVersion < $0.1.lastVersion }
+                progress("\(waiting.count) clients wait, the first at \(waiting.first?.0.head as Any)")
+            }
+            return open == 0
+        }
         return Upload(seconds: MonotonicTime.seconds(last - start), start: start)
     }
 }
