@@ -16,6 +16,8 @@ final class LoadClient {
     /// The cursors of the last DOWNLOAD.
     private(set) var head = DownloadHead()
     private(set) var downloads = 0
+    /// Whether a MARK was answered: what was in history when it was sent has come.
+    private(set) var isMarked = false
     private(set) var plainBytes: UInt64 = 0
     /// The newest version of the client realm's own history, and of what it has sent.
     var clientVersion: UInt64 = 1
@@ -176,6 +178,7 @@ final class LoadClient {
             self.file = file
             phase = .downloading
             try send(.ident(Ident(session: Self.session, file: file)))
+        case .mark: isMarked = true
         case .jsonError(_, let code, let body):
             failure = (code.rawValue, body.message)
             phase = .ended
