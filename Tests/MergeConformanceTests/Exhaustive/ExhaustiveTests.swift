@@ -12,8 +12,8 @@ import Testing
         for (script, failure) in report.failures { Issue.record("\(failure)\n\(script)") }
     }
 
-    /// About a thousand cases of each family; an odd number of moves and a prime do not fall into step.
+    /// About five hundred cases of each family; an odd number of moves and a prime do not fall into step.
     private func sparseness(_ family: ExhaustiveFamily) -> Int {
-        max(1, family.caseCount / 1_000) | 1
+        max(1, family.caseCount / 500) | 1
     }
 }

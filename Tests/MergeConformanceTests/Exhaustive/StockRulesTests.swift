@@ -20,20 +20,20 @@ import Testing
     @Test(arguments: names.filter { !divergent.contains($0) })
     func stockClientsAgree(family name: String) throws {
         let family = try #require(ExhaustiveFamily.named(name))
-        let report = ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 500) | 1).run()
+        let report = ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 300) | 1).run()
         for (script, failure) in report.failures { Issue.record("\(failure)\n\(script)") }
     }
 
     @Test(arguments: names.filter { divergent.contains($0) })
     func stockClientsComeApart(family name: String) throws {
         let family = try #require(ExhaustiveFamily.named(name))
-        #expect(ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 3_000) | 1).run().failed > 0)
+        #expect(ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 2_000) | 1).run().failed > 0)
     }
 
     /// Convergent merging is enough for all but what the recorder and the applier have their part in.
     @Test(arguments: ExhaustiveFamily.all)
     func convergentMergingIsEnoughForMost(family: ExhaustiveFamily) {
-        let report = ExhaustiveRun(family, .mixed, sparseness: max(1, family.caseCount / 500) | 1).run()
+        let report = ExhaustiveRun(family, .mixed, sparseness: max(1, family.caseCount / 300) | 1).run()
         #expect((report.failed > 0) == family.needsOwnPeers, "\(family.name)")
     }
 
