@@ -20,6 +20,8 @@ final class BurningCluster: Sendable {
     /// Processes that are down on purpose.
     private let down = Mutex<Set<String>>([])
     private let restarts = Mutex(0)
+    /// What a fault is at.
+    private let claimed = Mutex<Set<String>>([])
 
     init(folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int) async throws {
         self.broker = broker
@@ -75,6 +77,18 @@ final class BurningCluster: Sendable {
         try cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
         down.withLock { _ = $0.remove(name) }
     }
+
+    /// Reserves one of some, from the chosen one on; nil if all are taken.
+    func claim(oneOf names: [String], choice: UInt64) -> String? {
+        claimed.withLock { claimed in
+            let first = Int(choice % UInt64(names.count))
+            let free = (0..<names.count).map { names[(first + $0) % names.count] }.first { !claimed.contains($0) }
+            if let free { claimed.insert(free) }
+            return free
+        }
+    }
+
+    func release(_ name: String) { claimed.withLock { _ = $0.remove(name) } }
 
     /// Ends a process on purpose; `start` brings it back.
     func end(_ name: String, orderly: Bool) async {

@@ -36,20 +36,37 @@ struct Arsonist: Sendable {
     }
 
     private func perform(_ step: FaultPlan.Step) async throws {
-        func one(of names: [String]) -> String { names[Int(step.choice % UInt64(names.count))] }
-        let worker = one(of: cluster.workers)
-        let gateway = one(of: cluster.gateways)
+        guard let victims = victims(of: step.fault) else { return try await perform(step, on: "") }
+        // Two faults at a time do not hit the same process: one would start what the other is about to start.
+        guard let victim = cluster.claim(oneOf: victims, choice: step.choice) else {
+            return journal.note("\(step.fault.rawValue) finds nobody whom no other fault is at")
+        }
+        defer { cluster.release(victim) }
+        try await perform(step, on: victim)
+    }
+
+    private func victims(of fault: Fault) -> [String]? {
+        switch fault {
+        case .killWorker, .stopWorker, .pauseWorker, .cutWorker: cluster.workers
+        case .killGateway, .stopGateway, .pauseGateway, .cutGateway: cluster.gateways
+        case .killCoordinator, .pauseCoordinator: ["coordinator"]
+        case .moveClock: cluster.workers + ["coordinator"]
+        // Of these there is one, and a second one at the same time would undo the first too early.
+        case .killBroker, .restartBroker, .dropConnections, .memoryAlarm, .deleteSliceQueue: ["broker"]
+        case .fillDisk: ["disk"]
+        case .cutClients: ["entrance"]
+        case .duplicateDeliveries, .terminate: nil
+        }
+    }
+
+    private func perform(_ step: FaultPlan.Step, on victim: String) async throws {
         let pause = Duration.seconds(step.lasts)
         switch step.fault {
-        case .killWorker: try await restart(worker, orderly: false, after: pause)
-        case .killGateway: try await restart(gateway, orderly: false, after: pause)
-        case .killCoordinator: try await restart("coordinator", orderly: false, after: pause)
-        case .stopWorker: try await restart(worker, orderly: true, after: pause)
-        case .stopGateway: try await restart(gateway, orderly: true, after: pause)
+        case .killWorker, .killGateway, .killCoordinator: try await restart(victim, orderly: false, after: pause)
+        case .stopWorker, .stopGateway: try await restart(victim, orderly: true, after: pause)
         // Past the lease, which is 15 s, another takes the slices by right.
-        case .pauseWorker: await pauseProcess(worker, .seconds(4 + 2 * step.lasts))
-        case .pauseGateway: await pauseProcess(gateway, pause)
-        case .pauseCoordinator: await pauseProcess("coordinator", pause)
+        case .pauseWorker: await pauseProcess(victim, .seconds(4 + 2 * step.lasts))
+        case .pauseGateway, .pauseCoordinator: await pauseProcess(victim, pause)
         case .killBroker:
             try await cluster.broker.kill()
             try? await Task.sleep(for: pause)
@@ -65,8 +82,7 @@ struct Arsonist: Sendable {
             try await cluster.broker.control("set_vm_memory_high_watermark", "absolute", "1")
             try? await Task.sleep(for: pause)
             try await cluster.broker.control("set_vm_memory_high_watermark", "absolute", "2GB")
-        case .cutWorker: await hold(cluster.lines[worker], pause)
-        case .cutGateway: await hold(cluster.lines[gateway], pause)
+        case .cutWorker, .cutGateway: await hold(cluster.lines[victim], pause)
         case .cutClients: await hold(cluster.entrance, pause)
         case .duplicateDeliveries: try await echo.duplicate(for: pause)
         case .fillDisk:
@@ -74,11 +90,10 @@ struct Arsonist: Sendable {
             try? await Task.sleep(for: pause)
             cluster.disk?.free()
         case .moveClock:
-            let name = one(of: cluster.workers + ["coordinator"])
             let offset = Int(step.choice >> 8 & 0x3fff) - 0x2000
-            journal.note("the clock of \(name) is wrong by \(offset) s")
-            await cluster.end(name, orderly: false)
-            try cluster.start(name, clockOffset: offset)
+            journal.note("the clock of \(victim) is wrong by \(offset) s")
+            await cluster.end(victim, orderly: false)
+            try cluster.start(victim, clockOffset: offset)
         case .terminate: await terminations.terminate()
         }
     }
