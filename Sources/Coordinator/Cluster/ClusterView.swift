@@ -38,8 +38,9 @@ struct ClusterView: Sendable {
 
     private var heard: [String: (message: HeartbeatMessage, at: UInt64)] = [:]
 
+    /// - Parameter now: by this process's clock. What the worker's clock says does not count: one that was ahead and is put
+    ///   right would not be heard for as long as it had been ahead.
     mutating func heard(_ message: HeartbeatMessage, at now: UInt64) {
-        if let known = heard[message.worker], known.message.at > message.at { return }
         heard[message.worker] = (message, now)
         heard = heard.filter { now < $0.value.at || now - $0.value.at < Self.memory }
         guard heard.count > Self.maxWorkers, let oldest = heard.min(by: { $0.value.at < $1.value.at }) else { return }
