@@ -35,6 +35,16 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         if let (code, reason) = try await objection(to: request, file, context) {
+            // Told by its cursors alone, a request that comes a second time looks like a client that has lost its memory:
+            // it has gone on since. A reset would be for nothing; the client asks again if it still wants to know.
+            if file.state == .live, file.generation == context.record.generation {
+                if context.sessions[session]?.clientFile == ident { return }
+                if address.isRedelivered {
+                    return try refuse(
+                        name, session, .retry("the request of client file \(ident) was delivered again: \(reason)"),
+                        to: address)
+                }
+            }
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, to: address)
         }
