@@ -53,8 +53,12 @@ struct ConflictIndex {
         switch operation.code {
         case .addTable: tree.append(position, to: makeTable(operation), .second)
         case .eraseTable: tree.append(position, to: makeTable(operation), .main)
-        case .createObject: tree.append(position, to: makeObject(operation), .second)
-        case .eraseObject: tree.append(position, to: makeObject(operation), .main)
+        case .createObject:
+            let object = makeObject(operation)
+            tree.append(position, to: object, .second, whole: object)
+        case .eraseObject:
+            let object = makeObject(operation)
+            tree.append(position, to: object, .main, whole: object)
         case .addColumn:
             tree.append(position, to: makeColumn(operation), .second)
             if followsErasures, operation.type == .link {
@@ -62,8 +66,10 @@ struct ConflictIndex {
             }
         case .eraseColumn: tree.append(position, to: makeColumn(operation), .main)
         case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
-            let (node, endsHere) = makePath(operation, steps)
-            tree.append(position, to: node, operation.code == .addInteger && endsHere ? .second : .main)
+            let object = makeObject(operation)
+            let (node, endsHere) = makePath(operation, below: object, steps)
+            tree.append(
+                position, to: node, operation.code == .addInteger && endsHere ? .second : .main, whole: object)
             if followsErasures {
                 changes[makeColumn(operation), default: []].append(UInt32(truncatingIfNeeded: position))
             }
@@ -86,8 +92,9 @@ struct ConflictIndex {
     }
 
     /// The node of a path, and whether the path ends there and not at an index further on.
-    private mutating func makePath(_ operation: Operation, _ steps: PathSteps) -> (node: UInt32, endsHere: Bool) {
-        let object = makeObject(operation)
+    private mutating func makePath(
+        _ operation: Operation, below object: UInt32, _ steps: PathSteps
+    ) -> (node: UInt32, endsHere: Bool) {
         var node = tree.make(.field, operation.field.number, below: object)
         var level: UInt32 = 0
         while level < min(operation.depth, Self.maximumDepth) {
@@ -123,9 +130,7 @@ struct ConflictIndex {
                 }
             case .eraseObject:
                 if let object = tree.find(.object, operation.object.number, below: table) {
-                    add(object, .main, list, &walk)
-                    add(object, .second, list, &walk)
-                    collect(below: object, list, &walk)
+                    add(object, .whole, list, &walk)
                 }
             case .addColumn, .eraseColumn:
                 if let column = tree.find(.column, operation.field.number, below: table) {

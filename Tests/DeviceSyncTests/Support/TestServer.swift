@@ -326,9 +326,13 @@ private final class TestServerHandler: ChannelInboundHandler {
                     Issue.record("cannot encode \(message)")
                     return
                 }
-                channel.writeAndFlush(
-                    WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
-                    promise: nil)
+                // Always by way of the loop's queue: a write made on the loop itself would overtake one that another
+                // connection's loop has just handed over.
+                channel.eventLoop.execute {
+                    channel.writeAndFlush(
+                        WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
+                        promise: nil)
+                }
             }, close: { channel.close(promise: nil) })
         self.connection = connection
         server.opened(connection)
