@@ -46,7 +46,8 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage", "Worker",
+                "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage",
+                "Worker",
                 "LocalCluster",
             ]),
     ],
@@ -141,7 +142,8 @@ let package = Package(
         .executableTarget(
             name: "fire",
             dependencies: [
-                "AMQP", "Messages", "DeviceSync", "LocalCluster", argumentParser, logging, nio("NIOCore"), nio("NIOPosix"),
+                "AMQP", "Messages", "DeviceSync", "LocalCluster", argumentParser, logging, nio("NIOCore"),
+                nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Tests/fire", exclude: ["run"], swiftSettings: swiftSettings),

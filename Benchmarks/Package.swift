@@ -37,6 +37,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             packageAccess: false,
-            swiftSettings: settings)
+            swiftSettings: settings),
     ]
 )
