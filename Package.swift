@@ -17,6 +17,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -42,7 +43,13 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
-        .library(name: "SluiceEngine", targets: ["Changesets", "Merge", "RealmState"]),
+        .library(
+            name: "SluiceEngine",
+            targets: [
+                "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage",
+                "Worker",
+                "LocalCluster",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -70,18 +77,19 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
-        module("MergeConformance", ["Changesets", "Merge", "RealmState", "CZlib"]),
+        module("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
         .executableTarget(
             name: "conformance", dependencies: ["MergeConformance", argumentParser], swiftSettings: swiftSettings),
         module("SyncProtocol", ["CZlib"]),
         module("Messages", ["AMQP", logging]),
-        module("Storage", ["Changesets", "RealmState", "Messages", grdb, logging]),
+        module("Storage", ["Changesets", "RealmState", "Messages", grdb, sqlite, logging]),
         module(
             "Operations",
             [
                 "AMQP", hummingbird, logging, metrics, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
+        module("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
         module(
             "Worker",
             [
@@ -117,8 +125,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Worker", "Gateway", "Coordinator",
-                argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
+                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Inspection", "Worker", "Gateway",
+                "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
                 nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
@@ -131,16 +139,26 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        .executableTarget(
+            name: "fire",
+            dependencies: [
+                "AMQP", "Messages", "DeviceSync", "LocalCluster", argumentParser, logging, nio("NIOCore"),
+                nio("NIOPosix"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            path: "Tests/fire", exclude: ["run"], swiftSettings: swiftSettings),
+
         .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("AMQP", ["CRabbitMQ", logging]),
-        tests("Changesets"),
+        tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["Changesets", "RealmState", "MergeConformance"]),
         tests("MergeConformance", ["Changesets", "Merge", "RealmState"]),
-        tests("RealmState", ["Changesets"]),
+        tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
         tests("Storage", ["Changesets", "RealmState", "Messages"]),
         tests("Operations", [metrics]),
+        tests("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
         tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
         tests(
             "Gateway",
@@ -152,8 +170,8 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "Changesets", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOWebSocket"),
+                "Changesets", "Merge", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"),
+                nio("NIOHTTP1"), nio("NIOWebSocket"),
             ]),
         .testTarget(
             name: "EndToEndTests",

@@ -18,15 +18,25 @@ let package = Package(
     dependencies: [
         .package(name: "sluice", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
+        .systemLibrary(name: "CEpoll"),
         .executableTarget(
             name: "bench",
             dependencies: [
+                "CEpoll",
+                .product(name: "DeviceSync", package: "sluice"),
                 .product(name: "SluiceEngine", package: "sluice"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             packageAccess: false,
-            swiftSettings: settings)
+            swiftSettings: settings),
     ]
 )

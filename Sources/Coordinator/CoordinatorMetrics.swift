@@ -28,6 +28,10 @@ enum CoordinatorMetrics {
         Recorder(label: "sluice.coordinator.batch.reports").record(reports)
     }
 
+    static func ownerless(_ slices: Int) {
+        Gauge(label: "sluice.coordinator.slices.ownerless").record(slices)
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }

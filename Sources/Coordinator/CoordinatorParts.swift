@@ -41,6 +41,9 @@ struct CoordinatorParts: Sendable {
                 store: control, publisher: publisher, notices: notices, slices: configuration.slices, clock: clock,
                 logger: logger),
             campaigns: CampaignRoutes(store: control, events: CampaignEvents(store: control, state: state)),
+            plans: PlanRoutes(
+                store: control, storeURL: configuration.storeURL, link: link, state: state,
+                slices: configuration.slices, clock: clock),
             cluster: ClusterRoutes(id: configuration.id, slices: configuration.slices, state: state, clock: clock),
             logger: logger)
     }

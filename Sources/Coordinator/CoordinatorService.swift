@@ -25,7 +25,7 @@ package final class CoordinatorService: Service {
         var logger = logger
         logger[metadataKey: "coordinator"] = "\(configuration.id)"
         self.logger = logger
-        for component in ["coordinator.broker", "coordinator.store", "coordinator.role"] {
+        for component in ["coordinator.broker", "coordinator.store", "coordinator.role", "coordinator.slices"] {
             readiness.set(component, ready: false, reason: "starting")
         }
     }

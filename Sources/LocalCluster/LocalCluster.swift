@@ -30,6 +30,9 @@ package final class LocalCluster: Sendable {
         extra = environment
     }
 
+    /// Of the processes that were started and not stopped, by name.
+    package var processIdentifiers: [String: Int32] { processes.withLock { $0.mapValues(\.pid) } }
+
     package var gatewayURL: String { "http://127.0.0.1:\(gatewayPort)" }
     package var coordinatorURL: String { "http://127.0.0.1:\(coordinatorPort)" }
 
@@ -46,11 +49,26 @@ package final class LocalCluster: Sendable {
         return environment.merging(extra) { $1 }
     }
 
-    package func start(_ name: String, _ arguments: String...) throws {
+    package func start(_ name: String, _ arguments: String...) throws { try start(name, arguments) }
+
+    /// - Parameters:
+    ///   - settings: of this process alone, before those of the cluster.
+    ///   - program: one that becomes `sluice` with its arguments, such as `/usr/bin/env`.
+    package func start(
+        _ name: String, _ arguments: [String], settings: [String: String] = [:], through program: String? = nil
+    ) throws {
         let process = try ManagedProcess(
-            name: name, executable: sluice, arguments: arguments, environment: environment, logFolder: folder + "/logs")
+            name: name, executable: program ?? sluice, arguments: (program == nil ? [] : [sluice]) + arguments,
+            environment: environment.merging(settings) { $1 }, logFolder: folder + "/logs")
         processes.withLock { $0[name] = process }
     }
+
+    /// Whether a process of that name was started and has not ended.
+    package func isRunning(_ name: String) -> Bool { process(name)?.isRunning ?? false }
+    package func pause(_ name: String) { process(name)?.pause() }
+    package func resume(_ name: String) { process(name)?.resume() }
+
+    private func process(_ name: String) -> ManagedProcess? { processes.withLock { $0[name] } }
 
     /// Starts the roles: a coordinator, a gateway at `gatewayPort`, and workers named worker-1 ...
     package func startAll(workers: Int = 2) throws {
@@ -98,7 +116,8 @@ package final class LocalCluster: Sendable {
         try await Self.run("/usr/bin/env", [program] + arguments, environment: environment, called: program)
     }
 
-    private static func run(
+    /// Runs a program to its end, and returns what it wrote to standard output.
+    package static func run(
         _ executable: String, _ arguments: [String], environment: [String: String], called name: String
     ) async throws -> String {
         let process = Process()

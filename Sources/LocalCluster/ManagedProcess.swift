@@ -16,8 +16,12 @@ package final class ManagedProcess: Sendable {
         process.environment = environment
         try FileManager.default.createDirectory(atPath: logFolder, withIntermediateDirectories: true)
         let log = "\(logFolder)/\(name).log"
-        _ = FileManager.default.createFile(atPath: log, contents: nil)
+        // A process that is started again goes on in the log of the one before it.
+        if !FileManager.default.fileExists(atPath: log) {
+            _ = FileManager.default.createFile(atPath: log, contents: nil)
+        }
         guard let handle = FileHandle(forWritingAtPath: log) else { throw LocalClusterError("cannot write \(log)") }
+        _ = try handle.seekToEnd()
         process.standardError = handle
         process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = output ?? handle
@@ -25,6 +29,12 @@ package final class ManagedProcess: Sendable {
     }
 
     package var pid: Int32 { process.processIdentifier }
+
+    package var isRunning: Bool { process.isRunning }
+
+    /// SIGSTOP: the process stands still, and its sockets stay open.
+    package func pause() { if process.isRunning { _ = Foundation.kill(pid, SIGSTOP) } }
+    package func resume() { if process.isRunning { _ = Foundation.kill(pid, SIGCONT) } }
 
     package func kill() { if process.isRunning { _ = Foundation.kill(pid, SIGKILL) } }
     package func terminate() { if process.isRunning { process.terminate() } }

@@ -5,6 +5,10 @@ package struct Verdict: Equatable, Sendable {
 
     package init() {}
 
+    package mutating func count(_ held: Bool) {
+        if held { passed += 1 } else { failed += 1 }
+    }
+
     /// The last line of every report.
     package var summary: String { "\(passed) passed, \(failed) failed" }
 }

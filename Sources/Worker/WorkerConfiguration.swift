@@ -41,8 +41,13 @@ package struct WorkerLimits: Sendable {
     package var maxHistoryBytes = 64 << 20
     package var maxObjectsPerRealm = 50_000
     package var maxRecentHistoryBytes = 4 << 20
+    /// Of each realm: the index of its latest history by object, and versions that merging has parsed.
+    package var maxIndexBytes = 8 << 20
+    package var maxParsedBytes = 8 << 20
     package var maxClientFilesPerRealm = 1_000
     package var maxReciprocalBytes = 1 << 20
+    /// Digests of older history that a search reads at once.
+    package var maxDigestBytes = 256 << 10
     /// Local history that one step of a merge holds parsed.
     package var maxWindowBytes = 16 << 20
     package var maxPageBytes = 4 << 20
@@ -51,6 +56,9 @@ package struct WorkerLimits: Sendable {
     package var maxFoundPerReport = 500
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
+
+    /// False merges every upload with all of the history since its base: the same result, to compare with.
+    package var usesHistoryIndex = true
 
     package init() {}
 }

@@ -4,5 +4,8 @@ import ArgumentParser
 @main
 struct Conformance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check the merge engine against recordings, and against its own laws.", subcommands: [])
+        abstract: "Check the merge engine against recordings, and against its own laws.",
+        subcommands: [
+            ReplayCommand.self, PairsCommand.self, MergeBenchCommand.self, SimulateCommand.self, ExhaustiveCommand.self,
+        ])
 }

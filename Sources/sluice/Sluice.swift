@@ -23,6 +23,7 @@ struct Sluice: AsyncParsableCommand {
         subcommands: [
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
             AppsCommand.self, SyncCommand.self, CampaignsCommand.self,
-            PublishCommand.self, QueuesCommand.self, SlicesCommand.self,
+            PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
+            RealmsCommand.self, DoctorCommand.self,
         ])
 }

@@ -43,7 +43,7 @@ import Testing
                 try await harness.channel.bindQueue(
                     queue.name, exchange: harness.topology.realms, routingKey: SettingsNotice.topicKey(app: "tasks"))
                 // The notice of the creation may still be under way; that of the change follows it.
-                try await eventually { coordinator.readiness.isReady }
+                try await eventually { coordinator.isServing }
                 let changed = try await coordinator.request("PATCH", "apps/tasks", #"{"clientRecovery":false}"#)
                 #expect(changed.text.contains("\"clientRecovery\":false") && changed["maxOfflineDays"] == "3")
                 #expect(try await harness.next(SettingsNotice.self, in: queue.name).app == "tasks")

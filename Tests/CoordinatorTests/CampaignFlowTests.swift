@@ -41,7 +41,7 @@ import Testing
     @Test func aResetGoesToItsRealmsSliceOnly() async throws {
         try await with { harness in
             try await harness.withCoordinator { coordinator in
-                try await eventually { coordinator.readiness.isReady }
+                try await eventually { coordinator.isServing }
                 let answer = try await coordinator.request(
                     "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":7,"campaign":"r1"}"#)
                 #expect(answer.status == 201 && answer["kind"] == "reset")
@@ -147,7 +147,7 @@ import Testing
             try await harness.withCoordinator("first") { first in
                 try await eventually { first.readiness.component("coordinator.role")?.reason == "active" }
                 try await harness.withCoordinator("second") { second in
-                    try await eventually { second.readiness.isReady }
+                    try await eventually { second.isServing }
                     #expect(second.readiness.component("coordinator.role")?.reason == "standing by")
                     // Both serve the admin API.
                     #expect(try await second.request("GET", "apps")["apps.0.id"] == "tasks")

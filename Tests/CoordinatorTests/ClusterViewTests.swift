@@ -43,11 +43,11 @@ import Testing
         #expect(view.workers().map(\.isStaying) == [true, false])
     }
 
-    @Test func anOlderHeartbeatThatComesLateIsIgnored() throws {
+    @Test func aWorkerIsHeardAfterItsClockWasPutBack() throws {
         var view = ClusterView()
-        view.heard(beat("a", owns: [1], at: 20), at: 1000)
-        view.heard(beat("a", owns: [0], at: 10), at: 1001)
-        #expect(try slices(view, at: 1001).map(\.owner) == [nil, "a"])
+        view.heard(beat("a", owns: [1], at: 5_000_000), at: 1000)
+        view.heard(beat("a", owns: [0], at: 1001), at: 1001)
+        #expect(try slices(view, at: 1001).map(\.owner) == ["a", nil])
     }
 
     @Test func numbersFromOutsideDoNotTrap() throws {

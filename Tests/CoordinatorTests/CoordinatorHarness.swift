@@ -19,6 +19,8 @@ struct CoordinatorHarness: Sendable {
     let topology: Topology
     let slices: SliceCount
     let store: any ControlStore
+    /// Where the store is; the slices' would be, too.
+    let folder: String
     let amqp: AMQPConfiguration
     /// The test's own channel, to play workers and gateways.
     let channel: AMQPChannel
@@ -34,7 +36,7 @@ struct CoordinatorHarness: Sendable {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
         let store = try await ControlStores.open(url: "sqlite:\(folder)")
         let harness = CoordinatorHarness(
-            topology: topology, slices: slices, store: store, amqp: amqp, channel: channel)
+            topology: topology, slices: slices, store: store, folder: folder, amqp: amqp, channel: channel)
         let result: Result<Void, any Error>
         do { result = .success(try await body(harness)) } catch { result = .failure(error) }
         for queue in [topology.outcomes, topology.dead] + slices.all.map(topology.slice) {
@@ -63,7 +65,7 @@ struct CoordinatorHarness: Sendable {
         let service = CoordinatorService(
             configuration: CoordinatorConfiguration(
                 id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
-                tickInterval: tick),
+                tickInterval: tick, storeURL: Secret("sqlite:\(folder)")),
             control: store, readiness: readiness, logger: Self.quiet)
         let group = ServiceGroup(services: [service], logger: Self.quiet)
         let task = Task { try await group.run() }
@@ -123,6 +125,9 @@ struct RunningCoordinator: Sendable {
     let readiness: Readiness
     let group: ServiceGroup
     let task: Task<Void, any Error>
+
+    /// Ready but for the slices, which have no owners here.
+    var isServing: Bool { readiness.components.allSatisfy { $0.ready || $0.name == "coordinator.slices" } }
 
     struct Answer: Sendable {
         var status: Int

@@ -5,8 +5,8 @@ extension AMQPConfiguration {
     /// then `guest`, the host `localhost`, the port 5672 (5671 with TLS), the virtual host `/`. Several hosts,
     /// separated by commas, are the nodes of one cluster. Keys, all times in seconds unless their unit is written out
     /// (`500ms`, `30s`): `heartbeat`, `connection_timeout` (a bare number is in milliseconds, as in RabbitMQ's own
-    /// clients), `request_timeout`, `channel_max`, `name`, and with TLS `cacertfile`, `certfile`, `keyfile`, `verify`
-    /// (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`, `external`).
+    /// clients), `request_timeout`, `channel_max`, `frame_max` (bytes), `name`, and with TLS `cacertfile`, `certfile`,
+    /// `keyfile`, `verify` (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`, `external`).
     ///
     /// - Throws: `invalidArgument`, with what was expected and never with the password.
     public init(url: String) throws(AMQPError) {
@@ -19,6 +19,13 @@ extension AMQPConfiguration {
             tls = AMQPTLSConfiguration()
         } else {
             throw AMQPError(.invalidArgument, "a broker's address begins with amqp:// or amqps://")
+        }
+        // A password with one of these in it would be taken apart, and its parts shown as a host, a port or a key.
+        if let end = rest.firstIndex(where: { "/?#".contains($0) }), rest[end...].contains("@") {
+            throw AMQPError(
+                .invalidArgument,
+                "expected no @ after the broker's host: in a user or password write / as %2F, ? as %3F, # as %23, @ as %40"
+            )
         }
         if let mark = rest.firstIndex(of: "#") { rest = rest[..<mark] }
         var query: Substring = ""
@@ -76,6 +83,8 @@ extension AMQPConfiguration {
         }
     }
 
+    private static let keysOfTLS: Set = ["cacertfile", "certfile", "keyfile", "verify", "auth_mechanism"]
+
     private mutating func readQuery(_ query: Substring) throws(AMQPError) {
         var external = false
         for pair in query.split(separator: "&") {
@@ -91,7 +100,14 @@ extension AMQPConfiguration {
                     throw AMQPError(.invalidArgument, "expected channel_max from 0 to 65535")
                 }
                 channelMax = number
+            case "frame_max":
+                guard let number = Int(value), (4096...(1 << 30)).contains(number) else {
+                    throw AMQPError(.invalidArgument, "expected frame_max from 4096 to \(1 << 30)")
+                }
+                maxFrameBytes = number
             case "name": connectionName = value
+            case _ where tls == nil && Self.keysOfTLS.contains(key):
+                throw AMQPError(.invalidArgument, "expected amqps:// for \(key), which is about TLS")
             case "cacertfile": tls?.authoritiesFile = value
             case "certfile": tls?.certificateFile = value
             case "keyfile": tls?.keyFile = value

@@ -52,6 +52,10 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// The most channels to ask for; zero leaves it to the broker.
     public var channelMax: Int
 
+    /// The largest frame to ask for, at least 4096; the broker may allow less. Bodies travel in as many frames as they
+    /// need, methods and headers must fit one.
+    public var maxFrameBytes: Int
+
     /// The name that the broker shows for this connection.
     public var connectionName: String?
 
@@ -82,6 +86,7 @@ public struct AMQPConfiguration: Sendable, Hashable {
         self.connectTimeout = .seconds(10)
         self.requestTimeout = .seconds(30)
         self.channelMax = 0
+        self.maxFrameBytes = 131_072
         self.connectionName = nil
         self.reconnect = ReconnectPolicy()
         self.maxOutstandingConfirms = 1_000

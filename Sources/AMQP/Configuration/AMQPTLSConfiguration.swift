@@ -1,3 +1,5 @@
+import CRabbitMQ
+
 /// How an encrypted connection proves who is at either end.
 public struct AMQPTLSConfiguration: Sendable, Hashable {
     /// A PEM file of the authorities that may have signed the broker's certificate; nil takes the system's.
@@ -31,4 +33,36 @@ public struct AMQPTLSConfiguration: Sendable, Hashable {
     static let systemAuthoritiesFiles = [
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
     ]
+}
+
+extension AMQPTLSConfiguration {
+    /// What to look at after a handshake that failed with a status of the library.
+    func advice(after status: Int32) -> String? {
+        switch status {
+        case AMQP_STATUS_SSL_PEER_VERIFY_FAILED.rawValue, AMQP_STATUS_SSL_CONNECTION_FAILED.rawValue:
+            let authorities = authoritiesFile ?? "the system's authorities"
+            return "expected a certificate signed by one of \(authorities); name the broker's authority in cacertfile"
+        case AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED.rawValue:
+            return "expected the host's name in the broker's certificate; dial a name that it holds, not an address"
+        default:
+            return nil
+        }
+    }
+
+    /// What to look at after a login that broke off: TLS 1.3 tells a client only then that its certificate was refused.
+    var adviceForLogIn: String {
+        certificateFile == nil
+            ? "if the broker demands a client's certificate, name one in certfile and keyfile"
+            : "if the broker demands a client's certificate, expected it to know the authority of \(certificateFile ?? "")"
+    }
+}
+
+extension AMQPError {
+    /// The same error with what to do next.
+    func advising(_ advice: String?) -> AMQPError {
+        guard let advice else { return self }
+        var error = self
+        error.message += "; \(advice)"
+        return error
+    }
 }

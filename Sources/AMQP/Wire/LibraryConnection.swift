@@ -13,7 +13,9 @@ final class LibraryConnection {
 
     private let configuration: AMQPConfiguration
 
-    private static let wantedFrameMax: Int32 = 131_072
+    /// What EXTERNAL sends beside the certificate. The broker does not read it, but librabbitmq 0.11 takes an empty one for
+    /// a lack of memory.
+    private static let identity = "certificate"
 
     init(_ configuration: AMQPConfiguration) throws(AMQPError) {
         guard let state = amqp_new_connection() else { throw AMQPError(.connectFailed, "out of memory") }
@@ -31,6 +33,7 @@ final class LibraryConnection {
         let status = amqp_socket_open_noblock(socket, endpoint.host, Int32(clamping: endpoint.port), &timeout)
         guard status == AMQP_STATUS_OK.rawValue else {
             throw AMQPError.fromLibrary(status, .connectFailed, "connecting to \(endpoint)")
+                .advising(configuration.tls?.advice(after: status))
         }
         var handshake = timeval(until: deadline)
         amqp_set_handshake_timeout(state, &handshake)
@@ -88,16 +91,16 @@ final class LibraryConnection {
         if let name = configuration.connectionName { properties["connection_name"] = .string(name) }
         var table = try arena.table(properties)
         let channelMax = Int32(clamping: configuration.channelMax)
+        let frameMax = Int32(clamping: max(4096, configuration.maxFrameBytes))
         let heartbeat = Int32(clamping: min(configuration.heartbeat.wholeSecondsUp, 65_535))
         let reply =
             switch configuration.credentials {
             case .plain(let user, let password):
                 amqp_shim_login_plain(
-                    state, configuration.virtualHost, channelMax, Self.wantedFrameMax, heartbeat, &table, user, password
-                )
+                    state, configuration.virtualHost, channelMax, frameMax, heartbeat, &table, user, password)
             case .external:
                 amqp_shim_login_external(
-                    state, configuration.virtualHost, channelMax, Self.wantedFrameMax, heartbeat, &table, "")
+                    state, configuration.virtualHost, channelMax, frameMax, heartbeat, &table, Self.identity)
             }
         switch reply.reply_type {
         case AMQP_RESPONSE_NORMAL:
@@ -111,6 +114,7 @@ final class LibraryConnection {
                 replyCode: code)
         case AMQP_RESPONSE_LIBRARY_EXCEPTION:
             throw AMQPError.fromLibrary(reply.library_error, .connectFailed, "logging in at \(endpoint)")
+                .advising(configuration.tls?.adviceForLogIn)
         default:
             throw AMQPError(
                 .connectFailed, "expected the end of the login at \(endpoint), the broker answered otherwise")

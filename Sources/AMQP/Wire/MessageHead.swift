@@ -18,9 +18,10 @@ enum MessageHead {
 
         var capacity = 768
         while true {
-            let frames = encode(&method, &content, bodyBytes, channel, capacity: min(capacity, 2 * frameMax))
+            let frames = encode(
+                &method, &content, bodyBytes, channel, capacity: min(capacity, 2 * frameMax), frameMax: frameMax)
             if let frames { return frames }
-            guard capacity < frameMax else {
+            guard capacity < 2 * frameMax else {
                 throw AMQPError(.invalidArgument, "expected properties and headers of less than \(frameMax) bytes")
             }
             capacity *= 4
@@ -30,7 +31,7 @@ enum MessageHead {
     private static func encode(
         _ method: inout amqp_basic_publish_t, _ content: inout amqp_basic_properties_t, _ bodyBytes: Int,
         _ channel: UInt16,
-        capacity: Int
+        capacity: Int, frameMax: Int
     ) -> [UInt8]? {
         var fits = true
         let frames = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -47,7 +48,7 @@ enum MessageHead {
             Frame.end(at: base + 11 + methodBytes)
             // Header: class, weight, the body's size, then the properties.
             let header = base + 12 + methodBytes
-            let room = capacity - (12 + methodBytes) - 20
+            let room = min(capacity - (12 + methodBytes), frameMax) - 20
             guard room > 0 else {
                 fits = false
                 return

@@ -18,7 +18,7 @@ package struct ChangesetReader: Sendable {
         while !input.isAtEnd {
             try readStep()
         }
-        return Changeset(strings: strings, instructions: instructions)
+        return Changeset(strings: strings, instructions: instructions.withoutSpareRoom())
     }
 
     /// Reads up to where another encoding begins that was put behind this one: there string number 0 comes again.
@@ -129,6 +129,18 @@ package struct ChangesetReader: Sendable {
             return .init(target: target, value: value, qualifier: .priorSize(try input.readUInt32()))
         }
         return .init(target: target, value: value, qualifier: .isDefault(try input.readBool()))
+    }
+}
+
+extension [Instruction] {
+    /// The same in a buffer of just that size: a history keeps very many changesets, and growing one leaves up to as much
+    /// room as is used.
+    fileprivate func withoutSpareRoom() -> [Instruction] {
+        guard capacity > count + count / 8 else { return self }
+        var exact: [Instruction] = []
+        exact.reserveCapacity(count)
+        exact += self
+        return exact
     }
 }
 

@@ -8,6 +8,12 @@ package struct ByteString: Hashable, Sendable {
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
     package init(_ string: String) { bytes = Array(string.utf8) }
 
+    /// All bytes at once: an array would feed them to the hasher one by one.
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(bytes.count)
+    }
+
     package var count: Int { bytes.count }
     package var isEmpty: Bool { bytes.isEmpty }
 

@@ -9,7 +9,9 @@ package struct InternTable: Sendable, Equatable {
     package private(set) var strings: [ByteString] = []
     /// The bytes of all strings together.
     package private(set) var byteCount = 0
+    /// Only once there are many strings: most changesets have few, and there may be very many changesets.
     private var numbers: [ByteString: UInt32] = [:]
+    private static let fewStrings = 16
 
     package init() {}
 
@@ -21,15 +23,23 @@ package struct InternTable: Sendable, Equatable {
         return index < strings.count ? strings[index] : nil
     }
 
-    package func find(_ string: ByteString) -> InternedString? { numbers[string].map(InternedString.init) }
+    package func find(_ string: ByteString) -> InternedString? {
+        if strings.count > Self.fewStrings { return numbers[string].map(InternedString.init) }
+        return strings.firstIndex(of: string).map { InternedString(UInt32(truncatingIfNeeded: $0)) }
+    }
 
     /// The number of `string`, appending it to the table if it is new.
     package mutating func intern(_ string: ByteString) -> InternedString {
-        if let number = numbers[string] { return InternedString(number) }
+        if let known = find(string) { return known }
         let number = UInt32(truncatingIfNeeded: strings.count)
         strings.append(string)
         byteCount += string.count
-        numbers[string] = number
+        if strings.count > Self.fewStrings {
+            // The first time, those before it too.
+            for index in numbers.count..<strings.count {
+                numbers[strings[index]] = UInt32(truncatingIfNeeded: index)
+            }
+        }
         return InternedString(number)
     }
 

@@ -11,6 +11,7 @@ struct AdminServer: Sendable {
     let apps: AppRoutes
     let sync: SyncRoutes
     let campaigns: CampaignRoutes
+    let plans: PlanRoutes
     let cluster: ClusterRoutes
     let logger: Logger
 
@@ -23,6 +24,7 @@ struct AdminServer: Sendable {
         apps.add(to: group)
         sync.add(to: group)
         campaigns.add(to: group)
+        plans.add(to: group)
         cluster.add(to: group)
         let application = Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname(host, port: port)),

@@ -34,6 +34,7 @@ struct Ticker: Sendable {
             readiness.set("coordinator.role", ready: true, reason: "standing by")
             logger.info("this coordinator stands by", metadata: ["reason": "no deliveries"])
         }
+        reportSlices(now)
         await ask(now)
         await notices.sendOwed()
         CoordinatorMetrics.active(state.isActive)
@@ -47,6 +48,16 @@ struct Ticker: Sendable {
             readiness.set("coordinator.store", ready: false, reason: error.message)
             logger.warning("campaigns not measured", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// A cluster with a slice that nobody owns does not serve the realms in it.
+    private func reportSlices(_ now: UInt64) {
+        let ownerless = state.cluster.slices(link.slices, at: now).filter { $0.owner == nil }.map(\.slice.description)
+        CoordinatorMetrics.ownerless(ownerless.count)
+        let names = ownerless.prefix(8).joined(separator: ", ") + (ownerless.count > 8 ? " ..." : "")
+        readiness.set(
+            "coordinator.slices", ready: ownerless.isEmpty,
+            reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
     }
 
     /// Sends a tick through the outcomes queue: it reaches whoever is active.

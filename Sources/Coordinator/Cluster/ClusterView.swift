@@ -22,6 +22,10 @@ struct ClusterView: Sendable {
         var epoch: UInt64?
         /// Deliveries that the owner holds unacknowledged.
         var unacknowledged: Int?
+        /// When the oldest message that the owner holds was published (milliseconds of Unix time); nil if it holds none.
+        var oldestAt: UInt64?
+        /// Messages of this slice that the owner deals with per second.
+        var perSecond: Double?
         /// Of the owner, over all its slices.
         var load: Double?
         var lastHeardAt: UInt64?
@@ -34,8 +38,9 @@ struct ClusterView: Sendable {
 
     private var heard: [String: (message: HeartbeatMessage, at: UInt64)] = [:]
 
+    /// - Parameter now: by this process's clock. What the worker's clock says does not count: one that was ahead and is put
+    ///   right would not be heard for as long as it had been ahead.
     mutating func heard(_ message: HeartbeatMessage, at now: UInt64) {
-        if let known = heard[message.worker], known.message.at > message.at { return }
         heard[message.worker] = (message, now)
         heard = heard.filter { now < $0.value.at || now - $0.value.at < Self.memory }
         guard heard.count > Self.maxWorkers, let oldest = heard.min(by: { $0.value.at < $1.value.at }) else { return }
@@ -65,6 +70,9 @@ struct ClusterView: Sendable {
                 result[slice.value].owner = worker.worker
                 result[slice.value].epoch = epoch
                 result[slice.value].unacknowledged = heard[worker.worker]?.message.holds[String(slice.value)]
+                let lag = heard[worker.worker]?.message.lags?[String(slice.value)]
+                result[slice.value].oldestAt = lag?.oldestAt
+                result[slice.value].perSecond = lag.flatMap { $0.perSecond.isFinite ? $0.perSecond : nil }
                 result[slice.value].load = worker.load
                 result[slice.value].lastHeardAt = worker.lastHeardAt
             }

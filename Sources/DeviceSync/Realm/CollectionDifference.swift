@@ -3,29 +3,129 @@ internal import RealmState
 
 /// How the objects of a class differ between two states, as positions in key order.
 struct CollectionDifference {
+    /// Positions in the old collection.
     var deletions: [Int] = []
+    /// Positions in the new collection, as those of modifications are.
     var insertions: [Int] = []
     var modifications: [Int] = []
+    /// The new collection.
+    private(set) var keys: [ObjectKey]
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-    init(_ className: ByteString, from old: RealmState, to new: RealmState) {
-        let before = old.objects(of: className).sorted { $0.key < $1.key }
-        let after = new.objects(of: className).sorted { $0.key < $1.key }
-        var left = 0
-        var right = 0
-        while left < before.count || right < after.count {
-            if right == after.count || (left < before.count && before[left].key < after[right].key) {
-                deletions.append(left)
-                left += 1
-            } else if left == before.count || after[right].key < before[left].key {
-                insertions.append(right)
-                right += 1
-            } else {
-                if before[left].object != after[right].object { modifications.append(right) }
-                left += 1
-                right += 1
+    /// - Parameters:
+    ///   - changed: the objects that may differ; nil if any may.
+    ///   - keys: those of the old state, ascending.
+    init(
+        _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey]
+    ) {
+        self.keys = keys
+        let candidates = changed?.sorted() ?? Self.allKeys(className, keys, new)
+        var deleted: [ObjectKey] = []
+        var inserted: [ObjectKey] = []
+        var modified: [ObjectKey] = []
+        for key in candidates {
+            let address = ObjectAddress(className, key)
+            switch (old.object(address), new.object(address)) {
+            case (nil, nil): break
+            case (nil, _): inserted.append(key)
+            case (_, nil): deleted.append(key)
+            case (let before, let after): if before != after { modified.append(key) }
             }
         }
+        deletions = deleted.map { keys.position(of: $0) }
+        if !deleted.isEmpty || !inserted.isEmpty { self.keys = Self.merge(keys, without: deleted, with: inserted) }
+        insertions = inserted.map { self.keys.position(of: $0) }
+        modifications = modified.map { self.keys.position(of: $0) }
+    }
+
+    /// Of a collection that is filtered or sorted.
+    ///
+    /// - Parameter newKeys: those that meet the query now, in its order. What has moved was deleted and inserted.
+    init(
+        _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey],
+        newKeys: [ObjectKey]
+    ) {
+        self.keys = newKeys
+        let oldPositions = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
+        var common: [(old: Int, new: Int)] = []
+        for (position, key) in newKeys.enumerated() {
+            if let old = oldPositions[key] { common.append((old, position)) } else { insertions.append(position) }
+        }
+        let staying = Self.longestRise(common.map(\.old))
+        var isStill = Set<ObjectKey>()
+        for (index, place) in common.enumerated() {
+            isStill.insert(newKeys[place.new])
+            if staying.contains(index) {
+                let address = ObjectAddress(className, newKeys[place.new])
+                guard changed?.contains(address.key) ?? true, old.object(address) != new.object(address) else {
+                    continue
+                }
+                modifications.append(place.new)
+            } else {
+                deletions.append(place.old)
+                insertions.append(place.new)
+            }
+        }
+        for (position, key) in keys.enumerated() where !isStill.contains(key) { deletions.append(position) }
+        deletions.sort()
+        insertions.sort()
+    }
+
+    /// The indexes of a longest rising subsequence: what need not be said to have moved.
+    private static func longestRise(_ numbers: [Int]) -> Set<Int> {
+        /// Of the rises of each length the one with the smallest end, as the index of that end.
+        var ends: [Int] = []
+        var previous = [Int?](repeating: nil, count: numbers.count)
+        for (index, number) in numbers.enumerated() {
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
+            }
+            previous[index] = low > 0 ? ends[low - 1] : nil
+            if low == ends.count { ends.append(index) } else { ends[low] = index }
+        }
+        var result: Set<Int> = []
+        var next = ends.last
+        while let index = next {
+            result.insert(index)
+            next = previous[index]
+        }
+        return result
+    }
+
+    private static func allKeys(_ className: ByteString, _ before: [ObjectKey], _ new: RealmState) -> [ObjectKey] {
+        var all = Set(before)
+        new.forEachObject(of: className) { key, _ in all.insert(key) }
+        return all.sorted()
+    }
+
+    private static func merge(
+        _ keys: [ObjectKey], without deleted: [ObjectKey], with inserted: [ObjectKey]
+    ) -> [ObjectKey] {
+        var result: [ObjectKey] = []
+        result.reserveCapacity(keys.count + inserted.count)
+        var deletions = deleted[...]
+        var insertions = inserted[...]
+        for key in keys {
+            while let next = insertions.first, next < key { result.append(insertions.removeFirst()) }
+            if deletions.first == key { deletions.removeFirst() } else { result.append(key) }
+        }
+        return result + insertions
+    }
+}
+
+extension [ObjectKey] {
+    /// Where a key is, or would be, in an ascending array.
+    fileprivate func position(of key: ObjectKey) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

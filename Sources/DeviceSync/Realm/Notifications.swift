@@ -62,7 +62,7 @@ extension Realm {
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen realm does not change")
         let realm = self
-        return instance.core.observers.add(on: queue ?? .main, initial: nil) { _ in
+        return instance.core.observers.add(on: queue ?? .main) { _, _ in
             block(realm.autorefresh ? .didChange : .refreshRequired, realm)
         }
     }
@@ -76,22 +76,31 @@ extension Results where Element == DynamicObject {
         _ block: @escaping @Sendable (RealmCollectionChange<Results<DynamicObject>>) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
-        let (instance, className) = (instance, className)
-        let last = Mutex<RealmSnapshot?>(nil)
-        return instance.core.observers.add(on: queue ?? .main, initial: instance.core.snapshot) { snapshot in
-            let previous = last.withLock { last -> RealmSnapshot? in
-                defer { last = snapshot }
-                return last
+        let (instance, className, query) = (instance, className, query)
+        let core = instance.core
+        let last = Mutex<(state: RealmState, keys: [ObjectKey])?>(nil)
+        return core.observers.add(on: queue ?? .main, initial: { core.snapshot }) { snapshot, changed in
+            let state = snapshot.state
+            // Filters have to see the state that is reported on.
+            func keys() -> [ObjectKey] { ResultsQuery.keys(className, query, instance.at(snapshot)) }
+            guard let previous = last.withLock({ $0 }) else {
+                let keys = keys()
+                last.withLock { $0 = (state, keys) }
+                return block(.initial(Results(instance: instance, className: className, query: query, keys: keys)))
             }
-            let keys = Results.keys(className, in: snapshot.state)
-            let collection = Results(instance: instance, className: className, keys: keys)
-            guard let previous else { return block(.initial(collection)) }
-            let change = CollectionDifference(className, from: previous.state, to: snapshot.state)
+            let touched = changed.keys(of: className, in: state.schema)
+            let change =
+                query == nil
+                ? CollectionDifference(
+                    className, from: previous.state, to: state, changed: touched, keys: previous.keys)
+                : CollectionDifference(
+                    className, from: previous.state, to: state, changed: touched, keys: previous.keys, newKeys: keys())
+            last.withLock { $0 = (state, change.keys) }
             guard !change.isEmpty else { return }
             block(
                 .update(
-                    collection, deletions: change.deletions, insertions: change.insertions,
-                    modifications: change.modifications))
+                    Results(instance: instance, className: className, query: query, keys: change.keys),
+                    deletions: change.deletions, insertions: change.insertions, modifications: change.modifications))
         }
     }
 }
@@ -105,12 +114,15 @@ extension DynamicObject {
         precondition(!isFrozen && !isInvalidated, "only a live object can be observed")
         let object = self
         let last = Mutex(instance.core.snapshot.state)
-        return instance.core.observers.add(on: queue ?? .main, initial: nil) { snapshot in
+        return instance.core.observers.add(on: queue ?? .main) { snapshot, changed in
             let previous = last.withLock { last -> RealmState in
                 defer { last = snapshot.state }
                 return last
             }
-            guard let old = previous.object(object.address) else { return }
+            let touched = changed.keys(of: object.address.className, in: snapshot.state.schema)
+            guard touched?.contains(object.address.key) ?? true, let old = previous.object(object.address) else {
+                return
+            }
             guard let new = snapshot.state.object(object.address) else { return block(.deleted) }
             guard let table = snapshot.state.schema.table(object.address.className) else { return }
             let oldTable = previous.schema.table(object.address.className) ?? table

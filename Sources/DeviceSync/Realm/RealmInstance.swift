@@ -61,7 +61,12 @@ final class RealmInstance: Sendable {
     func frozen() -> RealmInstance {
         if isFrozen { return self }
         precondition(!isInTransaction, "cannot freeze inside a write transaction")
-        return RealmInstance(core: core, configuration: configuration, session: session, snapshot: current)
+        return at(current)
+    }
+
+    /// A frozen instance that shows one version.
+    func at(_ snapshot: RealmSnapshot) -> RealmInstance {
+        isFrozen ? self : RealmInstance(core: core, configuration: configuration, session: session, snapshot: snapshot)
     }
 
     func thawed() -> RealmInstance {

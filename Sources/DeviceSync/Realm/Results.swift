@@ -2,10 +2,13 @@ internal import Changesets
 internal import RealmState
 internal import Synchronization
 
-/// The objects of a class, by ascending primary key; live unless it came out of a notification.
+/// The objects of a class, all or some, by ascending primary key unless sorted; live unless it came out of a
+/// notification.
 public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
     let instance: RealmInstance
     let className: ByteString
+    /// Which of the objects, in which order; nil for all of them by key.
+    let query: ResultsQuery?
     /// The keys that a notification speaks of; nil for a live collection.
     let keys: [ObjectKey]?
     private let make: @Sendable (RealmInstance, ObjectAddress) -> Element
@@ -18,24 +21,22 @@ public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
 
     private var currentKeys: [ObjectKey] {
         if let keys { return keys }
-        guard !instance.isInTransaction else { return instance.read { Self.keys(className, in: $0) } }
+        guard !instance.isInTransaction else { return ResultsQuery.keys(className, query, instance) }
         let snapshot = instance.current
-        return cache.contents.withLock { cached in
-            if let cached, cached.version == snapshot.version { return cached.keys }
-            let keys = Self.keys(className, in: snapshot.state)
-            cached = (snapshot.version, keys)
-            return keys
-        }
-    }
-
-    static func keys(_ className: ByteString, in state: borrowing RealmState) -> [ObjectKey] {
-        state.objects(of: className).map(\.key).sorted()
+        if let cached = cache.contents.withLock({ $0 }), cached.version == snapshot.version { return cached.keys }
+        // Not under the lock: a filter is the app's, and may look at this very collection.
+        let keys = ResultsQuery.keys(className, query, instance.at(snapshot))
+        cache.contents.withLock { $0 = (snapshot.version, keys) }
+        return keys
     }
 
     /// The position of the first object.
     public var startIndex: Int { 0 }
     /// The position after the last object.
-    public var endIndex: Int { currentKeys.count }
+    public var endIndex: Int {
+        if let keys { return keys.count }
+        return query?.isFiltered == true ? currentKeys.count : instance.read { $0.objectCount(of: className) }
+    }
     /// One object.
     public subscript(_ index: Int) -> Element {
         let keys = currentKeys
@@ -57,18 +58,21 @@ public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
 }
 
 extension Results where Element == DynamicObject {
-    init(instance: RealmInstance, className: ByteString, keys: [ObjectKey]? = nil) {
+    init(instance: RealmInstance, className: ByteString, query: ResultsQuery? = nil, keys: [ObjectKey]? = nil) {
         self.instance = instance
         self.className = className
+        self.query = query
         self.keys = keys
         make = { DynamicObject(instance: $0, address: $1, table: $1.className) }
     }
 
     /// The same objects as they are now, for ever.
     public func freeze() -> Results<DynamicObject> {
-        Results(instance: instance.frozen(), className: className, keys: keys)
+        Results(instance: instance.frozen(), className: className, query: query, keys: keys)
     }
 
     /// The live collection of the same class.
-    public func thaw() -> Results<DynamicObject>? { Results(instance: instance.thawed(), className: className) }
+    public func thaw() -> Results<DynamicObject>? {
+        Results(instance: instance.thawed(), className: className, query: query)
+    }
 }

@@ -8,7 +8,7 @@ struct ChangesetReplay {
     private(set) var statistics = ReplayStatistics()
     /// The local state with all unsynced changes in it.
     private let local: RealmState
-    private var trackers: [ListPath: ListTracker] = [:]
+    private var trackers = ListTrackers()
 
     init(onto fresh: RealmState, local: RealmState) {
         self.fresh = fresh
@@ -23,7 +23,9 @@ struct ChangesetReplay {
         var state = RealmState()
         swap(&state, &fresh)
         defer { swap(&state, &fresh) }
-        var context = ReplayContext(trackers: trackers, statistics: statistics, strings: changeset.strings)
+        var context = ReplayContext(
+            trackers: trackers, statistics: statistics, strings: changeset.strings)
+        trackers = ListTrackers()
         let (_, bytes) = try state.record { transaction in
             for instruction in changeset.instructions { try context.apply(instruction, &transaction) }
             try context.copyLists(from: local, &transaction)

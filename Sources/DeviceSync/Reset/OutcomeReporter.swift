@@ -9,6 +9,8 @@ final class OutcomeReporter: Sendable {
     private struct Contents {
         var core: AppReference?
         var isSending = false
+        /// Something was queued since the sending began, perhaps too late for it.
+        var isWantedAgain = false
         var failures = 0
     }
     private let contents = Mutex(Contents())
@@ -49,8 +51,13 @@ final class OutcomeReporter: Sendable {
     /// Sends what is queued, unless that is going on.
     func flush() {
         let core = contents.withLock { contents -> AppCore? in
-            guard !contents.isSending, let core = contents.core?.core else { return nil }
+            guard !contents.isSending else {
+                contents.isWantedAgain = true
+                return nil
+            }
+            guard let core = contents.core?.core else { return nil }
             contents.isSending = true
+            contents.isWantedAgain = false
             return core
         }
         guard let core else { return }
@@ -103,7 +110,8 @@ final class OutcomeReporter: Sendable {
         let delay = contents.withLock { contents -> Double? in
             contents.isSending = false
             contents.failures = succeeded ? 0 : min(contents.failures + 1, 9)
-            return succeeded ? nil : min(300, Double(1 << contents.failures))
+            if succeeded { return contents.isWantedAgain ? 0 : nil }
+            return min(300, Double(1 << contents.failures))
         }
         guard let delay else { return }
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.flush() }

@@ -4,7 +4,7 @@ internal import RealmState
 extension ReplayContext {
     /// Overwrites every list that could not be followed with what the client had at the end, once.
     mutating func copyLists(from local: RealmState, _ transaction: inout RecordingTransaction) throws {
-        for path in trackers.keys.sorted() where trackers[path]?.needsCopy == true {
+        for path in trackers.takeLost() {
             guard case .list(let wanted)? = local.value(at: path.address),
                 case .list(let present)? = transaction.state.value(at: path.address)
             else { continue }
@@ -13,7 +13,7 @@ extension ReplayContext {
             } catch let error as RecordingError {
                 throw ReplayFailure(description: error.description)
             }
-            trackers[path]?.copied()
+            trackers.copied(path)
             statistics.listsCopied += 1
         }
     }

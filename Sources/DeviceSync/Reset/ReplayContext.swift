@@ -3,7 +3,7 @@ internal import RealmState
 
 /// The rules of client-reset.md section 11, for the instructions of one changeset.
 struct ReplayContext {
-    var trackers: [ListPath: ListTracker]
+    var trackers: ListTrackers
     var statistics: ReplayStatistics
     let strings: InternTable
 
@@ -39,7 +39,7 @@ struct ReplayContext {
             if !transaction.state.contains(address) { try transaction.createObject(address) }
         case .eraseObject(let table, let object):
             let address = try address(table, object)
-            trackers = trackers.filter { $0.key.object != address }
+            trackers.forget(address)
             guard transaction.state.contains(address) else { throw ReplayDrop.missingObject }
             try transaction.deleteObject(address)
         case .update(let update): try apply(update, &transaction)
@@ -126,8 +126,7 @@ struct ReplayContext {
 
     /// What stood there is gone with its lists.
     private mutating func forgetTrackers(at place: ReplayPlace) {
-        guard let path = place.tracked else { return }
-        trackers = trackers.filter { !$0.key.isBelow(path.object, path.field, path.keys) }
+        if let path = place.tracked { trackers.forget(below: path) }
     }
 
     // MARK: Lists
@@ -161,8 +160,7 @@ struct ReplayContext {
         guard try targetExists(value, transaction) else { throw ReplayDrop.link }
         var position = min(index, items.count)
         if let tracked = list.tracked {
-            guard let found = trackers[tracked, default: ListTracker()].insert(at: index, remoteSize: items.count)
-            else {
+            guard let found = trackers.track(tracked, { $0.insert(at: index, remoteSize: items.count) }) else {
                 throw ReplayDrop.ambiguousList
             }
             position = found
@@ -178,7 +176,7 @@ struct ReplayContext {
         var (list, items) = try walkToList(path, transaction)
         var position = index
         if let tracked = list.tracked {
-            guard let found = trackers[tracked, default: ListTracker()].erase(at: index) else {
+            guard let found = trackers.track(tracked, { $0.erase(at: index) }) else {
                 throw ReplayDrop.ambiguousList
             }
             position = found
@@ -194,7 +192,7 @@ struct ReplayContext {
         var (list, items) = try walkToList(path, transaction)
         var (source, target) = (index, to)
         if let tracked = list.tracked {
-            guard let found = trackers[tracked, default: ListTracker()].move(from: index, to: to) else {
+            guard let found = trackers.track(tracked, { $0.move(from: index, to: to) }) else {
                 throw ReplayDrop.ambiguousList
             }
             (source, target) = found

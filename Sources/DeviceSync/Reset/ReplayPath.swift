@@ -96,7 +96,7 @@ extension ReplayContext {
     /// A position in a list on the server's side, for an element that is updated or stepped into.
     mutating func translate(_ index: Int, _ list: ReplayPlace) throws -> Int {
         guard let tracked = list.tracked else { return index }
-        guard let position = trackers[tracked, default: ListTracker()].update(at: index) else {
+        guard let position = trackers.track(tracked, { $0.update(at: index) }) else {
             throw ReplayDrop.ambiguousList
         }
         return position

@@ -136,7 +136,7 @@ struct ResetMerge {
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
             remoteVersion: latest.version.rawValue, changeset: [], reciprocal: nil)
         commit.resetOutcome = describe(result)
-        try core.commit(commit, state: changes.isEmpty ? nil : state)
+        try core.commit(commit, changes: changes, state: changes.isEmpty ? nil : state)
     }
 
     /// What is kept: from the first recovered entry on, with the original numbers and times.

@@ -77,17 +77,17 @@ final class RealmCore: Sendable {
         }
         try file.write(commit)
         publish(
-            RealmSnapshot(state: state, version: version), sync: nil, timestamp: timestamp, over: before.0,
+            RealmSnapshot(state: state, version: version), changes, sync: nil, timestamp: timestamp, over: before.0,
             withoutNotifying: withoutNotifying)
         return version
     }
 
     /// Commits what is not a local write; `commit.version` says which version follows.
-    func commit(_ commit: RealmFile.Commit, state: RealmState?) throws {
+    func commit(_ commit: RealmFile.Commit, changes: StateChanges, state: RealmState?) throws {
         let before = snapshot
         try file.write(commit)
         let after = RealmSnapshot(state: state ?? before.state, version: commit.version)
-        publish(after, sync: commit.sync, timestamp: nil, over: before)
+        publish(after, changes, sync: commit.sync, timestamp: nil, over: before)
     }
 
     /// Changes only what the file knows of its server; makes no version.
@@ -100,7 +100,8 @@ final class RealmCore: Sendable {
     }
 
     private func publish(
-        _ snapshot: RealmSnapshot, sync: SyncFileState?, timestamp: UInt64?, over before: RealmSnapshot,
+        _ snapshot: RealmSnapshot, _ changes: StateChanges, sync: SyncFileState?, timestamp: UInt64?,
+        over before: RealmSnapshot,
         withoutNotifying: Set<ObjectIdentifier> = []
     ) {
         current.withLock { current in
@@ -108,7 +109,8 @@ final class RealmCore: Sendable {
             if let sync { current.sync = sync }
             if let timestamp { current.lastTimestamp = timestamp }
         }
-        observers.notify(from: before, to: snapshot, except: withoutNotifying)
+        guard snapshot.version != before.version else { return }
+        observers.notify(snapshot, changes, except: withoutNotifying)
     }
 
     // MARK: Registry

@@ -1,7 +1,6 @@
 internal import Changesets
 internal import Foundation
 internal import GRDB
-internal import Merge
 internal import RealmState
 internal import SyncProtocol
 
@@ -159,17 +158,21 @@ final class RealmFile: Sendable {
             try database.execute(sql: "DELETE FROM history")
             for entry in history { try insert(entry, database) }
         }
-        for reciprocal in commit.reciprocals {
-            try database.execute(
-                sql: "UPDATE history SET reciprocal = ? WHERE version = ?",
-                arguments: [Data(reciprocal.changeset), Int64(clamping: reciprocal.version)])
+        if !commit.reciprocals.isEmpty {
+            let update = try database.cachedStatement(sql: "UPDATE history SET reciprocal = ? WHERE version = ?")
+            for reciprocal in commit.reciprocals {
+                try update.execute(arguments: [Data(reciprocal.changeset), Int64(clamping: reciprocal.version)])
+            }
         }
         if let entry = commit.entry { try insert(entry, database) }
         if let sync = commit.sync {
             try setMeta("sync", try JSONEncoder().encode(sync), database)
             if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion.rawValue, database) }
         }
-        if let outcome = commit.resetOutcome { try setMeta("reset_outcome", Data(outcome.utf8), database) }
+        if let outcome = commit.resetOutcome {
+            try setMeta("reset_outcome", Data(outcome.utf8), database)
+            try database.execute(sql: "DELETE FROM meta WHERE name = 'reset_attempt'")
+        }
         switch commit.pendingReset {
         case .keep: break
         case .clear: try database.execute(sql: "DELETE FROM client_reset_metadata")
@@ -181,11 +184,11 @@ final class RealmFile: Sendable {
         for table in changes.erasedTables {
             try database.execute(sql: "DELETE FROM objects WHERE class = ?", arguments: [table.rawValue])
         }
-        let delete = try database.makeStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
+        let delete = try database.cachedStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
         for erased in changes.erased {
             try delete.execute(arguments: [erased.table.rawValue, Data(erased.key.detachedEncoding())])
         }
-        let upsert = try database.makeStatement(
+        let upsert = try database.cachedStatement(
             sql: """
                 INSERT INTO objects(class, key, value) VALUES(?, ?, ?)
                 ON CONFLICT(class, key) DO UPDATE SET value = excluded.value
@@ -198,65 +201,32 @@ final class RealmFile: Sendable {
     }
 
     private static func insert(_ entry: HistoryEntry, _ database: Database) throws {
-        try database.execute(
-            sql:
-                "INSERT INTO history(version, timestamp, origin, remote, changeset, reciprocal) VALUES(?, ?, ?, ?, ?, ?)",
-            arguments: [
-                Int64(clamping: entry.version), Int64(clamping: entry.originTimestamp),
-                Int64(clamping: entry.originFile),
-                Int64(clamping: entry.remoteVersion), Data(entry.changeset), entry.reciprocal.map { Data($0) },
-            ])
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO history(version, timestamp, origin, remote, changeset, reciprocal)
+                VALUES(?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [
+            Int64(clamping: entry.version), Int64(clamping: entry.originTimestamp), Int64(clamping: entry.originFile),
+            Int64(clamping: entry.remoteVersion), Data(entry.changeset), entry.reciprocal.map { Data($0) },
+        ])
     }
 
-    /// merge-rules.md 13.4.
+    /// merge-rules.md 13.4: what lies before the first write that a download could still have to be merged with.
     private static func trim(upTo version: UInt64, _ database: Database) throws {
-        let limit = Int64(clamping: version)
-        try database.execute(
+        let first = try database.cachedStatement(
             sql: """
-                DELETE FROM history WHERE version <= ?1 OR version < (
-                    SELECT COALESCE(MIN(version), 9223372036854775807) FROM history
-                    WHERE version > ?1 AND origin = 0 AND length(changeset) > 0)
-                """, arguments: [limit])
+                SELECT version FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0
+                ORDER BY version LIMIT 1
+                """)
+        let kept = try Int64.fetchOne(first, arguments: [Int64(clamping: version)]) ?? .max
+        try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
     }
 
     private static func setMeta(_ name: String, _ value: Data, _ database: Database) throws {
-        try database.execute(
-            sql: "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
-            arguments: [name, value])
-    }
-
-    // MARK: History
-
-    /// Local writes with something in them, above `after` and up to `upTo`, oldest first.
-    func localEntries(after: UInt64, upTo: UInt64, limit: Int = .max) throws -> [HistoryEntry] {
-        try database.read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM history WHERE version > ? AND version <= ? AND origin = 0 AND length(changeset) > 0
-                    ORDER BY version LIMIT ?
-                    """, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)]
-            ).map(Self.entry)
-        }
-    }
-
-    /// Everything from a version on, oldest first.
-    func entries(from version: UInt64) throws -> [HistoryEntry] {
-        try database.read { database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM history WHERE version >= ? ORDER BY version",
-                arguments: [Int64(clamping: version)]
-            ).map(Self.entry)
-        }
-    }
-
-    private static func entry(_ row: Row) -> HistoryEntry {
-        HistoryEntry(
-            version: UInt64(clamping: row["version"] as Int64),
-            originTimestamp: UInt64(clamping: row["timestamp"] as Int64),
-            originFile: UInt64(clamping: row["origin"] as Int64),
-            remoteVersion: UInt64(clamping: row["remote"] as Int64),
-            changeset: [UInt8](row["changeset"] as Data), reciprocal: (row["reciprocal"] as Data?).map { [UInt8]($0) })
+        try database.cachedStatement(
+            sql: "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value"
+        ).execute(arguments: [name, value])
     }
 
     // MARK: The record of a client reset
@@ -297,29 +267,22 @@ final class RealmFile: Sendable {
         try database.write { try $0.execute(sql: "DELETE FROM meta WHERE name = 'reset_outcome'") }
     }
 
-    func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
+    /// The report that a client reset was cut off, for as long as one is under way.
+    func resetAttempt() throws -> String? {
+        try database.read { try Self.meta("reset_attempt", $0) }.map { String(decoding: $0, as: UTF8.self) }
+    }
 
-    func close() throws { try database.close() }
-}
-
-extension RealmFile {
-    /// How much of the history one scan looks at; uploads are far smaller.
-    private static let outlineLimit = 20_000
-
-    /// What a scan for uploads needs of the history above `after`, up to `upTo`.
-    func outline(after: UInt64, upTo: UInt64) throws -> [ClientHistoryEntry] {
-        try read { database in
-            try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT version, origin, length(changeset) AS size, remote FROM history
-                    WHERE version > ? AND version <= ? ORDER BY version LIMIT ?
-                    """, arguments: [Int64(clamping: after), Int64(clamping: upTo), Self.outlineLimit]
-            ).map { row in
-                ClientHistoryEntry(
-                    version: UInt64(clamping: row["version"] as Int64), isLocal: row["origin"] as Int64 == 0,
-                    size: row["size"], serverVersion: UInt64(clamping: row["remote"] as Int64))
+    func setResetAttempt(_ report: String?) throws {
+        try database.write { database in
+            if let report {
+                try Self.setMeta("reset_attempt", Data(report.utf8), database)
+            } else {
+                try database.execute(sql: "DELETE FROM meta WHERE name = 'reset_attempt'")
             }
         }
     }
+
+    func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
+
+    func close() throws { try database.close() }
 }

@@ -1,11 +1,21 @@
 internal import Dispatch
+internal import RealmState
 internal import Synchronization
 
 /// Who wants to hear of a realm's commits.
+///
+/// An observer that is behind hears of several commits at once: what waits for it is one state and the set of objects
+/// that changed on the way there, however many commits that were.
 final class RealmObservers: Sendable {
+    typealias Deliver = @Sendable (RealmSnapshot, ChangedObjects) -> Void
+
     private struct Observer: Sendable {
         var queue: DispatchQueue
-        var deliver: @Sendable (RealmSnapshot) -> Void
+        var deliver: Deliver
+        /// What it has not heard of yet. To begin with, anything.
+        var unseen = ChangedObjects.everything
+        /// What is on the queue for it.
+        var pending: RealmSnapshot?
     }
 
     /// Which tokens belong to which observers: a writer may leave out its own.
@@ -20,14 +30,15 @@ final class RealmObservers: Sendable {
     ///
     /// Deliveries to one observer come in order; its queue must be serial for that, as the main queue is.
     func add(
-        on queue: DispatchQueue, initial: RealmSnapshot?, _ deliver: @escaping @Sendable (RealmSnapshot) -> Void
+        on queue: DispatchQueue, initial: (() -> RealmSnapshot)? = nil, _ deliver: @escaping Deliver
     ) -> NotificationToken {
         let number = contents.withLock { contents -> UInt64 in
             contents.next += 1
             contents.observers[contents.next] = Observer(queue: queue, deliver: deliver)
             return contents.next
         }
-        if let initial { enqueue(initial, number) }
+        // Read after it was registered, so that no commit falls between the two.
+        if let initial { enqueue(initial(), number) }
         let token = NotificationToken { [weak self] in self?.remove(number) }
         contents.withLock { $0.tokens[ObjectIdentifier(token)] = number }
         return token
@@ -40,20 +51,39 @@ final class RealmObservers: Sendable {
         }
     }
 
-    func notify(from old: RealmSnapshot, to new: RealmSnapshot, except tokens: Set<ObjectIdentifier>) {
-        guard old.version != new.version else { return }
-        let numbers = contents.withLock { contents in
+    func notify(_ snapshot: RealmSnapshot, _ changes: StateChanges, except tokens: Set<ObjectIdentifier>) {
+        let numbers = contents.withLock { contents -> [UInt64] in
+            guard !contents.observers.isEmpty else { return [] }
+            var changed = ChangedObjects()
+            changed.add(changes)
+            for number in contents.observers.keys { contents.observers[number]?.unseen.add(changed) }
             let excluded = Set(tokens.compactMap { contents.tokens[$0] })
             return contents.observers.keys.filter { !excluded.contains($0) }
         }
-        for number in numbers { enqueue(new, number) }
+        for number in numbers { enqueue(snapshot, number) }
     }
 
     private func enqueue(_ snapshot: RealmSnapshot, _ number: UInt64) {
-        guard let queue = contents.withLock({ $0.observers[number]?.queue }) else { return }
-        queue.async { [weak self] in
-            // Looked up again: the token may have been invalidated meanwhile.
-            self?.contents.withLock { $0.observers[number]?.deliver }?(snapshot)
+        let queue = contents.withLock { contents -> DispatchQueue? in
+            guard let observer = contents.observers[number] else { return nil }
+            guard let pending = observer.pending else {
+                contents.observers[number]?.pending = snapshot
+                return observer.queue
+            }
+            if pending.version < snapshot.version { contents.observers[number]?.pending = snapshot }
+            return nil
         }
+        queue?.async { [weak self] in self?.deliver(number) }
+    }
+
+    private func deliver(_ number: UInt64) {
+        // Looked up only now: the token may have been invalidated meanwhile.
+        let delivery = contents.withLock { contents -> (Deliver, RealmSnapshot, ChangedObjects)? in
+            guard let observer = contents.observers[number], let snapshot = observer.pending else { return nil }
+            contents.observers[number]?.pending = nil
+            contents.observers[number]?.unseen = ChangedObjects()
+            return (observer.deliver, snapshot, observer.unseen)
+        }
+        if let (deliver, snapshot, changed) = delivery { deliver(snapshot, changed) }
     }
 }

@@ -11,15 +11,30 @@ struct IntegrationError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Brings what the server sent into a realm: merge, state, history and cursors in one transaction
-/// (merge-rules.md 13.3).
+/// (merge-rules.md 13.3). Lives as long as a session.
 struct DownloadIntegrator {
     let core: RealmCore
+    private var window = LocalWindow()
+
+    init(core: RealmCore) { self.core = core }
 
     /// - Returns: the new progress and the local version it made.
-    func integrate(_ download: Download) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
+    mutating func integrate(_ download: Download) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
         let changesets = try parse(download)
         core.lock.lock()
         defer { core.lock.unlock() }
+        do {
+            return try integrate(download, changesets)
+        } catch {
+            // Whatever came of it, the file is right.
+            window = LocalWindow()
+            throw error
+        }
+    }
+
+    private mutating func integrate(
+        _ download: Download, _ changesets: [Changeset]
+    ) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
         let snapshot = core.snapshot
         var sync = core.sync
         guard let ident = sync.ident else {
@@ -44,7 +59,8 @@ struct DownloadIntegrator {
         sync.progress = Self.advanced(sync.progress, by: download.progress)
         commit.sync = sync
         commit.trimsHistory = true
-        try core.commit(commit, state: state)
+        try core.commit(commit, changes: changes, state: state)
+        window.replace(merged.modifiedLocal)
         return (sync.progress, commit.version)
     }
 
@@ -56,18 +72,14 @@ struct DownloadIntegrator {
         }
     }
 
-    private func merge(
+    private mutating func merge(
         _ download: Download, _ changesets: [Changeset], own: UInt64, upTo version: UInt64
     ) throws -> TransformResult {
         guard let base = download.entries.map(\.clientVersion.rawValue).min() else {
             return TransformResult(incoming: [], modifiedLocal: [])
         }
         // What the history no longer holds was empty or the server's own: clamping bases to it would change nothing.
-        let local = try core.file.localEntries(after: base, upTo: version).map { entry in
-            LocalChangeset(
-                version: entry.version, originTimestamp: entry.originTimestamp, originFileIdent: own,
-                changeset: try Changeset(parsing: entry.reciprocal ?? entry.changeset))
-        }
+        try window.advance(to: version, base: base, file: core.file, own: own)
         let incoming = zip(download.entries, changesets).map { entry, changeset in
             IncomingChangeset(
                 version: entry.serverVersion.rawValue, lastIntegratedLocalVersion: entry.clientVersion.rawValue,
@@ -76,7 +88,7 @@ struct DownloadIntegrator {
         }
         do {
             return try MergeEngine(compatibility: SyncRules.merge).transform(
-                incoming: incoming, over: local, currentLocalVersion: version)
+                incoming: incoming, over: window.entries, currentLocalVersion: version)
         } catch {
             throw IntegrationError(code: .badChangeset, message: "Failed to transform received changeset: \(error)")
         }

@@ -30,6 +30,9 @@ final class SessionDriver {
     /// Undone writes that wait for the version that undoes them.
     var compensations: [(version: ServerVersion, error: SyncError)] = []
 
+    /// Who follows the progress.
+    var progress: [ProgressObserver] = []
+
     private struct Wait {
         var wait: SyncWait
         /// Of an upload: the version to get there. Of a download: the mark to be answered, nil while not yet asked.
@@ -67,13 +70,16 @@ final class SessionDriver {
     func resetMarks(after machine: ClientSession) {
         lastMark = max(lastMark, machine.markTarget)
         for index in waits.indices where waits[index].wait.direction == .download { waits[index].target = nil }
+        for index in progress.indices where progress[index].direction == .download { progress[index].mark = nil }
     }
 
     func markReached(_ mark: RequestIdent) {
+        reportCaughtUp(mark.rawValue)
         finishWaits { $0.wait.direction == .download && ($0.target.map { $0 <= mark.rawValue } ?? false) }
     }
 
     func checkUploadWaits() {
+        reportUploads()
         guard waits.contains(where: { $0.wait.direction == .upload }), reset == nil else { return }
         finishWaits { $0.wait.direction == .upload && isUploaded(upTo: $0.target ?? 0) }
     }
@@ -106,13 +112,13 @@ final class SessionDriver {
 
     /// Reads the next upload off the local history.
     func scan(after cursor: SyncProtocol.UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
-        let outline = try core.file.outline(after: cursor.clientVersion.rawValue, upTo: version.rawValue)
         let planner = UploadPlanner(
             after: .init(clientVersion: cursor.clientVersion.rawValue, serverVersion: cursor.serverVersion.rawValue))
-        guard
-            let batch = planner.next(
-                outline, downloadServerVersion: core.sync.progress.download.serverVersion.rawValue)
-        else {
+        let downloaded = core.sync.progress.download.serverVersion.rawValue
+        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) {
+            planner.next($0, downloadServerVersion: downloaded)
+        }
+        guard let batch = next else {
             return ClientSession.UploadScan(
                 progress: .init(clientVersion: version, serverVersion: cursor.serverVersion))
         }

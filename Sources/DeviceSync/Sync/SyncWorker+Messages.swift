@@ -155,7 +155,10 @@ extension SyncWorker {
 
     private func integrate(_ download: Download, _ core: RealmCore, _ ident: SessionIdent) {
         do {
-            let (progress, version) = try DownloadIntegrator(core: core).integrate(download)
+            // Out of the slot while it works: it keeps what it has parsed, and must not have to copy it.
+            var integrator = slots[ident]?.integrator.take() ?? DownloadIntegrator(core: core)
+            let (progress, version) = try integrator.integrate(download)
+            slots[ident]?.integrator = integrator
             slots[ident]?.machine.integrated(progress, newestVersion: ClientVersion(version))
         } catch let error as IntegrationError {
             return integrationFailed(ident, error)
@@ -166,6 +169,9 @@ extension SyncWorker {
         }
         guard let slot = slots[ident], slot.role == .main else { return }
         releaseCompensations(slot.driver, download)
+        slot.driver.reportDownload(
+            download.entries.reduce(0) { $0 + $1.changeset.count }, left: Int(clamping: download.downloadableBytes ?? 0)
+        )
         slot.driver.checkUploadWaits()
         resetMaybeAcknowledged(slot.driver, ident)
         if !slot.driver.session.hasInstances { instancesGone(slot.driver.session) }

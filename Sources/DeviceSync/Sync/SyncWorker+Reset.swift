@@ -27,8 +27,27 @@ extension SyncWorker {
         case .download: break
         }
         guard driver.core.snapshot.version > 1 else { return startOver(driver, attempt) }
+        reportInterruption(driver)
+        keepAttempt(attempt, driver)
         driver.reset = attempt
         downloadFresh(driver, attempt)
+    }
+
+    /// Keeps what to report if this attempt is cut off, by the end of the process or by the app.
+    private func keepAttempt(_ attempt: ResetAttempt, _ driver: SessionDriver) {
+        let report = Self.outcome(
+            attempt, driver, app: app.core?.id ?? "", .interrupted, modeUsed: nil, changesets: nil)
+        try? driver.core.file.setResetAttempt(report.text)
+    }
+
+    /// An attempt that is still noted when the next one could begin was cut off.
+    func reportInterruption(_ driver: SessionDriver) {
+        guard let app = app.core, let text = try? driver.core.file.resetAttempt() else { return }
+        let attempt = (try? JSONParser.parse(text))?.objectValue?["attempt"]?.stringValue ?? ""
+        if let report = ResetOutcome.updated(text, to: .interrupted) {
+            app.outcomes.report(report, attempt: attempt, user: userID)
+        }
+        try? driver.core.file.setResetAttempt(nil)
     }
 
     /// Nothing was ever in the file: nothing to merge, only a new identity to get.
@@ -209,6 +228,7 @@ extension SyncWorker {
     private func failReset(_ driver: SessionDriver, _ attempt: ResetAttempt, _ failure: ResetFailure?) {
         closeFresh(driver, delete: true)
         driver.reset = nil
+        try? driver.core.file.setResetAttempt(nil)
         guard let app = app.core else { return }
         var backup: String?
         var token: SyncError.ActionToken?

@@ -16,6 +16,8 @@ actor SyncWorker {
         var machine: ClientSession
         var driver: SessionDriver
         var role: Role
+        /// Nil until the first download.
+        var integrator: DownloadIntegrator?
         var isQueued = false
     }
     enum Role: Sendable {
@@ -127,6 +129,7 @@ actor SyncWorker {
         driver.stopError = nil
         driver.session.set(state: .active)
         deliverStoredOutcome(driver, userID)
+        reportInterruption(driver)
         driver.awaitsAcknowledgement = (try? driver.core.file.pendingReset()) != nil
         start(driver, holdsIdent: false)
     }
@@ -264,6 +267,7 @@ actor SyncWorker {
     func localVersion(_ session: SyncSession) {
         guard let driver = driver(of: session), let ident = driver.mainIdent else { return }
         slots[ident]?.machine.localVersion(ClientVersion(driver.core.snapshot.version))
+        driver.reportUploads()
         enlist(ident)
     }
 }

@@ -26,6 +26,12 @@ extension GatewaySession {
     mutating func receive(_ page: PageAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
         guard phase == .live, paging == .asked else { return }
         paging = .none
+        defer {
+            if mustAskAgain {
+                mustAskAgain = false
+                wantPage(environment)
+            }
+        }
         guard page.generation == generation, page.after == position,
             page.download.serverVersion >= position.serverVersion
         else { return wantPage(environment) }
@@ -86,6 +92,13 @@ extension GatewaySession {
         position.serverVersion = notice.latest.version
         latest = notice.latest
         if !entries.isEmpty || uploads.owesAcknowledgement { download(entries, downloadableBytes: 0, &actions) }
+    }
+
+    /// Notices were dropped. A page that was asked for before may not cover them.
+    mutating func missed(_ environment: SessionEnvironment) {
+        guard phase == .live else { return }
+        if paging == .asked { mustAskAgain = true }
+        wantPage(environment)
     }
 
     private mutating func acknowledge(_ cursor: Messages.UploadCursor) {

@@ -33,6 +33,8 @@ struct GatewaySession: Sendable {
     let context: SessionContext
     var phase = Phase.binding
     var paging = Paging.none
+    /// What is asked for does not cover everything: another page is due after it.
+    var mustAskAgain = false
 
     var generation: UInt64 = 0
     var slice: SliceNumber?
@@ -101,7 +103,7 @@ struct GatewaySession: Sendable {
         case .identified(let answer): identified(answer, environment, &actions)
         case .page(let answer): receive(answer, environment, &actions)
         case .integrated(let notice): integrated(notice, environment, &actions)
-        case .missed: if phase == .live { wantPage(environment) }
+        case .missed: missed(environment)
         case .refused(let answer): refused(answer, environment, &actions)
         case .requestFailed(let error): requestFailed(error, environment, &actions)
         case .reset(let notice): reset(notice, environment, &actions)

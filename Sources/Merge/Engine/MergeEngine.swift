@@ -39,6 +39,7 @@ package struct MergeEngine: Sendable {
                 + incoming.map { Rank($0.originTimestamp, $0.originFileIdent) })
         let incomingRanks = ranks[window.count...]
         var session = MergeSession(compatibility: compatibility, search: search)
+        session.reserve(local: window.reduce(0) { $0 + $1.changeset.instructions.count })
         for (entry, rank) in zip(window, ranks) { try session.addLocal(entry, rank: rank) }
 
         var transformed: [Changeset] = []

@@ -67,8 +67,10 @@ package struct TransformResult: Sendable, Equatable {
 
 /// How a local instruction finds those incoming ones that it has to be merged with.
 package enum ConflictSearch: Sendable {
-    /// Through the conflict index.
+    /// Through the conflict index, and lists that both sides have changed a lot as a whole.
     case indexed
+    /// The same with all lists, however short: slower, for tests.
+    case indexedWithWholeLists
     /// One after the other. The result is the same: tests hold the index to that.
     case exhaustive
 }

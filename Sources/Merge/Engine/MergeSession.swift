@@ -1,3 +1,5 @@
+import Changesets
+
 /// One call of the engine: both sides as operations, and the loop that makes them meet (section 11).
 struct MergeSession {
     private let matrix: RuleMatrix
@@ -12,6 +14,7 @@ struct MergeSession {
     private var incomingVersions: [UInt64] = []
     private var index: ConflictIndex?
     private var filter = ObjectFilter()
+    private var localIndex: LocalIndex?
     private var walk = ConflictWalk()
 
     init(compatibility: MergeCompatibility, search: ConflictSearch) {
@@ -19,6 +22,9 @@ struct MergeSession {
         self.search = search
         reader = OperationReader(compatibility)
     }
+
+    /// Makes room for local entries of so many instructions together.
+    mutating func reserve(local count: Int) { local.reserve(count) }
 
     /// Adds a local entry; by ascending version, before the first run.
     mutating func addLocal(_ entry: LocalChangeset, rank: UInt32) throws(MergeError) {
@@ -32,6 +38,7 @@ struct MergeSession {
         _ run: ArraySlice<IncomingChangeset>, ranks: ArraySlice<UInt32>, after base: UInt64
     ) throws(MergeError) -> OperationList {
         incoming = OperationList()
+        incoming.reserve(run.reduce(0) { $0 + $1.changeset.instructions.count })
         incomingVersions.removeAll(keepingCapacity: true)
         for (changeset, rank) in zip(run, ranks) {
             try reader.append(changeset.changeset, rank: rank, to: &incoming, &steps)
@@ -40,29 +47,82 @@ struct MergeSession {
         switch search {
         case .exhaustive:
             index = nil
-        case .indexed:
+        case .indexed, .indexedWithWholeLists:
             index = ConflictIndex(
                 incoming, steps,
                 followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
-                separatesElements: matrix.compatibility.comparesErasedValuesByContent)
+                comparesRawErasures: !matrix.compatibility.comparesErasedValuesByContent)
+        }
+        let window = window(after: base)
+        let settled = try mergeWholeLists(in: window)
+        if let positions = positionsOfShortRun(in: window) {
+            for position in positions where settled?.contains(Int(position)) != true {
+                try mergeAll(local: Int(position))
+            }
+            return incoming
         }
         filter.add(incoming)
         defer { filter.remove(incoming) }
-        for entry in localVersions.indices where localVersions[entry] > base {
-            for position in local.ranges[entry] {
-                if !local.inFront.isEmpty, let added = local.inFront[position] {
-                    for position in added { try merge(local: position) }
-                }
-                try merge(local: position)
-            }
+        for position in window where settled?.contains(position) != true {
+            if index == nil || filter.mayMeet(local.operations[position]) { try mergeAll(local: position) }
         }
         return incoming
     }
 
-    private mutating func merge(local position: Int) throws(MergeError) {
-        guard local.operations[position].isLive, index == nil || filter.mayMeet(local.operations[position]) else {
-            return
+    /// The positions of the local operations after a version, those put in by rules excepted.
+    private func window(after base: UInt64) -> Range<Int> {
+        var (low, high) = (0, localVersions.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if localVersions[middle] <= base { low = middle + 1 } else { high = middle }
         }
+        let end = local.ranges.last?.upperBound ?? 0
+        return low < local.ranges.count ? local.ranges[low].lowerBound..<end : end..<end
+    }
+
+    /// What a run has to go through that is short beside the local history; nil if that is all of it.
+    private mutating func positionsOfShortRun(in window: Range<Int>) -> [UInt32]? {
+        guard index != nil, incoming.operations.count < window.count / 8,
+            !incoming.mayContain(.eraseTable), !incoming.mayContain(.eraseColumn)
+        else { return nil }
+        if localIndex == nil { localIndex = LocalIndex(local.operations[..<window.upperBound]) }
+        return localIndex?.positions(of: Set(incoming.operations.map(\.object)), in: window)
+    }
+
+    /// Merges lists as a whole where that costs less.
+    ///
+    /// - Returns: the local operations that have met all they had to.
+    private mutating func mergeWholeLists(in window: Range<Int>) throws(MergeError) -> RankSet? {
+        guard let index else { return nil }
+        var settled: RankSet?
+        let finder = ListFinder(threshold: search == .indexed ? .standard : .none)
+        for list in finder.lists(local: local, window, incoming: incoming, index, steps) {
+            guard
+                var merge = ListMerge(
+                    local: list.local, of: local.operations, incoming: list.incoming, of: incoming.operations)
+            else { continue }
+            do throws(RuleViolation) {
+                guard try merge.merge(&local.operations, &incoming.operations, matrix, &steps) else { continue }
+            } catch {
+                throw MergeError(code: error.code, message: error.message)
+            }
+            var positions = settled ?? RankSet(capacity: local.operations.count)
+            for position in list.local { positions.insert(Int(position)) }
+            settled = positions
+        }
+        return settled
+    }
+
+    /// Merges a local operation, and before it what a rule has put in front of it.
+    private mutating func mergeAll(local position: Int) throws(MergeError) {
+        if !local.inFront.isEmpty, let added = local.inFront[position] {
+            for position in added { try merge(local: position) }
+        }
+        try merge(local: position)
+    }
+
+    private mutating func merge(local position: Int) throws(MergeError) {
+        guard local.operations[position].isLive else { return }
         var walk = self.walk
         self.walk = ConflictWalk()
         defer { self.walk = walk }

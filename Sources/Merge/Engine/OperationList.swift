@@ -16,6 +16,8 @@ struct OperationList {
 
     func mayContain(_ code: OperationCode) -> Bool { codes & 1 << UInt16(code.rawValue) != 0 }
 
+    mutating func reserve(_ count: Int) { operations.reserveCapacity(count) }
+
     mutating func append(_ changeset: Changeset, operations count: Int) {
         let start = operations.count
         ranges.append(start - count..<start)

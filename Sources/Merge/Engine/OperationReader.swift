@@ -169,7 +169,8 @@ struct OperationReader {
         operation.type = element.type
         var target = ObjectNumber.none
         if case .link(let table, let key) = element { target = try object(try symbol(table), key) }
-        operation.element = elements.number(of: element, target: target)
+        operation.element = elements.number(
+            of: element, target: target, unifyingTwins: compatibility.unifiesTwinsInSets)
         if !compatibility.comparesErasedValuesByContent {
             operation.rawElement = elements.rawNumber(of: element, offset: stringBytes)
         }

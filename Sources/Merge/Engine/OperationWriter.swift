@@ -14,9 +14,10 @@ struct OperationWriter {
         let original = changeset.instructions
         let range = list.ranges[index]
         adoptStrings(for: range, of: list, into: &changeset.strings)
-        changeset.instructions.removeAll(keepingCapacity: true)
+        changeset.instructions = []
+        changeset.instructions.reserveCapacity(list.operations[range].reduce(0) { $1.isLive ? $0 + 1 : $0 })
         for position in range {
-            for added in list.inFront[position] ?? [] {
+            for added in list.inFront.isEmpty ? [] : list.inFront[position] ?? [] {
                 let operation = list.operations[added]
                 guard operation.isLive else { continue }
                 changeset.instructions.append(

@@ -25,15 +25,17 @@ struct ConflictIndex {
     /// Changes per column, and columns that link to a class: kept only if the local side erases schema.
     private var changes: [UInt32: [UInt32]] = [:]
     private var links: [Symbol: [UInt32]] = [:]
+    /// Erasures from sets by what the reference compares (D2): kept only to follow it.
+    private var rawErasures: [UInt32: [UInt32]] = [:]
     private let followsErasures: Bool
-    private let separatesElements: Bool
+    private let comparesRawErasures: Bool
 
     /// - Parameters:
     ///   - followsErasures: whether local operations erase classes or columns.
-    ///   - separatesElements: whether set operations on different values never meet.
-    init(_ list: OperationList, _ steps: PathSteps, followsErasures: Bool, separatesElements: Bool) {
+    ///   - comparesRawErasures: whether two erasures from a set may meet although their values differ.
+    init(_ list: OperationList, _ steps: PathSteps, followsErasures: Bool, comparesRawErasures: Bool) {
         self.followsErasures = followsErasures
-        self.separatesElements = separatesElements
+        self.comparesRawErasures = comparesRawErasures
         tree = ConflictTree(capacity: list.operations.count)
         for position in list.operations.indices { append(position, list, steps) }
     }
@@ -51,8 +53,12 @@ struct ConflictIndex {
         switch operation.code {
         case .addTable: tree.append(position, to: makeTable(operation), .second)
         case .eraseTable: tree.append(position, to: makeTable(operation), .main)
-        case .createObject: tree.append(position, to: makeObject(operation), .second)
-        case .eraseObject: tree.append(position, to: makeObject(operation), .main)
+        case .createObject:
+            let object = makeObject(operation)
+            tree.append(position, to: object, .second, whole: object)
+        case .eraseObject:
+            let object = makeObject(operation)
+            tree.append(position, to: object, .main, whole: object)
         case .addColumn:
             tree.append(position, to: makeColumn(operation), .second)
             if followsErasures, operation.type == .link {
@@ -60,10 +66,15 @@ struct ConflictIndex {
             }
         case .eraseColumn: tree.append(position, to: makeColumn(operation), .main)
         case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
-            let (node, endsHere) = makePath(operation, steps)
-            tree.append(position, to: node, operation.code == .addInteger && endsHere ? .second : .main)
+            let object = makeObject(operation)
+            let (node, endsHere) = makePath(operation, below: object, steps)
+            tree.append(
+                position, to: node, operation.code == .addInteger && endsHere ? .second : .main, whole: object)
             if followsErasures {
                 changes[makeColumn(operation), default: []].append(UInt32(truncatingIfNeeded: position))
+            }
+            if comparesRawErasures, operation.code == .setErase {
+                rawErasures[operation.rawElement, default: []].append(UInt32(truncatingIfNeeded: position))
             }
         }
     }
@@ -81,8 +92,9 @@ struct ConflictIndex {
     }
 
     /// The node of a path, and whether the path ends there and not at an index further on.
-    private mutating func makePath(_ operation: Operation, _ steps: PathSteps) -> (node: UInt32, endsHere: Bool) {
-        let object = makeObject(operation)
+    private mutating func makePath(
+        _ operation: Operation, below object: UInt32, _ steps: PathSteps
+    ) -> (node: UInt32, endsHere: Bool) {
         var node = tree.make(.field, operation.field.number, below: object)
         var level: UInt32 = 0
         while level < min(operation.depth, Self.maximumDepth) {
@@ -92,7 +104,7 @@ struct ConflictIndex {
             level += 1
         }
         let endsHere = level == operation.depth
-        if separatesElements, endsHere, operation.isSetOperation {
+        if endsHere, operation.isSetOperation {
             node = tree.make(.element, operation.element, below: node)
         }
         return (node, endsHere)
@@ -118,9 +130,7 @@ struct ConflictIndex {
                 }
             case .eraseObject:
                 if let object = tree.find(.object, operation.object.number, below: table) {
-                    add(object, .main, list, &walk)
-                    add(object, .second, list, &walk)
-                    collect(below: object, list, &walk)
+                    add(object, .whole, list, &walk)
                 }
             case .addColumn, .eraseColumn:
                 if let column = tree.find(.column, operation.field.number, below: table) {
@@ -149,6 +159,31 @@ struct ConflictIndex {
 
     mutating func next(_ walk: inout ConflictWalk, _ list: OperationList) -> Int? { walk.next(&tree, list) }
 
+    /// Visits the nodes from the field to the operation's own, as far as the incoming operations have them, with the number
+    /// of steps that lead to each.
+    func visitPath(
+        of operation: Operation, _ steps: PathSteps, _ visit: (_ node: UInt32, _ level: UInt32, _ isHome: Bool) -> Void
+    ) {
+        guard operation.code.hasPath, let table = tree.find(.table, operation.table.number),
+            let object = tree.find(.object, operation.object.number, below: table),
+            var node = tree.find(.field, operation.field.number, below: object)
+        else { return }
+        var level: UInt32 = 0
+        while level < min(operation.depth, Self.maximumDepth) {
+            let step = steps.step(level, of: operation)
+            if step.isIndex { break }
+            visit(node, level, false)
+            guard let below = tree.find(.key, step.value, below: node) else { return }
+            node = below
+            level += 1
+        }
+        visit(node, level, true)
+    }
+
+    func hasAncestor(of node: UInt32, where holds: (_ node: UInt32) -> Bool) -> Bool {
+        tree.hasAncestor(of: node, where: holds)
+    }
+
     /// Down from the field: what lies on the way, at the end of it, and below.
     private mutating func addAlongPath(
         _ operation: Operation, _ field: UInt32, _ list: OperationList, _ steps: PathSteps, _ walk: inout ConflictWalk
@@ -167,8 +202,9 @@ struct ConflictIndex {
         let endsHere = level == operation.depth
         add(node, .main, list, &walk)
         if !endsHere || operation.code != .addInteger { add(node, .second, list, &walk) }
-        if separatesElements, endsHere, operation.isSetOperation {
+        if endsHere, operation.isSetOperation {
             if let element = tree.find(.element, operation.element, below: node) { add(element, .main, list, &walk) }
+            if comparesRawErasures, operation.code == .setErase { collectRawErasures(operation, list, &walk) }
         } else {
             collect(below: node, list, &walk)
         }
@@ -187,6 +223,13 @@ struct ConflictIndex {
     private mutating func collectChanges(_ column: UInt32, _ list: OperationList, _ walk: inout ConflictWalk) {
         changes[column]?.removeAll { !list.operations[Int($0)].isLive }
         walk.positions.append(contentsOf: changes[column] ?? [])
+    }
+
+    private mutating func collectRawErasures(
+        _ operation: Operation, _ list: OperationList, _ walk: inout ConflictWalk
+    ) {
+        rawErasures[operation.rawElement]?.removeAll { !list.operations[Int($0)].isLive }
+        walk.positions.append(contentsOf: rawErasures[operation.rawElement] ?? [])
     }
 
     private mutating func addAcrossLinks(_ operation: Operation, _ list: OperationList, _ walk: inout ConflictWalk) {

@@ -1,8 +1,9 @@
 /// The nodes of a conflict index, and the lists of positions that they hold.
 ///
-/// A node has two lists, so that kinds of operations that never do anything to each other need not meet. Lists are
-/// chained through one array, in the order of the operations, and drop the discarded while they are walked; neither a
-/// node nor an entry costs an allocation of its own.
+/// A node has two lists, so that kinds of operations that never do anything to each other need not meet. A third one, of
+/// objects only, has everything at the node and below it: who erases an object meets all of that in order, and mostly no
+/// more than the first. Lists are chained through arrays, in the order of the operations, and drop the discarded while they
+/// are walked; neither a node nor an entry costs an allocation of its own.
 struct ConflictTree {
     static let none = UInt32.max
 
@@ -12,7 +13,9 @@ struct ConflictTree {
 
     /// Which of a node's lists.
     enum Part: Int {
-        case main, second
+        case main, second, whole
+
+        static let count = 3
     }
 
     private struct Edge: Hashable {
@@ -41,12 +44,12 @@ struct ConflictTree {
     private var edges: [Edge: UInt32] = [:]
     /// The position that follows in the same list, by position.
     private var following: [UInt32] = []
+    /// The same for the lists of whole objects.
+    private var followingInWhole: [UInt32] = []
 
     init(capacity: Int) {
         following.reserveCapacity(capacity)
-        nodes.reserveCapacity(capacity)
-        lists.reserveCapacity(2 * capacity)
-        edges.reserveCapacity(capacity)
+        followingInWhole.reserveCapacity(capacity)
     }
 
     // MARK: Nodes
@@ -65,10 +68,18 @@ struct ConflictTree {
             nodes[Int(parent)].firstChild = node
         }
         nodes.append(made)
-        lists.append(List())
-        lists.append(List())
+        for _ in 0..<Part.count { lists.append(List()) }
         edges[edge] = node
         return node
+    }
+
+    func hasAncestor(of node: UInt32, where holds: (UInt32) -> Bool) -> Bool {
+        var ancestor = nodes[Int(node)].parent
+        while ancestor != Self.none {
+            if holds(ancestor) { return true }
+            ancestor = nodes[Int(ancestor)].parent
+        }
+        return false
     }
 
     func hasChildren(_ node: UInt32) -> Bool { nodes[Int(node)].firstChild != Self.none }
@@ -107,8 +118,11 @@ struct ConflictTree {
     }
 
     private func isEmpty(_ node: UInt32) -> Bool {
-        !hasChildren(node) && lists[Int(node) * 2].first == Self.none && lists[Int(node) * 2 + 1].first == Self.none
+        !hasChildren(node) && lists[number(of: node, .main)].first == Self.none
+            && lists[number(of: node, .second)].first == Self.none
     }
+
+    private func number(of node: UInt32, _ part: Part) -> Int { Int(node) * Part.count + part.rawValue }
 
     private mutating func unlink(_ node: UInt32, after sibling: UInt32, below parent: UInt32) {
         let next = nodes[Int(node)].nextSibling
@@ -131,23 +145,24 @@ struct ConflictTree {
 
     // MARK: Lists
 
-    /// Appends the next position. Every position is in one list.
-    mutating func append(_ position: Int, to node: UInt32, _ part: Part) {
-        let list = Int(node) * 2 + part.rawValue
-        let position = UInt32(truncatingIfNeeded: position)
+    /// Appends the next position. Every position is in one list of a node, and in the list of the whole object if it has one.
+    mutating func append(_ position: Int, to node: UInt32, _ part: Part, whole object: UInt32? = nil) {
         following.append(Self.none)
-        if lists[list].last == Self.none {
-            lists[list].first = position
-        } else {
-            following[Int(lists[list].last)] = position
-        }
-        lists[list].last = position
+        followingInWhole.append(Self.none)
+        let position = UInt32(truncatingIfNeeded: position)
+        Self.append(position, to: &lists[number(of: node, part)], in: &following)
+        if let object { Self.append(position, to: &lists[number(of: object, .whole)], in: &followingInWhole) }
+    }
+
+    private static func append(_ position: UInt32, to list: inout List, in following: inout [UInt32]) {
+        if list.last == none { list.first = position } else { following[Int(list.last)] = position }
+        list.last = position
     }
 
     /// Puts a new position where it belongs in the order. The node is that of a class or just below one.
     mutating func insert(_ position: Int, into node: UInt32, _ part: Part, of operations: OperationList) {
         link(node)
-        let list = Int(node) * 2 + part.rawValue
+        let list = number(of: node, part)
         var before = Self.none
         var after = lists[list].first
         while after != Self.none, operations.precedes(Int(after), position) {
@@ -156,19 +171,22 @@ struct ConflictTree {
         }
         let position = UInt32(truncatingIfNeeded: position)
         following.append(after)
+        followingInWhole.append(Self.none)
         if before == Self.none { lists[list].first = position } else { following[Int(before)] = position }
         if after == Self.none { lists[list].last = position }
     }
 
     /// A place in a list that is being walked.
     struct Cursor {
-        fileprivate var list: Int
+        fileprivate let list: Int
+        fileprivate let isWhole: Bool
         fileprivate var before = ConflictTree.none
         /// A live position, or none at the end.
         private(set) var current: UInt32
 
-        fileprivate init(list: Int, first: UInt32) {
+        fileprivate init(list: Int, part: Part, first: UInt32) {
             self.list = list
+            isWhole = part == .whole
             current = first
         }
 
@@ -182,8 +200,8 @@ struct ConflictTree {
 
     /// A cursor at the list's first live position.
     mutating func walk(_ node: UInt32, _ part: Part, of operations: OperationList) -> Cursor {
-        let list = Int(node) * 2 + part.rawValue
-        var cursor = Cursor(list: list, first: lists[list].first)
+        let list = number(of: node, part)
+        var cursor = Cursor(list: list, part: part, first: lists[list].first)
         skipDiscarded(&cursor, operations)
         return cursor
     }
@@ -199,15 +217,21 @@ struct ConflictTree {
     }
 
     mutating func advance(_ cursor: inout Cursor, of operations: OperationList) {
-        if operations.operations[Int(cursor.current)].isLive { cursor.keep(following[Int(cursor.current)]) }
+        if operations.operations[Int(cursor.current)].isLive { cursor.keep(next(after: cursor.current, cursor)) }
         skipDiscarded(&cursor, operations)
+    }
+
+    private func next(after position: UInt32, _ cursor: Cursor) -> UInt32 {
+        cursor.isWhole ? followingInWhole[Int(position)] : following[Int(position)]
     }
 
     private mutating func skipDiscarded(_ cursor: inout Cursor, _ operations: OperationList) {
         while cursor.current != Self.none, !operations.operations[Int(cursor.current)].isLive {
-            let next = following[Int(cursor.current)]
+            let next = next(after: cursor.current, cursor)
             if cursor.before == Self.none {
                 lists[cursor.list].first = next
+            } else if cursor.isWhole {
+                followingInWhole[Int(cursor.before)] = next
             } else {
                 following[Int(cursor.before)] = next
             }

@@ -16,9 +16,12 @@ struct ElementTable {
     private var numbers: [Identity: UInt32] = [:]
     private var count: UInt32 = 0
 
-    /// - Parameter target: the object that a link payload names.
-    mutating func number(of payload: Payload, target: ObjectNumber) -> UInt32 {
-        switch payload {
+    /// - Parameters:
+    ///   - target: the object that a link payload names.
+    ///   - unifyingTwins: whether values that a set takes for one are one.
+    mutating func number(of payload: Payload, target: ObjectNumber, unifyingTwins: Bool = false) -> UInt32 {
+        let payload = unifyingTwins ? payload.twin : payload
+        return switch payload {
         case .link: number(of: .link(target))
         case .float(let bits):
             Float(bitPattern: bits).isNaN ? fresh() : number(of: .value(.float(bits: bits == 1 << 31 ? 0 : bits)))
@@ -53,7 +56,49 @@ struct ElementTable {
     }
 }
 
+extension Payload {
+    /// One representative of all numbers that are one member of a set: of 1, 1.0 and 1.00 the integer, and any NaN.
+    ///
+    /// A decimal fraction and the binary number it reads as are one member too, but have no common form here, since
+    /// several decimals read as one binary number.
+    fileprivate var twin: Payload {
+        switch self {
+        case .float(let bits): Self.twin(of: Double(Float(bitPattern: bits)))
+        case .double(let bits): Self.twin(of: Double(bitPattern: bits))
+        case .decimal(let value):
+            value.withoutTrailingZeros.integer.map(Payload.int)
+                ?? (value.withoutTrailingZeros.isNaN ? .decimal(.nan) : .decimal(value.withoutTrailingZeros))
+        default: self
+        }
+    }
+
+    private static func twin(of number: Double) -> Payload {
+        if number.isNaN { return .decimal(.nan) }
+        return Int64(exactly: number).map(Payload.int) ?? .double(bits: number.bitPattern)
+    }
+}
+
 extension Decimal128Value {
+    fileprivate static let nan = Decimal128Value(high: 0b11111 << 58, low: 0)
+    fileprivate var isNaN: Bool { self == .nan }
+
+    /// The value as an integer, of a decimal without trailing zeros.
+    fileprivate var integer: Int64? {
+        // Zero's representative has no exponent.
+        if high == 0, low == 0 { return 0 }
+        guard high >> 58 & 0b11111 < 0b11110 else { return nil }
+        let exponent = Int(high >> 49 & 0x3FFF) - 6176
+        guard (0...18).contains(exponent), high & 0x1_FFFF_FFFF_FFFF == 0 else { return nil }
+        var magnitude = low
+        for _ in 0..<exponent {
+            let (product, overflows) = magnitude.multipliedReportingOverflow(by: 10)
+            if overflows { return nil }
+            magnitude = product
+        }
+        guard let value = Int64(exactly: magnitude) else { return nil }
+        return high >> 63 == 0 ? value : -value
+    }
+
     /// One representative of all decimals of the same numeric value: 1.0 and 1.00, 0 and -0, any NaN and any other.
     var withoutTrailingZeros: Decimal128Value {
         let sign = high & 1 << 63

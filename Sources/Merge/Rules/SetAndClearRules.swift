@@ -12,7 +12,7 @@ enum SetAndClearRules {
         if left.isOlder(than: right) { left.discard() } else { right.discard() }
     }
 
-    /// A Clear of a collection that is an element of a list goes where the element goes. It differs from an assignment to
+    /// D12 A Clear of a collection that is an element of a list goes where the element goes. It differs from an assignment to
     /// the element (8.2) only in that it knows no size to check.
     ///
     /// `A: any insert 9 at 0`, `B: Clear any[0] -> any[1]`. `A: any erase 0`, `B: Clear any[0] -> gone`.

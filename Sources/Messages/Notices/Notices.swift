@@ -64,6 +64,8 @@ package struct HeartbeatMessage: Message, Equatable {
     package var epochs: [String: UInt64]
     /// Deliveries of each consumed slice queue that the worker holds unacknowledged.
     package var holds: [String: Int]
+    /// How far each consumed slice is behind; nil from a worker of an earlier version.
+    package var lags: [String: SliceLag]?
     /// Changesets integrated per second over the last interval.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
@@ -71,7 +73,7 @@ package struct HeartbeatMessage: Message, Equatable {
 
     package init(
         worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
-        holds: [String: Int] = [:], load: Double, isStaying: Bool
+        holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, load: Double, isStaying: Bool
     ) {
         self.worker = worker
         self.at = at
@@ -79,7 +81,22 @@ package struct HeartbeatMessage: Message, Equatable {
         self.standsBy = standsBy
         self.epochs = epochs
         self.holds = holds
+        self.lags = lags
         self.load = load
         self.isStaying = isStaying
+    }
+}
+
+/// How far a worker is behind in one slice. Only the owner can say: a broker does not tell how old a message is without
+/// handing it out.
+package struct SliceLag: Codable, Sendable, Equatable {
+    /// When the oldest message in hand was published (milliseconds of Unix time, to the second); nil if there is none.
+    package var oldestAt: UInt64?
+    /// Messages dealt with per second since the last heartbeat.
+    package var perSecond: Double
+
+    package init(oldestAt: UInt64?, perSecond: Double) {
+        self.oldestAt = oldestAt
+        self.perSecond = perSecond
     }
 }

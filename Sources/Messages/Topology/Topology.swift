@@ -28,7 +28,7 @@ package struct Topology: Sendable, Hashable {
         try await channel.declareExchange(presence, type: .fanout)
         try await channel.declareExchange(dead, type: .fanout)
         _ = try await channel.declareQueue(
-            AMQPQueueDeclaration(name: dead, durable: true, arguments: ["x-queue-type": "quorum"]))
+            AMQPQueueDeclaration(name: dead, durable: true, arguments: deadQueueArguments))
         try await channel.bindQueue(dead, exchange: dead, routingKey: "")
         _ = try await channel.declareQueue(
             AMQPQueueDeclaration(name: outcomes, durable: true, arguments: ownedQueueArguments))
@@ -41,7 +41,10 @@ package struct Topology: Sendable, Hashable {
         }
     }
 
-    private var ownedQueueArguments: AMQPTable {
+    package var deadQueueArguments: AMQPTable { ["x-queue-type": "quorum"] }
+
+    /// Of the queues that have one consumer at a time: the slices and the outcomes.
+    package var ownedQueueArguments: AMQPTable {
         [
             "x-queue-type": "quorum",
             "x-single-active-consumer": true,

@@ -41,8 +41,11 @@ extension FieldEditor {
             try check(member, element, .slot)
             try withMembers(of: &value) { members in
                 let position = members.partitioningIndex(before: member)
-                if position < members.count, Value.compare(members[position], member) == 0 { return }
-                members.insert(member, at: position)
+                guard position < members.count, Value.compare(members[position], member) == 0 else {
+                    return members.insert(member, at: position)
+                }
+                // Of 1 and 1.0 the newer one stays with every peer: the merge discards the older.
+                if compatibility == .ownPeers { members[position] = member }
             }
         case .setErase(.value(let member)):
             try check(member, element, .slot)

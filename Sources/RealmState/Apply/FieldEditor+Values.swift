@@ -41,7 +41,8 @@ extension FieldEditor {
             entries[key] = value
         case .clear(let kind):
             guard element.isMixed else { throw invalidPath() }
-            guard entries[key] != nil else { throw .bad("there is no entry of that key") }
+            // The entry need not be there: a Clear that is newer than the entry's erasure wins over it when the two are
+            // merged, and then reaches a peer that has erased the entry. The reference refuses it there.
             entries[key] = try emptied(kind, depth: depth)
         case .addInteger, .insert, .move, .erase, .setInsert, .setErase: throw invalidPath()
         }

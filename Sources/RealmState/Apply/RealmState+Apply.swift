@@ -1,4 +1,5 @@
 package import Changesets
+import HashTreeCollections
 
 extension RealmState {
     /// Applies every instruction in order (spec: changesets.md, section 10).

@@ -1,13 +1,18 @@
 import Changesets
+import HashTreeCollections
 
 /// Which objects may link to an object: a superset, since links that go away stay listed until somebody asks.
+///
+/// Of persistent collections, as the objects themselves are: it is copied with every state that somebody keeps.
 struct IncomingLinkIndex: Sendable {
-    private var sources: [ObjectAddress: Set<ObjectAddress>] = [:]
+    private var sources: TreeDictionary<ObjectAddress, TreeSet<ObjectAddress>> = [:]
     private(set) var count = 0
     /// Beyond this many entries, what is stale is worth a scan to be rid of.
     private(set) var countToRebuild = 4096
 
     mutating func add(from source: ObjectAddress, to target: ObjectAddress) {
+        // Asked first: most links were there before, and a look does not copy anything.
+        if sources[target]?.contains(source) == true { return }
         if sources[target, default: []].insert(source).inserted { count += 1 }
     }
 
@@ -33,7 +38,7 @@ struct IncomingLinkIndex: Sendable {
         }
     }
 
-    func candidates(for target: ObjectAddress) -> Set<ObjectAddress> { sources[target] ?? [] }
+    func candidates(for target: ObjectAddress) -> TreeSet<ObjectAddress> { sources[target] ?? [] }
 
     mutating func remove(_ source: ObjectAddress, from target: ObjectAddress) {
         guard sources[target]?.remove(source) != nil else { return }

@@ -1,4 +1,5 @@
 package import Changesets
+import HashTreeCollections
 
 extension RealmState {
     /// What has changed since it was last asked for. Not to be asked for while a savepoint is open.

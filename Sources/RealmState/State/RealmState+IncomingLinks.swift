@@ -1,4 +1,5 @@
 package import Changesets
+import HashTreeCollections
 
 extension RealmState {
     /// Every link to an object from the objects that are loaded, unresolved ones included.

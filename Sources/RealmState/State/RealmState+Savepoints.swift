@@ -1,4 +1,5 @@
 import Changesets
+import HashTreeCollections
 
 /// Savepoints cost what is touched after them: the first change of an object keeps its old values, which the state no
 /// longer shares, so later changes of it are in place again.

@@ -1,4 +1,5 @@
 package import Changesets
+import HashTreeCollections
 
 /// How objects created in an occupied slot of a dictionary of embedded objects behave (spec: merge-rules.md, D4).
 package enum ApplyCompatibility: Sendable, Hashable {
@@ -7,6 +8,10 @@ package enum ApplyCompatibility: Sendable, Hashable {
     /// The old one stays; converges among peers that all record a removal before a replacement.
     case ownPeers
 }
+
+/// The objects of one class. A persistent map: a copy shares with its original all but what is changed in it, so that a
+/// writer beside readers that hold on to older states pays for what it touches, not for the size of the class.
+typealias ObjectRows = TreeDictionary<ObjectKey, CachedObject>
 
 /// A realm's schema and objects, or as many of its objects as the caller has loaded.
 ///
@@ -24,7 +29,7 @@ package struct RealmState: Sendable {
     package let residency: Residency
     package var compatibility: ApplyCompatibility
 
-    var rows: [TableID: [ObjectKey: CachedObject]] = [:]
+    var rows: [TableID: ObjectRows] = [:]
     /// Tables of which every object is known although the residency is partial: those created since.
     var completeTables: Set<TableID> = []
     var clock: UInt64 = 0
@@ -125,6 +130,6 @@ extension RealmState {
 
     package func objectCount(of className: ByteString) -> Int {
         guard let table = schema.table(className), let rows = rows[table.id] else { return 0 }
-        return rows.values.count { $0.object != nil }
+        return residency == .complete ? rows.count : rows.count { $0.value.object != nil }
     }
 }

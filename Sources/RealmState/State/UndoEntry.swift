@@ -6,7 +6,7 @@ enum UndoEntry: Sendable {
     case object(ObjectReference, previous: CachedObject?, wasChanged: Bool)
     case schema(SchemaSnapshot)
     /// The rows of a table that was erased.
-    case table(TableID, rows: [ObjectKey: CachedObject], changed: Set<ObjectKey>)
+    case table(TableID, rows: ObjectRows, changed: Set<ObjectKey>)
 }
 
 struct SchemaSnapshot: Sendable {

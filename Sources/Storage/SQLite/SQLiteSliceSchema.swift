@@ -7,6 +7,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("1: ownership, realms, history, client files, resets") { db in
             try db.execute(sql: version1)
         }
+        migrator.registerMigration("2: digests of the history") { db in
+            try db.execute(sql: version2)
+        }
         return migrator
     }
 
@@ -53,5 +56,12 @@ enum SQLiteSliceSchema {
         CREATE INDEX reset_cases_by_user ON reset_cases (realm, user) WHERE is_open;
         CREATE INDEX reset_cases_by_due ON reset_cases (due_at) WHERE due_at IS NOT NULL;
         CREATE TABLE seen_messages (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
+        """
+
+    /// With a rowid: a digest is longer than what a page of an index holds well.
+    private static let version2 = """
+        CREATE TABLE history_digests (
+            realm INTEGER NOT NULL, generation INTEGER NOT NULL, after INTEGER NOT NULL, through INTEGER NOT NULL,
+            body BLOB NOT NULL, PRIMARY KEY (realm, generation, through));
         """
 }

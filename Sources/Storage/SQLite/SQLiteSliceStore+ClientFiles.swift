@@ -63,6 +63,20 @@ extension SQLiteSliceStore {
         }
     }
 
+    package func clientFiles(
+        in realm: RealmID, after ident: UInt64, limit: Int
+    ) async throws(StoreError) -> [ClientFileRecord] {
+        try await read { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql:
+                        "SELECT \(Self.columns) FROM client_files f WHERE f.realm = ? AND f.ident > ? ORDER BY f.ident LIMIT ?"
+                ),
+                arguments: [realm.value, ident.stored, limit]
+            ).map(Self.clientFile)
+        }
+    }
+
     package func idleClientFiles(
         app: String, seenBefore: UInt64, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {

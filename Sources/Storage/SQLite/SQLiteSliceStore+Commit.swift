@@ -13,6 +13,7 @@ extension SQLiteSliceStore {
             try Self.putRealms(batch.realms, db)
             try Self.putObjects(batch, db)
             try Self.append(batch.history, db)
+            try Self.putDigests(batch.historyDigests, db)
             try Self.putClientFiles(batch.clientFiles, db)
             try Self.putReciprocals(batch, db)
             try Self.putResetCases(batch.resetCases, db)
@@ -40,6 +41,9 @@ extension SQLiteSliceStore {
         for trim in batch.historyTrims {
             try db.cachedStatement(
                 sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?"
+            ).execute(arguments: [trim.key.realm.value, trim.key.generation.stored, trim.through.stored])
+            try db.cachedStatement(
+                sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?"
             ).execute(arguments: [trim.key.realm.value, trim.key.generation.stored, trim.through.stored])
         }
         for realm in batch.reciprocalResets {
@@ -73,34 +77,57 @@ extension SQLiteSliceStore {
                 .execute(arguments: [removal.realm.value, Int64(removal.table)])
         }
         guard !batch.objects.isEmpty else { return }
-        let put = try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
-        let delete = try db.cachedStatement(sql: "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
+        let put = try RepeatedStatement(
+            db, "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
+        let delete = try RepeatedStatement(
+            db, "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
         for change in batch.objects {
-            let table = Int64(change.row.table)
-            let key = Data(change.row.key.detachedEncoding())
-            if let body = change.body {
-                try put.execute(arguments: [change.realm.value, table, key, Data(body)])
-            } else {
-                try delete.execute(arguments: [change.realm.value, table, key])
-            }
+            let statement = change.body == nil ? delete : put
+            statement.bind(1, change.realm.value)
+            statement.bind(2, Int64(change.row.table))
+            statement.bind(3, change.row.key.detachedEncoding())
+            if let body = change.body { statement.bind(4, body) }
+            try statement.run()
         }
     }
 
     private static func append(_ history: [SliceBatch.Appended], _ db: Database) throws {
         guard !history.isEmpty else { return }
         // No REPLACE: a version that exists already would be a second history.
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                    changeset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
+        let statement = try RepeatedStatement(
+            db,
+            """
+            INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
+                changeset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """)
         for appended in history {
             let record = appended.record
-            try statement.execute(arguments: [
-                appended.key.realm.value, appended.key.generation.stored, record.version.stored, record.salt.stored,
-                record.originFile.stored, record.clientVersion.stored, record.timestamp.stored,
-                record.cumulativeBytes.stored, Data(record.changeset),
+            statement.bind(1, appended.key.realm.value)
+            statement.bind(2, appended.key.generation)
+            statement.bind(3, record.version)
+            statement.bind(4, record.salt)
+            statement.bind(5, record.originFile)
+            statement.bind(6, record.clientVersion)
+            statement.bind(7, record.timestamp)
+            statement.bind(8, record.cumulativeBytes)
+            statement.bind(9, record.changeset)
+            try statement.run()
+        }
+    }
+
+    private static func putDigests(_ digests: [HistoryDigest], _ db: Database) throws {
+        for digest in digests {
+            // The one that it continues ends inside it.
+            try db.cachedStatement(
+                sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through > ? AND through <= ?"
+            ).execute(arguments: [
+                digest.key.realm.value, digest.key.generation.stored, digest.after.stored, digest.through.stored,
+            ])
+            try db.cachedStatement(
+                sql: "INSERT INTO history_digests (realm, generation, after, through, body) VALUES (?, ?, ?, ?, ?)"
+            ).execute(arguments: [
+                digest.key.realm.value, digest.key.generation.stored, digest.after.stored, digest.through.stored,
+                Data(digest.body),
             ])
         }
     }
@@ -125,13 +152,16 @@ extension SQLiteSliceStore {
     }
 
     private static func putReciprocals(_ batch: SliceBatch, _ db: Database) throws {
-        for reciprocal in batch.reciprocals {
-            try db.cachedStatement(
-                sql: "INSERT OR REPLACE INTO reciprocals (realm, ident, version, changeset) VALUES (?, ?, ?, ?)"
-            ).execute(arguments: [
-                reciprocal.owner.realm.value, reciprocal.owner.ident.stored, reciprocal.version.stored,
-                Data(reciprocal.changeset),
-            ])
+        if !batch.reciprocals.isEmpty {
+            let put = try RepeatedStatement(
+                db, "INSERT OR REPLACE INTO reciprocals (realm, ident, version, changeset) VALUES (?, ?, ?, ?)")
+            for reciprocal in batch.reciprocals {
+                put.bind(1, reciprocal.owner.realm.value)
+                put.bind(2, reciprocal.owner.ident)
+                put.bind(3, reciprocal.version)
+                put.bind(4, reciprocal.changeset)
+                try put.run()
+            }
         }
         for trim in batch.reciprocalTrims {
             try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ? AND ident = ? AND version <= ?")

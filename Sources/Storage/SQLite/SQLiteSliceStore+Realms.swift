@@ -52,16 +52,14 @@ extension SQLiteSliceStore {
     ) async throws(StoreError) -> [ObjectRow: [UInt8]] {
         guard !rows.isEmpty else { return [:] }
         return try await read { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT body FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
+            let statement = try RepeatedStatement(
+                db, "SELECT body FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
+            statement.bind(1, realm.value)
             var found: [ObjectRow: [UInt8]] = [:]
             for wanted in rows {
-                let row = try Row.fetchOne(
-                    statement,
-                    arguments: [
-                        realm.value, Int64(wanted.table), Data(wanted.key.detachedEncoding()),
-                    ])
-                if let row { found[wanted] = Self.bytes(row, 0) }
+                statement.bind(2, Int64(wanted.table))
+                statement.bind(3, wanted.key.detachedEncoding())
+                if let body = try statement.first({ $0.bytes(0) }) { found[wanted] = body }
             }
             return found
         }

@@ -10,6 +10,12 @@ package final class SQLiteSliceStore: SliceStore {
     package let slice: SliceNumber
     private let database: DatabaseQueue
 
+    /// For a database that is open already (`SQLiteSliceStore+Reading`).
+    init(slice: SliceNumber, database: DatabaseQueue) {
+        self.slice = slice
+        self.database = database
+    }
+
     /// A store in memory that lives as long as this object.
     package init(slice: SliceNumber) throws(StoreError) {
         self.slice = slice
@@ -107,7 +113,7 @@ package final class SQLiteSliceStore: SliceStore {
         }
     }
 
-    private static func translate(_ error: any Error, slice: SliceNumber) -> StoreError {
+    static func translate(_ error: any Error, slice: SliceNumber) -> StoreError {
         switch error {
         case let error as StoreError: return error
         case let error as DatabaseError:

@@ -82,6 +82,8 @@ package struct SliceBatch: Sendable {
     package var tableRemovals: [TableRemoval] = []
     package var objects: [ObjectChange] = []
     package var history: [Appended] = []
+    /// Replaces one that begins at the same version. Trimming a history trims the digests that end before it, too.
+    package var historyDigests: [HistoryDigest] = []
     package var clientFiles: [ClientFileRecord] = []
     package var reciprocals: [Reciprocal] = []
     package var reciprocalTrims: [ReciprocalTrim] = []
@@ -95,7 +97,8 @@ package struct SliceBatch: Sendable {
 
     package var isEmpty: Bool {
         terminations.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
-            && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && clientFiles.isEmpty
-            && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty && seenMessages.isEmpty
+            && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && historyDigests.isEmpty
+            && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty
+            && seenMessages.isEmpty
     }
 }

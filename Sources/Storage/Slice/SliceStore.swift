@@ -40,11 +40,26 @@ package protocol SliceStore: Sendable {
     func history(
         of key: HistoryKey, after: UInt64, through: UInt64, maxBytes: Int
     ) async throws(StoreError) -> [HistoryRecord]
+    /// Those of the versions that are there, in order: the first, then as long as `maxBytes` are not reached.
+    ///
+    /// - Parameter versions: ascending.
+    func history(
+        of key: HistoryKey, at versions: ArraySlice<UInt64>, maxBytes: Int
+    ) async throws(StoreError) -> [HistoryRecord]
+    /// The digests that cover versions after `after`, in order, at least one if there is one, until `maxBytes` are reached.
+    func historyDigests(
+        of key: HistoryKey, after: UInt64, maxBytes: Int
+    ) async throws(StoreError) -> [HistoryDigest]
     /// A version without its changeset.
     func historyHeading(of key: HistoryKey, version: UInt64) async throws(StoreError) -> HistoryRecord?
-    /// The stored reciprocals of `after + 1 ... through`; one that is present may be empty.
+    /// The stored reciprocals of the versions after `after`, or nil if they are more than `maxBytes`; one that is present
+    /// may be empty.
     func reciprocals(
-        of owner: ClientFileKey, after: UInt64, through: UInt64
+        of owner: ClientFileKey, after: UInt64, maxBytes: Int
+    ) async throws(StoreError) -> [UInt64: [UInt8]]?
+    /// The stored reciprocals of these versions.
+    func reciprocals(
+        of owner: ClientFileKey, at versions: [UInt64]
     ) async throws(StoreError) -> [UInt64: [UInt8]]
 
     // MARK: Client files and resets

@@ -33,6 +33,8 @@ actor SliceRunner {
     private(set) var lastError: String?
     private(set) var handled = 0
     private var inHand = 0
+    private var oldestInHand: UInt64?
+    private var measured = (at: ContinuousClock.now, handled: 0)
 
     init(store: any SliceStore, with dependencies: Dependencies) {
         slice = store.slice
@@ -47,6 +49,14 @@ actor SliceRunner {
     var isConsuming: Bool { consumer != nil }
     /// Deliveries that the broker has given and that are not acknowledged yet.
     var unacknowledged: Int { inHand + (consumer?.bufferedCount ?? 0) }
+
+    /// How far it is behind, and its rate since this was last asked.
+    func lag() -> SliceLag {
+        let now = ContinuousClock.now
+        let seconds = max(0.001, (now - measured.at) / .seconds(1))
+        defer { measured = (now, handled) }
+        return SliceLag(oldestAt: oldestInHand, perSecond: Double(handled - measured.handled) / seconds)
+    }
 
     // MARK: What is wanted
 
@@ -151,7 +161,11 @@ actor SliceRunner {
     private func handle(_ batch: [AMQPDelivery], of consumer: AMQPConsumer) async throws {
         guard let last = batch.last else { return }
         inHand = batch.count
-        defer { inHand = 0 }
+        oldestInHand = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
+        defer {
+            inHand = 0
+            oldestInHand = nil
+        }
         // Over a new connection another worker may have been active in between.
         if last.generation != generation { owner = nil }
         generation = last.generation

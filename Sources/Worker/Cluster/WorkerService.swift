@@ -183,8 +183,12 @@ package final class WorkerService: Service {
         var standsBy: [SliceNumber] = []
         var epochs: [String: UInt64] = [:]
         var holds: [String: Int] = [:]
+        var lags: [String: SliceLag] = [:]
         for runner in runners {
-            if await runner.isConsuming { holds[runner.slice.description] = await runner.unacknowledged }
+            if await runner.isConsuming {
+                holds[runner.slice.description] = await runner.unacknowledged
+                lags[runner.slice.description] = await runner.lag()
+            }
             if let epoch = await runner.epoch {
                 owns.append(runner.slice)
                 epochs[runner.slice.description] = epoch.value
@@ -194,8 +198,7 @@ package final class WorkerService: Service {
         }
         let message = HeartbeatMessage(
             worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
-            load: load,
-            isStaying: isStaying)
+            lags: lags, load: load, isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
                 message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))

@@ -1,40 +1,54 @@
+import Messages
 import Storage
 
-/// A client file in memory: its row, and its reciprocals once a merge has needed them.
+/// A client file in memory: its row, and its reciprocals as far as merges have needed them.
 struct ClientFileEntry {
     var record: ClientFileRecord
-    /// Those after `loadedAfter`, present and empty ones with no bytes; nil if none have been read.
-    private(set) var reciprocals: [UInt64: [UInt8]]?
-    private(set) var loadedAfter: UInt64 = 0
+    /// Present and empty ones with no bytes.
+    private(set) var reciprocals: [UInt64: [UInt8]] = [:]
     private(set) var reciprocalBytes = 0
+    /// After this version there are no others than those; nil if there may be.
+    private(set) var completeAfter: UInt64?
+    /// There are too many to hold them all.
+    var hasMany = false
     var lastUse: UInt64 = 0
 
     init(record: ClientFileRecord) { self.record = record }
 
-    /// Whether the reciprocals of all versions after `version` are here.
-    func hasReciprocals(after version: UInt64) -> Bool { reciprocals != nil && loadedAfter <= version }
+    func hasReciprocals(after version: UInt64) -> Bool { completeAfter.map { $0 <= version } ?? false }
 
+    /// Everything that the store has after a version. What a merge wrote since wins.
     mutating func load(_ stored: [UInt64: [UInt8]], after version: UInt64) {
-        // What a merge wrote since wins over what the store still has.
-        reciprocals = stored.merging(reciprocals ?? [:]) { _, newer in newer }
-        loadedAfter = version
-        reciprocalBytes = reciprocals?.values.reduce(0) { $0 + $1.count + 32 } ?? 0
+        for (version, changeset) in stored where reciprocals[version] == nil {
+            setReciprocal(changeset, version: version)
+        }
+        completeAfter = version
     }
 
     mutating func setReciprocal(_ changeset: [UInt8], version: UInt64) {
-        let previous = reciprocals?.updateValue(changeset, forKey: version)
+        let previous = reciprocals.updateValue(changeset, forKey: version)
         reciprocalBytes += changeset.count - (previous?.count ?? -32)
     }
 
-    mutating func dropReciprocals(through version: UInt64) {
-        guard let kept = reciprocals?.filter({ $0.key > version }) else { return }
-        reciprocals = kept
-        loadedAfter = max(loadedAfter, version)
-        reciprocalBytes = kept.values.reduce(0) { $0 + $1.count + 32 }
+    /// - Returns: whether the store may have any of them.
+    mutating func dropReciprocals(through version: UInt64) -> Bool {
+        let wereAllKnown = hasReciprocals(after: record.upload.serverVersion)
+        let count = reciprocals.count
+        if count > 0 {
+            reciprocals = reciprocals.filter { $0.key > version }
+            reciprocalBytes = reciprocals.values.reduce(0) { $0 + $1.count + 32 }
+        }
+        if let complete = completeAfter { completeAfter = max(complete, version) }
+        hasMany = false
+        return !wereAllKnown || reciprocals.count < count
     }
 
-    mutating func forgetReciprocals() {
-        reciprocals = nil
+    /// Forgets them if they are more than `maxBytes`. Only when they are durable.
+    mutating func trimReciprocals(to maxBytes: Int) {
+        guard reciprocalBytes > maxBytes else { return }
+        reciprocals = [:]
         reciprocalBytes = 0
+        completeAfter = nil
+        hasMany = true
     }
 }

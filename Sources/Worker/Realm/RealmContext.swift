@@ -14,8 +14,13 @@ final class RealmContext {
 
     var record: RealmRecord
     var isDirty = false
+    /// It is among those that the next commit deals with.
+    var isTouched = false
     var state: RealmState
     var recent: RecentHistory
+    var index: HistoryIndex
+    var digests: DigestWriter
+    var parsed: ChangesetCache
     var lastUse: UInt64 = 0
     /// The version that the batch in hand found, and the client files whose uploads it dealt with.
     var batchStart: UInt64
@@ -27,24 +32,31 @@ final class RealmContext {
     private var uses: UInt64 = 0
     private static let maxSessions = 4_000
 
-    init(record: RealmRecord, schema: Schema) {
+    init(record: RealmRecord, schema: Schema, limits: WorkerLimits) {
+        let latest = record.latest.version
         self.record = record
         state = RealmState(schema: schema, residency: .partial)
-        recent = RecentHistory(after: record.latest.version)
-        batchStart = record.latest.version
+        recent = RecentHistory(after: latest)
+        index = HistoryIndex(after: latest)
+        digests = DigestWriter(
+            key: HistoryKey(realm: record.id, generation: record.generation), after: latest)
+        parsed = ChangesetCache(maxBytes: limits.maxParsedBytes)
+        batchStart = latest
     }
 
     var name: RealmName { record.name }
     var historyKey: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
+    /// Bytes of what is held of the history.
+    var historyMemory: Int { recent.bytes + index.bytes + parsed.bytes }
     func key(_ ident: UInt64) -> ClientFileKey { ClientFileKey(realm: record.id, ident: ident) }
 
     // MARK: Client files
 
     func clientFile(_ ident: UInt64) -> ClientFileEntry? {
-        guard clientFiles[ident] != nil else { return nil }
+        guard let index = clientFiles.index(forKey: ident) else { return nil }
         uses &+= 1
-        clientFiles[ident]?.lastUse = uses
-        return clientFiles[ident]
+        clientFiles.values[index].lastUse = uses
+        return clientFiles.values[index]
     }
 
     func remember(_ record: ClientFileRecord) {
@@ -56,17 +68,15 @@ final class RealmContext {
 
     /// Changes a client file's row, to be written with the batch.
     func update(_ ident: UInt64, _ change: (inout ClientFileRecord) -> Void) {
-        guard var entry = clientFiles[ident] else { return }
-        change(&entry.record)
-        clientFiles[ident] = entry
+        guard let index = clientFiles.index(forKey: ident) else { return }
+        change(&clientFiles.values[index].record)
         dirtyIdents.insert(ident)
     }
 
-    /// Changes what is held of a client file beside its row.
-    func updateEntry(_ ident: UInt64, _ change: (inout ClientFileEntry) -> Void) {
-        guard var entry = clientFiles[ident] else { return }
-        change(&entry)
-        clientFiles[ident] = entry
+    /// Changes what is held of a client file beside its row, in place.
+    func updateEntry<T>(_ ident: UInt64, _ change: (inout ClientFileEntry) -> T) -> T? {
+        guard let index = clientFiles.index(forKey: ident) else { return nil }
+        return change(&clientFiles.values[index])
     }
 
     func insert(_ record: ClientFileRecord) {
@@ -97,11 +107,7 @@ final class RealmContext {
     /// Everything pending is durable: forgets what is beyond the limits.
     func committed(limits: WorkerLimits) {
         isDirty = false
-        for ident in dirtyIdents {
-            if let bytes = clientFiles[ident]?.reciprocalBytes, bytes > limits.maxReciprocalBytes {
-                clientFiles[ident]?.forgetReciprocals()
-            }
-        }
+        for ident in dirtyIdents { clientFiles[ident]?.trimReciprocals(to: limits.maxReciprocalBytes) }
         dirtyIdents = []
         if clientFiles.count > limits.maxClientFilesPerRealm {
             let oldest = clientFiles.sorted { $0.value.lastUse < $1.value.lastUse }
@@ -110,6 +116,7 @@ final class RealmContext {
             }
         }
         recent.trim(to: limits.maxRecentHistoryBytes)
+        index.trim(to: limits.maxIndexBytes)
         state.trimCache(to: limits.maxObjectsPerRealm)
     }
 }

@@ -6,7 +6,7 @@ extension SliceOwner {
     func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await apps.app(name.app) else {
+        guard let app = try await settings(of: name.app) else {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         if let refusal = Refusal.notEnabled(app, needsClientFile: request.needsClientFile) {

@@ -9,7 +9,7 @@ extension SliceOwner {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await apps.app(name.app) else {
+        guard let app = try await settings(of: name.app) else {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
@@ -35,6 +35,16 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         if let (code, reason) = try await objection(to: request, file, context) {
+            // Told by its cursors alone, a request that comes a second time looks like a client that has lost its memory:
+            // it has gone on since. A reset would be for nothing; the client asks again if it still wants to know.
+            if file.state == .live, file.generation == context.record.generation {
+                if context.sessions[session]?.clientFile == ident { return }
+                if address.isRedelivered {
+                    return try refuse(
+                        name, session, .retry("the request of client file \(ident) was delivered again: \(reason)"),
+                        to: address)
+                }
+            }
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, to: address)
         }
@@ -88,7 +98,7 @@ extension SliceOwner {
     private func salt(of version: UInt64, _ context: RealmContext) async throws -> UInt64? {
         if version == 0 { return 0 }
         if version == context.record.latest.version { return context.record.latest.salt }
-        if let record = context.recent.records(after: version - 1, through: version).first { return record.salt }
+        if let record = context.recent.record(version) { return record.salt }
         return try await store.historyHeading(of: context.historyKey, version: version)?.salt
     }
 }

@@ -6,7 +6,7 @@ extension SliceOwner {
     func page(_ request: PageRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await apps.app(name.app) else {
+        guard let app = try await settings(of: name.app) else {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         let context = try await realm(name, of: app)

@@ -6,6 +6,8 @@ import Messages
 struct ReplyAddress {
     var queue: String
     var correlationID: String?
+    /// Whether the broker has delivered the request before: then its sender may have gone on since.
+    var isRedelivered = false
 }
 
 extension SliceOwner {
@@ -81,7 +83,8 @@ extension SliceOwner {
         try await body(
             ReplyAddress(
                 queue: message.properties.replyTo ?? topology.gateway(context.session.gateway),
-                correlationID: message.properties.correlationID))
+                correlationID: message.properties.correlationID,
+                isRedelivered: message.properties.headers["x-delivery-count"] != nil))
     }
 
     func reply(_ answer: some Message, to address: ReplyAddress) throws {

@@ -28,7 +28,7 @@ extension SliceOwner {
             record.salt = Self.makeSalt()
             record.saltEpoch = epoch
         }
-        let context = RealmContext(record: record, schema: try schema(record))
+        let context = RealmContext(record: record, schema: try schema(record), limits: limits)
         keep(context)
         return record.generation < generation.generation
             ? try await restart(context, generation: generation.generation) : context
@@ -40,7 +40,7 @@ extension SliceOwner {
         nextRealm = RealmID(id.value + 1)
         let record = RealmRecord(
             id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: epoch)
-        let context = RealmContext(record: record, schema: Schema())
+        let context = RealmContext(record: record, schema: Schema(), limits: limits)
         context.isDirty = true
         pending.terminations.append(SliceBatch.Termination(generation.withoutCampaign))
         keep(context)
@@ -69,9 +69,14 @@ extension SliceOwner {
         return record
     }
 
-    /// Loads what applying a changeset touches.
-    func load(_ changeset: Changeset, into context: RealmContext) async throws {
-        let missing = RealmState.addresses(touchedBy: changeset).filter { !context.state.isLoaded($0) }
+    /// Loads what applying changesets touches.
+    func load(_ changesets: some Sequence<Changeset>, into context: RealmContext) async throws {
+        var missing: Set<ObjectAddress> = []
+        for changeset in changesets {
+            for address in RealmState.addresses(touchedBy: changeset) where !context.state.isLoaded(address) {
+                missing.insert(address)
+            }
+        }
         guard !missing.isEmpty else { return }
         var rows: [ObjectRow: ObjectAddress] = [:]
         for address in missing {

@@ -25,12 +25,14 @@ extension SliceOwner {
         record.historyBase = 0
         record.historyBytes = 0
         let timestamp = clock.changesetNow
+        var digests = DigestWriter(key: new, after: 0)
 
         func append(_ changeset: Changeset) {
             let bytes = changeset.encoded()
             guard !bytes.isEmpty else { return }
             record.latest = SaltedVersion(version: record.latest.version + 1, salt: record.salt)
             record.historyBytes += UInt64(bytes.count)
+            digests.append(origin: 1, Touches(of: CollectionOfOne(changeset)))
             stage.history.append(
                 SliceBatch.Appended(
                     key: new,
@@ -53,11 +55,13 @@ extension SliceOwner {
                 for changeset in builder.append(address, try storedObject(body, context)) { append(changeset) }
             }
             last = end.row
+            stage.historyDigests = digests.take()
             try await store.commit(stage, epoch: epoch)
             stage = SliceBatch()
         }
         if let rest = builder.finish() { append(rest) }
         stage.realms = [record]
+        stage.historyDigests = digests.take()
         stage.reciprocalResets = [record.id]
         stage.historyTrims.append(SliceBatch.HistoryTrim(key: old, through: everything))
         try await store.commit(stage, epoch: epoch)
@@ -68,7 +72,7 @@ extension SliceOwner {
                 "app": "\(record.name.app)", "realm": "\(record.name.partition)", "generation": "\(generation)",
                 "versions": "\(record.latest.version)",
             ])
-        let fresh = RealmContext(record: record, schema: schema)
+        let fresh = RealmContext(record: record, schema: schema, limits: limits)
         keep(fresh)
         return fresh
     }

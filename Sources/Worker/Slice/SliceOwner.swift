@@ -35,7 +35,9 @@ package actor SliceOwner {
     /// What the next commit writes beside the realms that were touched, and what is published after it.
     var pending = SliceBatch()
     var seenPending: Set<String> = []
-    var touched: [RealmName] = []
+    var touched: [RealmContext] = []
+    /// Apps as they were found since the last commit.
+    private var appsInHand: [String: AppRecord] = [:]
     private var answers: [Publication] = []
     private var published: [Publication] = []
     private var uses: UInt64 = 0
@@ -95,6 +97,14 @@ package actor SliceOwner {
         }
     }
 
+    /// An app's settings; the same until the next commit.
+    func settings(of id: String) async throws -> AppRecord? {
+        if let known = appsInHand[id] { return known }
+        let found = try await apps.app(id)
+        appsInHand[id] = found
+        return found
+    }
+
     // MARK: Publishing
 
     /// Publishes after the commit.
@@ -104,15 +114,17 @@ package actor SliceOwner {
 
     /// The realm is changed or its clients are to be told something with the next commit.
     func touch(_ context: RealmContext) {
+        guard !context.isTouched else { return }
+        context.isTouched = true
+        touched.append(context)
         // A commit in between may have let go of it.
         realms[context.name] = context
-        if !touched.contains(context.name) { touched.append(context.name) }
     }
 
     /// Commits what is pending and lines up what is to be published.
     func flush() async throws {
         var batch = pending
-        let contexts = touched.compactMap { realms[$0] }
+        let contexts = touched
         for context in contexts {
             gather(context, into: &batch)
         }
@@ -129,6 +141,7 @@ package actor SliceOwner {
             context.committed(limits: limits)
             context.batchStart = context.record.latest.version
             context.acknowledged = []
+            context.isTouched = false
         }
         published += answers
         clearPending()
@@ -154,6 +167,7 @@ package actor SliceOwner {
             batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: object.encoded()))
         }
         if context.isDirty { batch.realms.append(context.record) }
+        batch.historyDigests += context.digests.take()
         batch.clientFiles += context.dirtyClientFiles
     }
 
@@ -179,6 +193,7 @@ package actor SliceOwner {
         pending = SliceBatch()
         seenPending = []
         touched = []
+        appsInHand = [:]
         answers = []
         cases = [:]
         dirtyCases = []
@@ -207,7 +222,7 @@ package actor SliceOwner {
         var bytes = 0
         for (_, context) in realms {
             objects += context.state.cachedObjectCount
-            bytes += context.recent.bytes
+            bytes += context.historyMemory
         }
         guard realms.count > limits.maxRealms || objects > limits.maxObjects || bytes > limits.maxHistoryBytes else {
             return
@@ -218,7 +233,7 @@ package actor SliceOwner {
                     || bytes > limits.maxHistoryBytes
             else { return }
             objects -= context.state.cachedObjectCount
-            bytes -= context.recent.bytes
+            bytes -= context.historyMemory
             realms[context.name] = nil
         }
     }

@@ -7,7 +7,7 @@ extension SliceOwner {
     ///
     /// A message that cannot be applied is set aside whole. Its id tells a repetition.
     func integrate(event message: ChangesetMessage, id: String?) async throws {
-        guard let app = try await apps.app(message.realm.app) else {
+        guard let app = try await settings(of: message.realm.app) else {
             throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
         }
         if let id {

@@ -12,74 +12,150 @@ struct MergedUpload {
 extension SliceOwner {
     /// Brings a client's changesets over what it has not seen (merge-rules.md 12.2, step 4).
     ///
-    /// Reads only that window of the history, in steps of bounded size: merging over a sequence is the same as merging over
-    /// its parts in turn.
+    /// Reads of that window only what the changesets may conflict with, in steps of bounded size: merging over a sequence is
+    /// the same as merging over its parts in turn.
     func merge(
         _ incoming: [IncomingChangeset], of ident: UInt64, in context: RealmContext
     ) async throws -> MergedUpload {
-        let current = context.record.latest.version
-        guard var base = incoming.first?.lastIntegratedLocalVersion, base < current else {
-            return MergedUpload(changesets: incoming.map(\.changeset))
-        }
-        try await loadReciprocals(of: ident, after: base, in: context)
-        let engine = MergeEngine(compatibility: .convergent)
         var result = MergedUpload(changesets: incoming.map(\.changeset))
-        while base < current {
-            let records = try await history(
-                of: context, after: base, through: current, maxBytes: limits.maxWindowBytes)
-            guard let end = records.last?.version else {
-                throw WorkerError(.corrupt, "realm \(context.name) has no version \(base + 1) in its history")
+        let current = context.record.latest.version
+        guard var base = incoming.first?.lastIntegratedLocalVersion, base < current else { return result }
+        switch try await window(for: result.changesets, of: ident, after: base, in: context) {
+        case .versions(let versions):
+            var rest = versions[...]
+            while !rest.isEmpty {
+                let (locals, count) = try await locals(of: rest, for: ident, after: base, in: context)
+                try transform(incoming, over: locals, &result, in: context)
+                rest = rest.dropFirst(count)
             }
-            let window = try window(of: records, for: ident, in: context)
-            if !window.isEmpty {
-                var step = incoming
-                for index in step.indices { step[index].changeset = result.changesets[index] }
-                do {
-                    let merged = try engine.transform(incoming: step, over: window, currentLocalVersion: end)
-                    result.changesets = merged.incoming
-                    result.reciprocals += merged.modifiedLocal.map { ($0.version, $0.changeset) }
-                    metrics.merged(over: window.count, conflicts: merged.modifiedLocal.count, app: context.name.app)
-                } catch {
-                    throw BadChangesetError(reason: error.description)
+        case .everything:
+            let first = base
+            while base < current {
+                let records = try await history(
+                    of: context, after: base, through: current, maxBytes: limits.maxWindowBytes)
+                guard let end = records.last?.version else {
+                    throw WorkerError(.corrupt, "realm \(context.name) has no version \(base + 1) in its history")
                 }
+                let items = try records.filter { $0.originFile != ident && !$0.changeset.isEmpty }
+                    .map { try item($0, in: context) }
+                let locals = try await reciprocated(items, for: ident, after: first, in: context)
+                try transform(incoming, over: locals, &result, in: context)
+                base = end
             }
-            base = end
         }
         return result
     }
 
-    private func loadReciprocals(of ident: UInt64, after base: UInt64, in context: RealmContext) async throws {
-        guard let entry = context.clientFile(ident), !entry.hasReciprocals(after: base) else { return }
-        let stored = try await store.reciprocals(
-            of: context.key(ident), after: base, through: context.record.latest.version)
-        context.updateEntry(ident) { $0.load(stored, after: base) }
+    private func transform(
+        _ incoming: [IncomingChangeset], over window: [LocalChangeset], _ result: inout MergedUpload,
+        in context: RealmContext
+    ) throws {
+        guard let end = window.last?.version else { return }
+        var step = incoming
+        for index in step.indices { step[index].changeset = result.changesets[index] }
+        do {
+            let merged = try MergeEngine(compatibility: .convergent).transform(
+                incoming: step, over: window, currentLocalVersion: end)
+            result.changesets = merged.incoming
+            result.reciprocals += merged.modifiedLocal.map { ($0.version, $0.changeset) }
+            metrics.merged(over: window.count, conflicts: merged.modifiedLocal.count, app: context.name.app)
+        } catch {
+            throw BadChangesetError(reason: error.description)
+        }
+    }
+
+    // MARK: Local changesets
+
+    /// As many of the versions as one step may hold, at least one; and how many those were.
+    private func locals(
+        of versions: ArraySlice<UInt64>, for ident: UInt64, after base: UInt64, in context: RealmContext
+    ) async throws -> (locals: [LocalChangeset], count: Int) {
+        var items: [ChangesetCache.Item] = []
+        var bytes = 0
+        var rest = versions
+        while let version = rest.first, bytes < limits.maxWindowBytes {
+            if let known = context.parsed.item(version) {
+                items.append(known)
+            } else if let record = context.recent.record(version) {
+                let item = try item(record, in: context)
+                context.parsed.insert(item)
+                items.append(item)
+            } else {
+                // What is missing is mostly missing in a row.
+                let missing = rest.prefix(256).prefix { $0 <= context.recent.base }
+                let records = try await store.history(
+                    of: context.historyKey, at: missing, maxBytes: min(limits.maxWindowBytes - bytes, 1 << 20))
+                guard !records.isEmpty, records.map(\.version).elementsEqual(missing.prefix(records.count)) else {
+                    throw WorkerError(
+                        .corrupt, "realm \(context.name) lacks a version at or after \(version) in its history")
+                }
+                for record in records {
+                    let item = try item(record, in: context)
+                    context.parsed.insert(item)
+                    items.append(item)
+                    bytes += item.bytes
+                    rest = rest.dropFirst()
+                }
+                continue
+            }
+            bytes += items.last?.bytes ?? 0
+            rest = rest.dropFirst()
+        }
+        return (try await reciprocated(items, for: ident, after: base, in: context), versions.count - rest.count)
+    }
+
+    private func item(_ record: HistoryRecord, in context: RealmContext) throws -> ChangesetCache.Item {
+        ChangesetCache.Item(
+            local: LocalChangeset(
+                version: record.version, originTimestamp: record.timestamp, originFileIdent: record.originFile,
+                changeset: try parsed(record.changeset, record.version, in: context)),
+            bytes: record.changeset.count)
     }
 
     /// The entries that the client did not write and that say something, as earlier merges with it have left them.
-    private func window(
-        of records: [HistoryRecord], for ident: UInt64, in context: RealmContext
-    ) throws -> [LocalChangeset] {
-        let reciprocals = context.clientFile(ident)?.reciprocals ?? [:]
-        var window: [LocalChangeset] = []
-        for record in records where record.originFile != ident && !record.changeset.isEmpty {
-            let changeset: Changeset
-            do {
-                if let reciprocal = reciprocals[record.version] {
-                    changeset = try Changeset(parsing: reciprocal)
-                } else if let parsed = try context.recent.changeset(record.version) {
-                    changeset = parsed
-                } else {
-                    changeset = try Changeset(parsing: record.changeset)
-                }
-            } catch {
-                throw WorkerError(
-                    .corrupt, "version \(record.version) of realm \(context.name) cannot be read", underlying: error)
-            }
-            window.append(
-                LocalChangeset(
-                    version: record.version, originTimestamp: record.timestamp, originFileIdent: record.originFile,
-                    changeset: changeset))
+    private func reciprocated(
+        _ items: [ChangesetCache.Item], for ident: UInt64, after base: UInt64, in context: RealmContext
+    ) async throws -> [LocalChangeset] {
+        var locals: [LocalChangeset] = []
+        for item in items where item.local.originFileIdent != ident && item.bytes > 0 { locals.append(item.local) }
+        guard !locals.isEmpty else { return [] }
+        let reciprocals = try await reciprocals(of: ident, at: locals.map(\.version), after: base, in: context)
+        guard !reciprocals.isEmpty else { return locals }
+        for index in locals.indices {
+            guard let reciprocal = reciprocals[locals[index].version] else { continue }
+            locals[index].changeset = try parsed(reciprocal, locals[index].version, in: context)
         }
-        return window
+        return locals
+    }
+
+    private func parsed(_ bytes: [UInt8], _ version: UInt64, in context: RealmContext) throws -> Changeset {
+        do {
+            return try Changeset(parsing: bytes)
+        } catch {
+            throw WorkerError(
+                .corrupt, "version \(version) of realm \(context.name) cannot be read", underlying: error)
+        }
+    }
+
+    // MARK: Reciprocals
+
+    /// The client's reciprocals, those of the given versions at least. All are held if they are few; of many only what is
+    /// asked for is read.
+    private func reciprocals(
+        of ident: UInt64, at versions: [UInt64], after base: UInt64, in context: RealmContext
+    ) async throws -> [UInt64: [UInt8]] {
+        guard let entry = context.clientFile(ident) else { return [:] }
+        if entry.hasReciprocals(after: base) { return entry.reciprocals }
+        if !entry.hasMany {
+            let stored = try await store.reciprocals(
+                of: context.key(ident), after: base, maxBytes: limits.maxReciprocalBytes)
+            _ = context.updateEntry(ident) {
+                if let stored { $0.load(stored, after: base) } else { $0.hasMany = true }
+            }
+            if stored != nil { return context.clientFile(ident)?.reciprocals ?? [:] }
+        }
+        let stored = try await store.reciprocals(
+            of: context.key(ident), at: versions.filter { entry.reciprocals[$0] == nil })
+        return stored.merging(entry.reciprocals) { _, newer in newer }
     }
 }

@@ -10,7 +10,7 @@ extension SliceOwner {
     func integrate(
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ original: AMQPMessage
     ) async throws {
-        guard let app = try await apps.app(message.realm.app) else {
+        guard let app = try await settings(of: message.realm.app) else {
             throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
         }
         if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
@@ -74,7 +74,7 @@ extension SliceOwner {
             }
             for (version, changeset) in merged.reciprocals {
                 let bytes = changeset.encoded()
-                context.updateEntry(ident) { $0.setReciprocal(bytes, version: version) }
+                _ = context.updateEntry(ident) { $0.setReciprocal(bytes, version: version) }
                 pending.reciprocals.append(
                     SliceBatch.Reciprocal(owner: context.key(ident), version: version, changeset: bytes))
             }
@@ -101,10 +101,9 @@ extension SliceOwner {
     func apply(_ changesets: [Changeset], in context: RealmContext) async throws {
         context.state.begin()
         do {
-            for changeset in changesets {
-                try await load(changeset, into: context)
-                try context.state.apply(changeset)
-            }
+            try await load(changesets, into: context)
+            // Objects of a class that the changesets make are known not to exist elsewhere.
+            for changeset in changesets { try context.state.apply(changeset) }
         } catch let error as RealmStateError where error.code == .badInstruction {
             context.state.rollback()
             throw BadChangesetError(reason: error.description)
@@ -127,7 +126,10 @@ extension SliceOwner {
             version: context.record.latest.version, salt: context.record.salt, originFile: origin,
             clientVersion: clientVersion, timestamp: timestamp, changeset: bytes,
             cumulativeBytes: context.record.historyBytes)
-        context.recent.append(record, parsed: changeset)
+        let touches = Touches(of: CollectionOfOne(changeset))
+        context.recent.append(record)
+        context.index.append(origin: origin, touches)
+        context.digests.append(origin: origin, touches)
         pending.history.append(SliceBatch.Appended(key: context.historyKey, record: record))
         touch(context)
     }
@@ -137,6 +139,13 @@ extension SliceOwner {
         let ident = upload.clientFile
         guard let recorded = context.clientFile(ident)?.record.upload else { return }
         let now = clock.now()
+        var mayHaveReciprocals = false
+        if upload.progress.clientVersion > recorded.clientVersion,
+            upload.progress.serverVersion > recorded.serverVersion
+        {
+            mayHaveReciprocals =
+                context.updateEntry(ident) { $0.dropReciprocals(through: upload.progress.serverVersion) } ?? true
+        }
         context.update(ident) {
             $0.lastSeen = now
             $0.lockedServerVersion = max($0.lockedServerVersion, upload.lockedServerVersion)
@@ -145,10 +154,7 @@ extension SliceOwner {
             $0.upload.serverVersion = max(recorded.serverVersion, upload.progress.serverVersion)
         }
         touch(context)
-        guard upload.progress.clientVersion > recorded.clientVersion,
-            upload.progress.serverVersion > recorded.serverVersion
-        else { return }
-        context.updateEntry(ident) { $0.dropReciprocals(through: upload.progress.serverVersion) }
+        guard mayHaveReciprocals else { return }
         pending.reciprocalTrims.append(
             SliceBatch.ReciprocalTrim(owner: context.key(ident), through: upload.progress.serverVersion))
     }

@@ -20,8 +20,10 @@ struct AdminClient {
         var message: String
     }
 
-    func get<Answer: Decodable>(_ path: String, as type: Answer.Type = Answer.self) async throws -> Answer {
-        try decode(try await exchange(.GET, path, body: nil))
+    func get<Answer: Decodable>(
+        _ path: String, as type: Answer.Type = Answer.self, timeout: TimeAmount = .seconds(30)
+    ) async throws -> Answer {
+        try decode(try await exchange(.GET, path, body: nil, timeout: timeout))
     }
 
     func send<Answer: Decodable>(
@@ -38,7 +40,9 @@ struct AdminClient {
         }
     }
 
-    private func exchange(_ method: HTTPMethod, _ path: String, body: Data?) async throws -> Data {
+    private func exchange(
+        _ method: HTTPMethod, _ path: String, body: Data?, timeout: TimeAmount = .seconds(30)
+    ) async throws -> Data {
         var request = HTTPClientRequest(url: baseURL + "/api/admin/v1" + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
@@ -48,7 +52,7 @@ struct AdminClient {
         }
         let response: HTTPClientResponse
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            response = try await HTTPClient.shared.execute(request, timeout: timeout)
         } catch {
             throw CommandFailure(
                 .unreachable,

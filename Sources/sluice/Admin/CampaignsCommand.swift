@@ -6,7 +6,7 @@ import Storage
 struct CampaignsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "campaigns", abstract: "Show whom terminations reached and how each reset ended.",
-        subcommands: [CampaignsList.self, CampaignsShow.self, CampaignsWatch.self],
+        subcommands: [CampaignsList.self, CampaignsShow.self, CampaignsWatch.self, CampaignsPlan.self],
         defaultSubcommand: CampaignsList.self)
 }
 

@@ -76,6 +76,8 @@ struct SliceDocument: Codable {
     var epoch: UInt64?
     var load: Double?
     var unacknowledged: Int?
+    var oldestAt: UInt64?
+    var perSecond: Double?
     var lastHeardAt: UInt64?
 }
 

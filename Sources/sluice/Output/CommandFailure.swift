@@ -1,6 +1,7 @@
 import AMQP
 import ArgumentParser
 import Foundation
+import Inspection
 import Storage
 
 /// An error for the person at the shell, with the exit code that a script can act on (sysexits.h).
@@ -55,6 +56,14 @@ extension CommandFailure {
                 default: .internalError
                 }
             self.init(kind, "store: \(error)")
+        case let error as InspectionError:
+            let kind: Kind =
+                switch error.code {
+                case .notFound: .notFound
+                case .noOrigin, .invalid: .badInput
+                default: .internalError
+                }
+            self.init(kind, error.message)
         default: self.init(.internalError, "\(error)")
         }
     }

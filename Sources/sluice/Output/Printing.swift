@@ -43,6 +43,8 @@ enum Printing {
         }
     }
 
+    static func rate(_ perSecond: Double) -> String { String(format: perSecond < 10 ? "%.1f" : "%.0f", perSecond) }
+
     static func time(ofUnixMilliseconds at: UInt64) -> String {
         Date(timeIntervalSince1970: Double(at) / 1000).formatted(.iso8601)
     }

@@ -81,7 +81,7 @@ struct RoleRunner {
                 adminToken: configuration.adminToken,
                 adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
                 amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
-                tickInterval: configuration.tickInterval),
+                tickInterval: configuration.tickInterval, storeURL: configuration.storeURL),
             control: control, readiness: readiness, logger: logger)
     }
 

@@ -6,11 +6,15 @@ import Messages
 struct QueuesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queues",
-        abstract: "Show the cluster's queues: ready, unacknowledged, consumers, owner.",
+        abstract: "Show the cluster's queues: what waits in them, for how long, and who works on them.",
         discussion: """
-            Ready messages and consumers are the broker's own counts. Unacknowledged deliveries are what the owning worker
-            says it holds in its last heartbeat, so they need no management plugin; they are left out ("-") when the
-            coordinator cannot be reached or nobody reports them.
+            Ready messages and consumers are the broker's own counts. A broker does not say how old a message is, or how fast
+            a queue moves, without handing messages out or a management plugin; so the rest comes from the owner's last
+            heartbeat: the deliveries that it holds unacknowledged, the age of the oldest of them (the head of the queue, by
+            the time at which it was published), and how many it deals with per second. LAG is ready and unacknowledged
+            together. IN/S is what came in between two looks, so it needs --live.
+
+            "-": nobody reports it. A slice without an owner has no age: what is ready there waits until one comes.
             """)
 
     @OptionGroup var cluster: ClusterOptions
@@ -23,8 +27,20 @@ struct QueuesCommand: AsyncParsableCommand {
         var slice: Int?
         var ready: Int
         var unacknowledged: Int?
+        /// Ready and unacknowledged together.
+        var lag: Int?
+        /// Seconds since the oldest message that the owner holds was published.
+        var oldestSeconds: Double?
+        var inPerSecond: Double?
+        var outPerSecond: Double?
         var consumers: Int
         var owner: String?
+    }
+
+    /// How full the queues were, to tell what has come in since.
+    private struct Look {
+        var at: ContinuousClock.Instant
+        var ready: [String: Int]
     }
 
     func run() async throws {
@@ -35,8 +51,11 @@ struct QueuesCommand: AsyncParsableCommand {
                 configuration: try settings.amqp(name: "queues"), logger: settings.quietLogger)
             try await connection.start()
             do {
+                var last: Look?
                 repeat {
-                    let lines = try await look(names: names, connection: connection, settings: settings)
+                    let lines = try await look(names: names, connection: connection, settings: settings, after: last)
+                    last = Look(
+                        at: .now, ready: Dictionary(lines.map { ($0.queue, $0.ready) }, uniquingKeysWith: { $1 }))
                     try show(lines)
                     if live { try await Task.sleep(for: .seconds(max(0.1, interval))) }
                 } while live
@@ -58,8 +77,9 @@ struct QueuesCommand: AsyncParsableCommand {
     }
 
     private func look(
-        names: QueueNames, connection: AMQPConnection, settings: ClusterSettings
+        names: QueueNames, connection: AMQPConnection, settings: ClusterSettings, after last: Look?
     ) async throws -> [Line] {
+        let now = Date().timeIntervalSince1970
         let owners = await SliceOwners.ask(settings)
         var lines: [Line] = []
         // A passive declare of a queue that is not there closes its channel, so each look has its own.
@@ -70,10 +90,20 @@ struct QueuesCommand: AsyncParsableCommand {
             lines.append(
                 Line(
                     queue: name, slice: slice, ready: info.messageCount, unacknowledged: owner?.unacknowledged,
-                    consumers: info.consumerCount, owner: owner?.owner))
+                    lag: owner?.unacknowledged.map { $0 + info.messageCount },
+                    oldestSeconds: owner?.oldestAt.map { max(0, now - Double($0) / 1000) },
+                    inPerSecond: inRate(name, ready: info.messageCount, out: owner?.perSecond, after: last),
+                    outPerSecond: owner?.perSecond, consumers: info.consumerCount, owner: owner?.owner))
         }
         await channel.close()
         return lines
+    }
+
+    /// What left the queue and what it grew by must have come in.
+    private func inRate(_ name: String, ready: Int, out: Double?, after last: Look?) -> Double? {
+        guard let out, let last, let before = last.ready[name] else { return nil }
+        let seconds = max(0.001, (ContinuousClock.now - last.at) / .seconds(1))
+        return max(0, out + Double(ready - before) / seconds)
     }
 
     private func inspect(_ name: String, on channel: AMQPChannel, of slices: SliceCount) async throws -> AMQPQueueInfo {
@@ -89,11 +119,13 @@ struct QueuesCommand: AsyncParsableCommand {
 
     private func show(_ lines: [Line]) throws {
         if output.json { return try Printing.json(lines) }
-        var table = Table("QUEUE", "READY", "UNACKED", "CONSUMERS", "OWNER")
+        var table = Table("QUEUE", "READY", "UNACKED", "LAG", "OLDEST", "IN/S", "OUT/S", "CONSUMERS", "OWNER")
         for line in lines {
             table.row(
-                line.queue, "\(line.ready)", line.unacknowledged.map(String.init) ?? "-", "\(line.consumers)",
-                line.owner ?? "-")
+                line.queue, "\(line.ready)", line.unacknowledged.map(String.init) ?? "-",
+                line.lag.map(String.init) ?? "-", line.oldestSeconds.map { "\(Int($0)) s" } ?? "-",
+                line.inPerSecond.map(Printing.rate) ?? "-", line.outPerSecond.map(Printing.rate) ?? "-",
+                "\(line.consumers)", line.owner ?? "-")
         }
         live ? Printing.refresh(table.rendered()) : Printing.line(table.rendered())
     }

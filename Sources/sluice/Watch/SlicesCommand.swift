@@ -39,12 +39,14 @@ struct SlicesCommand: AsyncParsableCommand {
 
     private func show(_ slices: [SliceDocument]) throws {
         if output.json { return try Printing.json(slices) }
-        var table = Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "LAST HEARD")
+        var table = Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "OLDEST", "OUT/S", "LAST HEARD")
         for slice in slices {
             table.row(
                 "\(slice.slice)", slice.owner ?? "-",
                 slice.standBy.isEmpty ? "-" : slice.standBy.joined(separator: ","),
                 slice.epoch.map(String.init) ?? "-", slice.unacknowledged.map(String.init) ?? "-",
+                slice.oldestAt.map { Printing.age(ofUnixMilliseconds: $0) } ?? "-",
+                slice.perSecond.map(Printing.rate) ?? "-",
                 slice.lastHeardAt.map { Printing.age(ofUnixMilliseconds: $0) } ?? "-")
         }
         live ? Printing.refresh(table.rendered()) : Printing.line(table.rendered())

@@ -58,7 +58,14 @@ import Testing
         "amqp://[::1]x", "amqp://u:sesame%zz@h", "amqp://u:sesame%@h", "amqp://u:sesame%ff@h",
         "amqp://u:sesame@h?heartbeat=x",
         "amqp://h?heartbeat=-1", "amqp://h?channel_max=70000", "amqp://h?verify=maybe", "amqp://h?nonsense=1",
-        "amqp://u:sesame@h:x", "amqp://h?connection_timeout=99999999999999999999",
+        "amqp://u:sesame@h:x", "amqp://h?connection_timeout=99999999999999999999", "amqp://h?frame_max=4095",
+        "amqp://h?frame_max=9999999999999",
+        // Passwords that should have been encoded.
+        "amqp://u:sesame/more@h", "amqp://u:1234/sesame@h", "amqp://u:a?sesame@h", "amqp://u:a?sesame=1@h",
+        "amqp://u:a#sesame@h", "amqp://u:a/b?sesame#c@h/v",
+        // Keys of TLS without TLS: believing them would send the password in the open.
+        "amqp://u:sesame@h?cacertfile=/ca.pem", "amqp://u:sesame@h?verify=verify_peer",
+        "amqp://u:sesame@h?auth_mechanism=external",
     ])
     func whatCannotBeReadIsAnErrorWithoutThePassword(url: String) {
         let error = #expect(throws: AMQPError.self) { _ = try AMQPConfiguration(url: url) }

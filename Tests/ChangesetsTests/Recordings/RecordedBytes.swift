@@ -1,5 +1,6 @@
 import Changesets
 import Foundation
+import MergeConformance
 import TestSupport
 
 /// The changesets in the recordings, by the form in which they were written.

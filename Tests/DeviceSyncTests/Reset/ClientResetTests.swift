@@ -243,6 +243,12 @@ struct ClientResetTests {
         #expect(realm.titles() == ["a": "client", "b": "offline"])
         #expect(server.taskCount == 2)
         #expect(calls.counts == [1, 1])
+        // The attempt that was cut off is reported, and then the one that took its place.
+        let cut = try #require(await outcome(server, "interrupted"))
+        let done = try #require(await outcome(server, "recovered"))
+        #expect(cut["attempt"] != done["attempt"])
+        #expect(cut["identOld"] == done["identOld"])
+        #expect(cut["modeUsed"] == nil)
     }
 
     private func interrupted(_ device: Device, _ server: TestServer) async throws {

@@ -40,11 +40,34 @@ struct ReplayBench {
                 try transaction.addColumn("Owner", "part", part)
                 try transaction.addColumn(
                     "Owner", "parts", ElementType(type: .link, nullable: false, target: "Part"), collection: .list)
+                try Self.addDeepColumns(&transaction)
                 try transaction.createObject(Self.owner)
                 for number in 1...5 as ClosedRange<Int64> { try transaction.createObject(Self.target(number)) }
                 try begin(&transaction)
             }
         }
+    }
+
+    /// Collections of values, embedded objects on two levels, and mixed collections.
+    private static func addDeepColumns(_ transaction: inout RecordingTransaction) throws {
+        let int = ElementType(type: .int, nullable: false)
+        let text = ElementType(type: .string, nullable: true)
+        let leaf = ElementType(type: .link, nullable: true, target: "Leaf")
+        try transaction.createEmbeddedTable("Leaf")
+        try transaction.addColumn("Leaf", "name", text)
+        try transaction.addColumn("Leaf", "count", int)
+        try transaction.addColumn("Leaf", "numbers", int, collection: .list)
+        try transaction.addColumn("Part", "numbers", int, collection: .list)
+        try transaction.addColumn("Part", "count", int)
+        try transaction.addColumn("Part", "leaf", leaf)
+        try transaction.addColumn(
+            "Part", "leaves", ElementType(type: .link, nullable: false, target: "Leaf"), collection: .list)
+        let part = ElementType(type: .link, nullable: true, target: "Part")
+        try transaction.addColumn("Owner", "partMap", part, collection: .dictionary)
+        try transaction.addColumn("Owner", "values", int, collection: .set)
+        try transaction.addColumn("Owner", "valueMap", int, collection: .dictionary)
+        try transaction.addColumn("Owner", "anys", .mixed, collection: .list)
+        try transaction.addColumn("Owner", "anyMap", .mixed, collection: .dictionary)
     }
 
     /// An unsynced change.

@@ -25,20 +25,26 @@ final class Device: @unchecked Sendable {
     ]
 
     let folder: URL
+    private let ownsFolder: Bool
     let server: TestServer
     let transport: StubTransport
     private(set) var app: App
     let errors = Mutex<[(any Error, SyncSession?)]>([])
 
-    init(_ server: TestServer) {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
+    /// - Parameter folder: nil for a new device.
+    init(_ server: TestServer, folder: URL? = nil) {
+        ownsFolder = folder == nil
+        self.folder =
+            folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("sdk-\(UUID().uuidString)")
         self.server = server
         transport = StubTransport(server: server)
-        app = Self.launch(folder, server, transport)
+        app = Self.launch(self.folder, server, transport)
         listen()
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit {
+        if ownsFolder { try? FileManager.default.removeItem(at: folder) }
+    }
 
     private static let launchLock = NSLock()
 
@@ -57,10 +63,15 @@ final class Device: @unchecked Sendable {
         }
     }
 
-    /// The process ends where it is and starts again on the same files.
-    func relaunch() {
+    /// The process ends where it is.
+    func quit() {
         app.core.sync.abandon()
         AppCore.forget(app.core)
+    }
+
+    /// The process ends where it is and starts again on the same files.
+    func relaunch() {
+        quit()
         app = Self.launch(folder, server, transport)
         listen()
     }

@@ -5,11 +5,21 @@ import Synchronization
 
 /// Answers the HTTP API from memory; says where `server` is.
 final class StubTransport: NetworkTransport {
-    let server: TestServer
+    /// Hears of reset outcomes; nil in another process than the server's.
+    private let server: TestServer?
+    private let baseURL: String
     private let counters = Mutex<[String: Int]>([:])
     private let offline = Mutex(false)
 
-    init(server: TestServer) { self.server = server }
+    init(server: TestServer) {
+        self.server = server
+        baseURL = server.baseURL
+    }
+
+    init(baseURL: String) {
+        server = nil
+        self.baseURL = baseURL
+    }
 
     func count(_ path: String) -> Int { counters.withLock { $0[path] ?? 0 } }
     var isOffline: Bool {
@@ -27,9 +37,9 @@ final class StubTransport: NetworkTransport {
         let now = Int(Date().timeIntervalSince1970)
         switch name {
         case "location":
-            let socket = server.baseURL.replacingOccurrences(of: "http", with: "ws")
+            let socket = baseURL.replacingOccurrences(of: "http", with: "ws")
             return json(
-                #"{"deployment_model":"LOCAL","location":"x","hostname":"\#(server.baseURL)","ws_hostname":"\#(socket)"}"#
+                #"{"deployment_model":"LOCAL","location":"x","hostname":"\#(baseURL)","ws_hostname":"\#(socket)"}"#
             )
         case "login":
             let body = String(decoding: request.body, as: UTF8.self)
@@ -49,7 +59,7 @@ final class StubTransport: NetworkTransport {
             return json(
                 #"{"user_id":"u","identities":[{"id":"1","provider_type":"local-userpass"}],"data":{"email":"a@b.c"}}"#)
         case "reset-outcomes":
-            server.addOutcome(String(decoding: request.body, as: UTF8.self))
+            server?.addOutcome(String(decoding: request.body, as: UTF8.self))
             return json("")
         default: return json("")
         }

@@ -1,5 +1,6 @@
 import Changesets
 import Foundation
+import Merge
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// A small sync server on a real socket: one realm, no merging (tests give it no conflicts), terminations.
+/// A small sync server on a real socket: one realm in memory, merged as the workers do, with terminations.
 final class TestServer: @unchecked Sendable {
     // Unchecked: everything mutable is behind `lock`.
     struct Entry {
@@ -22,8 +23,10 @@ final class TestServer: @unchecked Sendable {
     }
     struct File {
         var salt: UInt64
-        var upload = UploadCursor()
+        var upload = SyncProtocol.UploadCursor()
         var isReset = false
+        /// Others' entries as this file's uploads have left them, by version.
+        var reciprocals: [UInt64: Changeset] = [:]
     }
     final class Connection {
         let send: (ServerMessage) -> Void
@@ -71,6 +74,11 @@ final class TestServer: @unchecked Sendable {
     var connectionCount: Int { lock.withLock { connections.count } }
     var port: Int { channel?.localAddress?.port ?? 0 }
     var baseURL: String { "http://127.0.0.1:\(port)" }
+    /// The number of the realm's contents; equal copies have equal ones.
+    var digest: StateDigest { lock.withLock { StateDump.digest(of: state) } }
+    func reading<Result>(_ body: (borrowing RealmState) throws -> Result) rethrows -> Result {
+        try lock.withLock { try body(state) }
+    }
     var taskCount: Int { lock.withLock { state.objectCount(of: "Task") } }
     func addOutcome(_ body: String) { lock.withLock { outcomeBodies.append(body) } }
     func forgetMessages() { lock.withLock { received = [] } }
@@ -204,15 +212,12 @@ final class TestServer: @unchecked Sendable {
             download(ident.session, connection)
         case .upload(let upload):
             guard let file = connection.sessions[upload.session]?.file else { return }
-            for entry in upload.entries where entry.clientVersion > files[file]?.upload.clientVersion ?? 0 {
-                if let changeset = try? Changeset(parsing: entry.changeset) { try? state.apply(changeset) }
-                append(
-                    Entry(
-                        version: 0, file: file, clientVersion: entry.clientVersion.rawValue,
-                        timestamp: entry.originTimestamp.rawValue,
-                        changeset: (try? normalized(entry.changeset)) ?? []))
+            let new = upload.entries.filter { $0.clientVersion > files[file]?.upload.clientVersion ?? 0 }
+            do {
+                try integrate(new, of: file)
+            } catch {
+                Issue.record("an upload cannot be merged: \(error)")
             }
-            _ = state.takeChanges()
             files[file]?.upload = upload.progress
             if !upload.entries.isEmpty { broadcast() }
         case .mark(let session, let request):
@@ -224,6 +229,31 @@ final class TestServer: @unchecked Sendable {
         case .ping(let timestamp, _): connection.send(.pong(timestamp: timestamp))
         case .query, .jsonError, .testCommand: break
         }
+    }
+
+    private func integrate(_ entries: [SyncProtocol.UploadEntry], of file: UInt64) throws {
+        guard let base = entries.map(\.serverVersion.rawValue).min() else { return }
+        let local = try history.filter { $0.version > base && $0.file != file }.map { entry in
+            LocalChangeset(
+                version: entry.version, originTimestamp: entry.timestamp, originFileIdent: entry.file,
+                changeset: try files[file]?.reciprocals[entry.version] ?? Changeset(parsing: entry.changeset))
+        }
+        let incoming = try entries.map { entry in
+            IncomingChangeset(
+                version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: entry.serverVersion.rawValue,
+                originTimestamp: entry.originTimestamp.rawValue, originFileIdent: file,
+                changeset: try Changeset(parsing: entry.changeset))
+        }
+        let merged = try MergeEngine(compatibility: SyncRules.merge).transform(
+            incoming: incoming, over: local, currentLocalVersion: UInt64(history.count))
+        for (entry, changeset) in zip(entries, merged.incoming) {
+            try state.apply(changeset)
+            append(
+                Entry(
+                    version: 0, file: file, clientVersion: entry.clientVersion.rawValue,
+                    timestamp: entry.originTimestamp.rawValue, changeset: changeset.encoded()))
+        }
+        for reciprocal in merged.modifiedLocal { files[file]?.reciprocals[reciprocal.version] = reciprocal.changeset }
     }
 
     private func append(_ entry: Entry) {
@@ -243,14 +273,14 @@ final class TestServer: @unchecked Sendable {
     private func download(_ ident: SessionIdent, _ connection: Connection) {
         guard let session = connection.sessions[ident], let own = session.file, let file = files[own] else { return }
         var newestOwn = history.filter { $0.file == own && $0.version <= session.cursor }.last?.clientVersion ?? 0
-        var entries: [DownloadEntry] = []
+        var entries: [SyncProtocol.DownloadEntry] = []
         for entry in history where entry.version > session.cursor {
             if entry.file == own {
                 newestOwn = entry.clientVersion
                 continue
             }
             entries.append(
-                DownloadEntry(
+                SyncProtocol.DownloadEntry(
                     serverVersion: ServerVersion(entry.version), clientVersion: ClientVersion(newestOwn),
                     originTimestamp: SyncTimestamp(rawValue: entry.timestamp), originFileIdent: FileIdent(entry.file),
                     changeset: entry.changeset))
@@ -296,9 +326,13 @@ private final class TestServerHandler: ChannelInboundHandler {
                     Issue.record("cannot encode \(message)")
                     return
                 }
-                channel.writeAndFlush(
-                    WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
-                    promise: nil)
+                // Always by way of the loop's queue: a write made on the loop itself would overtake one that another
+                // connection's loop has just handed over.
+                channel.eventLoop.execute {
+                    channel.writeAndFlush(
+                        WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
+                        promise: nil)
+                }
             }, close: { channel.close(promise: nil) })
         self.connection = connection
         server.opened(connection)

@@ -171,6 +171,22 @@ import Testing
         #expect(script.takeLog().map(\.name) == ["download"])
     }
 
+    @Test func noticesMissedWhileAPageIsUnderWayAreAskedForAfterIt() throws {
+        var script = try Self.live()
+        script.realm.history = [Self.entry(1)]
+        let early = script.realm.page(for: 2, after: .init(), maxEntries: 100)
+        script.holdsAnswers = true
+        try script.cluster(.missed, 1)
+        #expect(script.heldRequests.count == 1)
+        // The owner has answered, then come changes whose notices are dropped.
+        script.realm.history.append(Self.entry(2))
+        try script.cluster(.missed, 1)
+        script.holdsAnswers = false
+        try script.cluster(.page(early), 1)
+        #expect(script.takeLog().map(\.name) == ["download", "download"])
+        #expect(script.session(1)?.position.serverVersion == 2)
+    }
+
     @Test func uploadsFollowOneAnother() throws {
         var script = try Self.live()
         script.holdsAnswers = true

@@ -49,6 +49,7 @@ import Testing
             for compatibility in [MergeCompatibility.convergent, .stockClients] {
                 let indexed = sides.merge(compatibility)
                 #expect(indexed == sides.merge(compatibility, .exhaustive), "seed \(seed)")
+                #expect(indexed == sides.merge(compatibility, .indexedWithWholeLists), "seed \(seed)")
                 if case .success = indexed { merged += 1 }
             }
         }

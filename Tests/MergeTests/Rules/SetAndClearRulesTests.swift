@@ -72,8 +72,6 @@ import Testing
     @Test(arguments: [
         (Payload.double(bits: 0), Payload.double(bits: 1 << 63), true),
         (.float(bits: 0), .float(bits: 1 << 31), true),
-        (.double(bits: Double.nan.bitPattern), .double(bits: Double.nan.bitPattern), false),
-        (.int(1), .double(bits: (1.0).bitPattern), false),
         (.string("a"), .binary([97]), false),
         (.null, .null, true),
         (.decimal(.of(10, exponent: -1)), .decimal(.of(1, exponent: 0)), true),
@@ -92,6 +90,33 @@ import Testing
         let first = Instruction.setInsert(.at("s"), value: a)
         let second = Instruction.setErase(.at("s"), value: b)
         try expect([first], 1, with: [second], 2, gives: areEqual ? [] : [first], [second])
+    }
+
+    /// D13.
+    @Test(arguments: [
+        (Payload.double(bits: Double.nan.bitPattern), Payload.double(bits: Double.nan.bitPattern)),
+        (.double(bits: Double.nan.bitPattern), .float(bits: (-Float.nan).bitPattern)),
+        (.int(1), .double(bits: (1.0).bitPattern)), (.int(0), .double(bits: (-0.0).bitPattern)),
+        (.int(-3), .float(bits: Float(-3).bitPattern)), (.int(20), .decimal(.of(2, exponent: 1))),
+        (.double(bits: (2.0).bitPattern), .decimal(.of(200, exponent: -2))),
+        (.int(0), .decimal(.of(0, exponent: 3, negative: true))),
+    ])
+    func numbersThatAreOneMemberAreEqualOnlyInConvergentMode(a: Payload, b: Payload) throws {
+        let first = Instruction.setInsert(.at("s"), value: a)
+        let second = Instruction.setErase(.at("s"), value: b)
+        try expect([first], 1, with: [second], 2, gives: [], [second], in: [.convergent])
+        try expect([first], 1, with: [second], 2, gives: [first], [second], in: [.stockClients])
+    }
+
+    @Test(arguments: [
+        (Payload.int(1), Payload.double(bits: (1.5).bitPattern)), (.int(.max), .double(bits: 0x1p63.bitPattern)),
+        (.int(1), .decimal(.of(1, exponent: 0, negative: true))), (.int(1), .decimal(.of(1, exponent: -1))),
+        (.int(1), .bool(true)),
+    ])
+    func numbersThatAreTwoMembersAreNot(a: Payload, b: Payload) throws {
+        let first = Instruction.setInsert(.at("s"), value: a)
+        let second = Instruction.setErase(.at("s"), value: b)
+        try expect([first], 1, with: [second], 2, gives: [first], [second])
     }
 
     @Test func linksAreEqualByClassAndKey() throws {

@@ -1,4 +1,5 @@
 import Changesets
+import MergeConformance
 import RealmState
 import Testing
 
@@ -64,8 +65,18 @@ import Testing
             #expect(state.failure { $0.clear(SampleRealm.at("mx"), kind) } != nil)
         }
         #expect(state.failure { $0.clear(SampleRealm.at("mx", .index(0)), .list) } != nil)
-        #expect(state.failure { $0.clear(SampleRealm.at("dm", .key("none")), .list) } != nil)
         #expect(state.failure { $0.clear(SampleRealm.at("lm", .index(0)), .list) } != nil)
+    }
+
+    /// Where another peer has erased it, an entry that is cleared later comes back, empty.
+    @Test func clearMakesAnEntryThatIsNotThere() throws {
+        var state = try SampleRealm.make()
+        try state.apply { $0.clear(SampleRealm.at("dm", .key("none")), .list) }
+        #expect(state.value(at: SampleRealm.at("dm")) == .dictionary(["none": .list([])]))
+        try state.apply { $0.update(SampleRealm.at("mx"), .dictionary) }
+        try state.apply { $0.clear(SampleRealm.at("mx", .key("k")), .dictionary) }
+        #expect(state.value(at: SampleRealm.at("mx")) == .dictionary(["k": .dictionary([:])]))
+        #expect(state.failure { $0.clear(SampleRealm.at("di", .key("none")), .list) } != nil)
     }
 
     @Test func nestingEndsAtOneHundredLevels() throws {

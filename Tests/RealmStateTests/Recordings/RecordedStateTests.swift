@@ -1,5 +1,6 @@
 import Changesets
 import Foundation
+import MergeConformance
 import RealmState
 import TestSupport
 import Testing

@@ -1,18 +1,10 @@
 import Changesets
 import Foundation
+import MergeConformance
 import RealmState
-import TestSupport
 
 /// The realms of a recorded scenario: what every peer holds after its own writes and what it has integrated.
 struct RecordedRealms {
-    private struct Event: Decodable {
-        var event: String
-        var peer: UInt64?
-        var changeset: HexBytes?
-        var result: HexBytes?
-        var json: JSON?
-    }
-
     var states: [UInt64: RealmState] = [:]
     /// What the reference says that every peer holds at the end.
     var expected: JSON?
@@ -24,10 +16,19 @@ struct RecordedRealms {
         prepare: (inout RealmState, Changeset) throws -> Void = { _, _ in },
         finish: (inout RealmState) throws -> Void = { _ in }, onlyPeer: UInt64? = nil
     ) throws {
-        for event in try RecordedVectors.lines(of: file, as: Event.self) {
-            if event.event == "state" { expected = event.json }
-            guard let peer = event.peer, onlyPeer.map({ $0 == peer }) ?? true else { continue }
-            for bytes in try ConcatenatedChangesets.split((event.changeset ?? event.result)?.bytes ?? []) {
+        for line in try InputFile(path: file.path).lines {
+            let peer: UInt64
+            let written: [UInt8]
+            switch try line.decode(RecordedEvent.self) {
+            case .local(let local): (peer, written) = (local.peer, local.changeset.bytes)
+            case .integrate(let integrate): (peer, written) = (integrate.peer, integrate.result.bytes)
+            case .state(let json):
+                expected = json
+                continue
+            case .begin, .other: continue
+            }
+            guard onlyPeer.map({ $0 == peer }) ?? true else { continue }
+            for bytes in try ConcatenatedChangesets.split(written) {
                 let changeset = try Changeset(parsing: bytes)
                 try prepare(&states[peer, default: new], changeset)
                 try states[peer, default: new].apply(changeset)

@@ -1,0 +1,101 @@
+import Changesets
+
+/// One client at its edits: knows what its lists hold, so that every instruction is one that an honest client records.
+struct ScriptedClient {
+    let kind: MergeInputKind
+    let side: UInt64
+    var random: SplitMix64
+    /// The sizes of lists by the text of their path; one not in here has its kind's first size.
+    var sizes: [String: UInt32] = [:]
+    private var encoder = StreamingEncoder()
+    private var count = 0
+
+    init(kind: MergeInputKind, side: UInt64, seed: UInt64) {
+        self.kind = kind
+        self.side = side
+        random = SplitMix64(state: seed)
+    }
+
+    mutating func transaction(of instructions: Int) -> [UInt8] {
+        encoder = StreamingEncoder()
+        count = 0
+        while count < instructions { edit() }
+        return encoder.bytes
+    }
+
+    mutating func below(_ limit: Int) -> Int { Int(random.next() % UInt64(max(1, limit))) }
+
+    // MARK: Recording
+
+    mutating func intern(_ string: String) -> InternedString { encoder.strings.intern(ByteString(string)) }
+
+    mutating func path(_ object: ScriptedObject, _ field: String, _ steps: [ScriptedStep] = []) -> FieldPath {
+        let table = intern(object.table)
+        let key = key(object)
+        let field = intern(field)
+        return FieldPath(
+            table: table, object: key, field: field,
+            path: steps.map { step in
+                switch step {
+                case .index(let index): .index(index)
+                case .key(let key): .key(intern(key))
+                }
+            })
+    }
+
+    mutating func key(_ object: ScriptedObject) -> PrimaryKey {
+        switch object.key {
+        case .int(let value): .int(value)
+        case .string(let value): .string(intern(value))
+        case .objectID(let low): .objectID(ObjectIDValue(high: 0x5F, low: low))
+        }
+    }
+
+    mutating func link(_ object: ScriptedObject) -> Payload { .link(table: intern(object.table), key: key(object)) }
+
+    mutating func record(_ instruction: Instruction) {
+        encoder.append(instruction)
+        count += 1
+    }
+
+    mutating func set(_ object: ScriptedObject, _ field: String, _ steps: [ScriptedStep] = [], to value: Payload) {
+        record(
+            .update(.init(target: path(object, field, steps), value: value, qualifier: .isDefault(false))))
+    }
+
+    mutating func create(_ object: ScriptedObject) {
+        record(.createObject(table: intern(object.table), object: key(object)))
+    }
+
+    mutating func erase(_ object: ScriptedObject) {
+        record(.eraseObject(table: intern(object.table), object: key(object)))
+    }
+}
+
+struct ScriptedObject {
+    enum Key {
+        case int(Int64), string(String), objectID(UInt32)
+    }
+    var table: String
+    var key: Key
+
+    static func item(_ number: Int) -> ScriptedObject { .init(table: "Item", key: .int(Int64(number))) }
+
+    var text: String { "\(table) \(key)" }
+}
+
+enum ScriptedStep {
+    case index(UInt32), key(String)
+}
+
+struct SplitMix64 {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import SyncProtocol
+
+/// One client realm on a socket of its own: opens its session as a stock client does, sends what it is given and takes
+/// note of what comes. Downloads are not integrated; what they hold is looked at after the clock has stopped.
+final class LoadClient {
+    enum Phase { case idle, upgrading, allocating, downloading, live, ended }
+
+    static let session: SessionIdent = 1
+    private static let encoder = MessageEncoder(mode: .partition)
+    private static let parser = ServerMessageParser(mode: .partition)
+
+    let partition: String
+    private(set) var phase = Phase.idle
+    private(set) var file: ClientFileIdent?
+    /// The cursors of the last DOWNLOAD.
+    private(set) var head = DownloadHead()
+    private(set) var downloads = 0
+    /// Whether a MARK was answered: what was in history when it was sent has come.
+    private(set) var isMarked = false
+    private(set) var plainBytes: UInt64 = 0
+    /// The newest version of the client realm's own history, and of what it has sent.
+    var clientVersion: UInt64 = 1
+    /// Bodies as they came, if they are to be looked at.
+    var keepsBodies = false
+    private(set) var bodies: [[UInt8]] = []
+    /// Whether every DOWNLOAD that moves the session on is answered by an UPLOAD of mere progress, as clients do.
+    var reportsProgress = false
+    private var reportedServerVersion: UInt64 = 0
+    private(set) var failure: (code: Int, message: String)?
+    private(set) var closeCode: UInt16?
+
+    var onLive: (LoadClient) -> Void = { _ in }
+    var onDownload: (LoadClient) -> Void = { _ in }
+    /// A JSON_ERROR of the session, or the end of the socket.
+    var onFailure: (LoadClient) throws -> Void = { client in
+        throw BenchFailure("a client of \(client.partition) was refused: \(client.failureText)")
+    }
+
+    private var descriptor: Int32 = -1
+    private var input: [UInt8] = []
+    private var inputStart = 0
+    private var output: [UInt8] = []
+    private var outputStart = 0
+
+    init(partition: String) { self.partition = partition }
+
+    var isClosed: Bool { descriptor < 0 }
+    var failureText: String {
+        failure.map { "\($0.code) \($0.message)" } ?? closeCode.map { "close code \($0)" } ?? "the socket ended"
+    }
+
+    // MARK: Sending
+
+    func connected(_ descriptor: Int32, token: String) {
+        self.descriptor = descriptor
+        phase = .upgrading
+        let offers = (2...14).reversed().map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
+        output +=
+            """
+            GET /api/client/v2.0/app/\(BenchCluster.app)/realm-sync?baas_at=\(token) HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Upgrade: websocket\r
+            Connection: Upgrade\r
+            Sec-WebSocket-Version: 13\r
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+            Sec-WebSocket-Protocol: \(offers)\r
+            User-Agent: bench\r
+            \r
+
+            """.utf8
+        flush()
+    }
+
+    func send(_ message: ClientMessage) throws { sendFrames(ClientFrame.masked(try Self.encoder.encode(message))) }
+
+    /// Frames made before the clock started.
+    func sendFrames(_ frames: [UInt8]) {
+        output += frames
+        flush()
+    }
+
+    /// BIND and IDENT of a client realm that the server knows already, after its session ended.
+    func bindAgain() throws {
+        guard let file else { throw BenchFailure("a client without an ident cannot bind again") }
+        failure = nil
+        phase = .downloading
+        try send(.unbind(session: Self.session))
+        try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: false)))
+        try send(
+            .ident(
+                Ident(
+                    session: Self.session, file: file,
+                    download: DownloadCursor(
+                        serverVersion: ServerVersion(rawValue: head.serverVersion),
+                        clientVersion: ClientVersion(rawValue: head.clientVersion)),
+                    latest: SaltedServerVersion(
+                        version: ServerVersion(rawValue: head.latestVersion),
+                        salt: VersionSalt(rawValue: head.latestSalt)))))
+    }
+
+    private func flush() {
+        while descriptor >= 0, outputStart < output.count {
+            let count = output.withUnsafeBytes {
+                Glibc.send(
+                    descriptor, $0.baseAddress.map { $0 + outputStart }, $0.count - outputStart,
+                    Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            outputStart += count
+        }
+        output = []
+        outputStart = 0
+    }
+
+    func disconnect() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        phase = .ended
+    }
+
+    // MARK: Receiving
+
+    /// The socket can be read or written.
+    func ready(_ scratch: inout [UInt8]) throws {
+        flush()
+        while descriptor >= 0 {
+            let count = recv(descriptor, &scratch, scratch.count, 0)
+            if count > 0 {
+                input += scratch[..<count]
+                try consume()
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                disconnect()
+                try onFailure(self)
+            } else if errno == EAGAIN {
+                return
+            }
+        }
+    }
+
+    private func consume() throws {
+        if phase == .upgrading { try readUpgrade() }
+        while phase != .upgrading, let frame = ServerFrame(in: input, at: inputStart) {
+            inputStart = frame.payload.upperBound
+            switch frame.opcode {
+            case 0x2: try receive(input[frame.payload])
+            case 0x8:
+                closeCode = frame.closeCode(in: input)
+                disconnect()
+                return try onFailure(self)
+            default: break
+            }
+        }
+        if inputStart == input.count {
+            // Capacity goes, too: thousands of idle clients share one machine with what is measured.
+            input = []
+            inputStart = 0
+        } else if inputStart > 1 << 20 {
+            input.removeFirst(inputStart)
+            inputStart = 0
+        }
+    }
+
+    private func readUpgrade() throws {
+        guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+        guard input.starts(with: "HTTP/1.1 101".utf8) else {
+            throw BenchFailure("no upgrade: \(String(decoding: input.prefix(200), as: UTF8.self))")
+        }
+        inputStart = end.upperBound
+        phase = .allocating
+        try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: true)))
+    }
+
+    private func receive(_ payload: ArraySlice<UInt8>) throws {
+        if payload.starts(with: "download ".utf8) { return try downloaded(payload) }
+        switch try Self.parser.parse(Array(payload)) {
+        case .ident(_, let file):
+            self.file = file
+            phase = .downloading
+            try send(.ident(Ident(session: Self.session, file: file)))
+        case .mark: isMarked = true
+        case .jsonError(_, let code, let body):
+            failure = (code.rawValue, body.message)
+            phase = .ended
+            try onFailure(self)
+        default: break
+        }
+    }
+
+    private func downloaded(_ payload: ArraySlice<UInt8>) throws {
+        head = try DownloadHead(payload)
+        downloads += 1
+        plainBytes += head.plainBytes
+        if keepsBodies { bodies.append(Array(payload)) }
+        if phase == .downloading {
+            phase = .live
+            onLive(self)
+        }
+        onDownload(self)
+        if reportsProgress, head.serverVersion > reportedServerVersion {
+            reportedServerVersion = head.serverVersion
+            clientVersion += 1
+            try send(
+                .upload(
+                    Upload(
+                        session: Self.session,
+                        progress: UploadCursor(
+                            clientVersion: ClientVersion(rawValue: clientVersion),
+                            serverVersion: ServerVersion(rawValue: head.serverVersion)),
+                        lockedServerVersion: ServerVersion(rawValue: head.serverVersion))))
+        }
+    }
+
+    /// The changesets in everything that was downloaded.
+    func countDownloaded() throws -> Int {
+        try bodies.reduce(0) { count, body in
+            guard case .download(let download) = try Self.parser.parse(body) else { return count }
+            return count + download.entries.count
+        }
+    }
+
+    func forgetBodies() { bodies = [] }
+}

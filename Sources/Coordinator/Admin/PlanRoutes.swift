@@ -1,0 +1,60 @@
+import AMQP
+import HTTPTypes
+import Hummingbird
+import Messages
+import Operations
+import Storage
+
+/// `apps/{app}/termination-plan`: a dry run of a termination.
+struct PlanRoutes: Sendable {
+    let store: any ControlStore
+    let storeURL: Secret?
+    let link: BrokerLink
+    let state: CoordinatorState
+    let slices: SliceCount
+    let clock: WallClock
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.get("apps/:app/termination-plan") { request, context in
+            let id = try context.parameters.require("app")
+            guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }
+            let limit = try AdminRequest.limit(request, default: 20)
+            return try AdminResponse.json(try await plan(app, limit: limit))
+        }
+    }
+
+    /// Reads the slices' stores beside their owners; memory does not grow with the number of client realms.
+    private func plan(_ app: AppRecord, limit: Int) async throws -> TerminationPlan {
+        guard let storeURL, let readers = try? SliceReaders(url: storeURL.revealed) else {
+            throw AdminError(
+                status: .notImplemented, code: "no_store",
+                message: "this coordinator cannot read the slices' stores, from which plans are made")
+        }
+        var plan = TerminationPlan(app: app, at: clock.now(), limit: limit)
+        let existing = Set(readers.slices)
+        for slice in slices.all where existing.contains(slice) {
+            let reader = try await readers.reader(for: slice)
+            try await reader.forEachRealm(app: app.id) { realm in
+                plan.realms += 1
+                try await reader.forEachClientFile(in: realm.id) { plan.add($0, of: realm, slice: slice) }
+            }
+        }
+        plan.waiting = await waiting()
+        plan.finish()
+        return plan
+    }
+
+    private func waiting() async -> TerminationPlan.Waiting {
+        var waiting = TerminationPlan.Waiting()
+        for slice in state.cluster.slices(slices, at: clock.now()) {
+            let queue = link.topology.slice(slice.slice)
+            guard let ready = try? await link.inspect(queue).messageCount, let held = slice.unacknowledged else {
+                waiting.unknownSlices.append(slice.slice.value)
+                continue
+            }
+            waiting.ready += ready
+            waiting.unacknowledged += held
+        }
+        return waiting
+    }
+}

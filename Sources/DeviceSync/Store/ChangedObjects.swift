@@ -1,0 +1,42 @@
+internal import Changesets
+internal import RealmState
+
+/// Which objects one or several commits have touched.
+struct ChangedObjects: Sendable {
+    /// Beyond this many it is cheaper to compare two states than to remember.
+    private static let limit = 50_000
+
+    /// Nothing is known: anything may have changed.
+    private(set) var isEverything = false
+    private var keys: [TableID: Set<ObjectKey>] = [:]
+    private var count = 0
+
+    static let everything: ChangedObjects = {
+        var changed = ChangedObjects()
+        changed.isEverything = true
+        return changed
+    }()
+
+    mutating func add(_ changes: StateChanges) {
+        guard !isEverything else { return }
+        count += changes.upserted.count + changes.erased.count
+        guard changes.erasedTables.isEmpty, !changes.schemaChanged, count <= Self.limit else {
+            return self = .everything
+        }
+        for object in changes.upserted { keys[object.table, default: []].insert(object.key) }
+        for object in changes.erased { keys[object.table, default: []].insert(object.key) }
+    }
+
+    mutating func add(_ other: ChangedObjects) {
+        guard !isEverything else { return }
+        count += other.count
+        guard !other.isEverything, count <= Self.limit else { return self = .everything }
+        for (table, keys) in other.keys { self.keys[table, default: []].formUnion(keys) }
+    }
+
+    /// Of one class; nil if anything may have changed.
+    func keys(of className: ByteString, in schema: Schema) -> Set<ObjectKey>? {
+        guard !isEverything else { return nil }
+        return schema.table(className).flatMap { keys[$0.id] } ?? []
+    }
+}

@@ -1,0 +1,93 @@
+internal import Foundation
+internal import GRDB
+internal import Merge
+
+/// Reading a realm's sync history.
+extension RealmFile {
+    private static let columns = "version, timestamp, origin, remote, changeset, reciprocal"
+
+    /// Local writes with something in them, above `after` and up to `upTo`, oldest first.
+    func localEntries(after: UInt64, upTo: UInt64, limit: Int = .max) throws -> [HistoryEntry] {
+        try read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT \(Self.columns) FROM history
+                    WHERE version > ? AND version <= ? AND origin = 0 AND length(changeset) > 0
+                    ORDER BY version LIMIT ?
+                    """)
+            return try Row.fetchCursor(
+                statement, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)]
+            ).collect(Self.entry)
+        }
+    }
+
+    /// Everything from a version on, oldest first.
+    func entries(from version: UInt64) throws -> [HistoryEntry] {
+        try read { database in
+            try Row.fetchCursor(
+                database, sql: "SELECT \(Self.columns) FROM history WHERE version >= ? ORDER BY version",
+                arguments: [Int64(clamping: version)]
+            ).collect(Self.entry)
+        }
+    }
+
+    private static func entry(_ row: Row) -> HistoryEntry {
+        HistoryEntry(
+            version: UInt64(clamping: row[0] as Int64), originTimestamp: UInt64(clamping: row[1] as Int64),
+            originFile: UInt64(clamping: row[2] as Int64), remoteVersion: UInt64(clamping: row[3] as Int64),
+            changeset: [UInt8](row[4] as Data), reciprocal: (row[5] as Data?).map { [UInt8]($0) })
+    }
+
+    /// Goes through what an upload needs to know of the history above `after`, up to `upTo`, as far as `body` wants to.
+    func scan<Result>(
+        after: UInt64, upTo: UInt64, _ body: (AnySequence<ClientHistoryEntry>) -> Result
+    ) throws -> Result {
+        try read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT version, origin, length(changeset), remote FROM history
+                    WHERE version > ? AND version <= ? ORDER BY version
+                    """)
+            let rows = try Row.fetchCursor(statement, arguments: [Int64(clamping: after), Int64(clamping: upTo)])
+            var failure: (any Error)?
+            let entries = AnyIterator { () -> ClientHistoryEntry? in
+                do {
+                    return try rows.next().map(Self.outline)
+                } catch {
+                    failure = error
+                    return nil
+                }
+            }
+            let result = body(AnySequence(entries))
+            if let failure { throw failure }
+            return result
+        }
+    }
+
+    /// How much of the history above `after`, up to `upTo`, is still to be uploaded.
+    func uploadableBytes(after: UInt64, upTo: UInt64) throws -> Int {
+        try read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT COALESCE(SUM(length(changeset)), 0) FROM history
+                    WHERE version > ? AND version <= ? AND origin = 0
+                    """)
+            return try Int.fetchOne(statement, arguments: [Int64(clamping: after), Int64(clamping: upTo)]) ?? 0
+        }
+    }
+
+    private static func outline(_ row: Row) -> ClientHistoryEntry {
+        ClientHistoryEntry(
+            version: UInt64(clamping: row[0] as Int64), isLocal: row[1] as Int64 == 0, size: row[2],
+            serverVersion: UInt64(clamping: row[3] as Int64))
+    }
+}
+
+extension RowCursor {
+    /// Rows are read one after the other: a list of them would be a second copy of everything.
+    fileprivate func collect<Element>(_ body: (Row) -> Element) throws -> [Element] {
+        var result: [Element] = []
+        while let row = try next() { result.append(body(row)) }
+        return result
+    }
+}

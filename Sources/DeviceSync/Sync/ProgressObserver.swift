@@ -1,0 +1,110 @@
+internal import Foundation
+internal import SyncProtocol
+
+/// Somebody who follows the progress of one direction. Confined to the worker, but for its creation.
+struct ProgressObserver: Sendable {
+    let id: UUID
+    let direction: SyncSession.ProgressDirection
+    let mode: SyncSession.ProgressMode
+    private let report: @Sendable (SyncSession.Progress) -> Void
+
+    /// Of an upload: the newest version that counts; later ones do not with outstanding work.
+    var target: UInt64 = .max
+    /// Of outstanding downloads: the mark that ends it.
+    var mark: UInt64?
+    private(set) var isDone = false
+    private var transferred = 0
+    private var remaining: Int?
+    private var last: SyncSession.Progress?
+
+    init(
+        id: UUID, direction: SyncSession.ProgressDirection, mode: SyncSession.ProgressMode,
+        report: @escaping @Sendable (SyncSession.Progress) -> Void
+    ) {
+        self.id = id
+        self.direction = direction
+        self.mode = mode
+        self.report = report
+    }
+
+    /// So many bytes of uploads are left.
+    mutating func uploads(left: Int) {
+        if let remaining, left < remaining { transferred += remaining - left }
+        update(left: left, isComplete: left == 0)
+    }
+
+    /// So many bytes have arrived, and so many are left by the server's account.
+    mutating func downloaded(_ bytes: Int, left: Int) {
+        transferred += bytes
+        // The server's account is an estimate: outstanding work ends with the mark.
+        update(left: left, isComplete: left == 0 && mode == .reportIndefinitely)
+    }
+
+    /// Everything that the server had when it was asked is here.
+    mutating func caughtUp() { update(left: 0, isComplete: true) }
+
+    private mutating func update(left: Int, isComplete: Bool) {
+        guard !isDone else { return }
+        remaining = left
+        let total = transferred + left
+        var estimate = isComplete ? 1 : total == 0 ? 0 : min(Double(transferred) / Double(total), 0.999)
+        if mode == .forCurrentlyOutstandingWork { estimate = max(estimate, last?.progressEstimate ?? 0) }
+        let progress = SyncSession.Progress(progressEstimate: estimate, transferred: transferred, transferrable: total)
+        // Once everything is done, that there is nothing to do is no news.
+        if progress != last, estimate < 1 || last?.isTransferComplete != true { report(progress) }
+        last = progress
+        guard isComplete else { return }
+        // New work begins a new count.
+        transferred = 0
+        isDone = mode == .forCurrentlyOutstandingWork
+    }
+}
+
+extension SyncWorker {
+    func addProgress(_ observer: ProgressObserver, _ session: SyncSession) {
+        guard let driver = driver(of: session) else { return }
+        var observer = observer
+        if observer.mode == .forCurrentlyOutstandingWork { observer.target = driver.core.snapshot.version }
+        driver.progress.append(observer)
+        switch observer.direction {
+        case .upload: driver.reportUploads()
+        case .download:
+            guard let ident = driver.mainIdent, var machine = slots[ident]?.machine else { return }
+            // The first mark of a session is on its way already.
+            let asked = machine.markReceived < machine.markTarget ? machine.markTarget : machine.requestMark()
+            driver.progress[driver.progress.count - 1].mark = asked.rawValue
+            slots[ident]?.machine = machine
+            enlist(ident)
+        }
+    }
+
+    func removeProgress(_ id: UUID, _ session: SyncSession) {
+        driver(of: session)?.progress.removeAll { $0.id == id }
+    }
+}
+
+extension SessionDriver {
+    func reportUploads() {
+        guard reset == nil else { return }
+        let cursor = core.sync.progress.upload.clientVersion.rawValue
+        update(.upload) { observer in
+            guard let left = try? core.file.uploadableBytes(after: cursor, upTo: observer.target) else { return }
+            observer.uploads(left: left)
+        }
+    }
+
+    func reportDownload(_ bytes: Int, left: Int) {
+        update(.download) { $0.downloaded(bytes, left: left) }
+    }
+
+    /// A mark was answered; marks of an earlier session count from zero again.
+    func reportCaughtUp(_ mark: UInt64) {
+        update(.download) { if ($0.mark ?? 0) <= mark { $0.caughtUp() } }
+    }
+
+    private func update(_ direction: SyncSession.ProgressDirection, _ body: (inout ProgressObserver) -> Void) {
+        guard !progress.isEmpty else { return }
+        for index in progress.indices where progress[index].direction == direction { body(&progress[index]) }
+        progress.removeAll(where: \.isDone)
+    }
+}

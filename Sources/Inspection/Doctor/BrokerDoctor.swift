@@ -1,0 +1,193 @@
+package import AMQP
+package import Messages
+
+/// Looks at the broker through AMQP alone, with the credentials that the settings have.
+package struct BrokerDoctor: Sendable {
+    let connection: AMQPConnection
+    /// A connection of its own: a broker in an alarm reads nothing more from one that has published.
+    let publisher: AMQPConnection
+    let topology: Topology
+    let slices: SliceCount
+
+    package init(connection: AMQPConnection, publisher: AMQPConnection, topology: Topology, slices: SliceCount) {
+        self.connection = connection
+        self.publisher = publisher
+        self.topology = topology
+        self.slices = slices
+    }
+
+    package func examine() async -> [Diagnosis] {
+        var found = [await publishing()]
+        if found.exitCode == 0 {
+            found.append(await permissions())
+        } else {
+            found.append(
+                Diagnosis(.broker, "permissions", .unchecked, "nothing can be published", "mend publishing first"))
+        }
+        found += await exchanges()
+        found += await queues()
+        return found
+    }
+
+    // MARK: Alarms
+
+    /// A broker in an alarm takes connections and declarations, and nothing that is published.
+    private func publishing() async -> Diagnosis {
+        do {
+            let channel = try await publisher.openChannel(confirms: true)
+            let queue = try await channel.declareQueue(
+                AMQPQueueDeclaration(name: "", durable: false, exclusive: true, autoDelete: true)
+            ).name
+            let start = ContinuousClock.now
+            try await channel.publish(
+                AMQPMessage(body: "doctor"), exchange: "", routingKey: queue, mandatory: true, timeout: .seconds(5))
+            let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
+            await channel.close()
+            return Diagnosis(.broker, "publishing", .ok, "a message was confirmed after \(milliseconds) ms")
+        } catch {
+            if case .blocked(let reason) = publisher.state {
+                return Diagnosis(
+                    .broker, "publishing", .fault, "the broker is in an alarm and takes no messages: \(reason)",
+                    "make room on the broker's machine (rabbitmq-diagnostics alarms says which node); nothing is lost")
+            }
+            let advice =
+                error.code == .accessRefused
+                ? "allow the user to configure, write and read: rabbitmqctl set_permissions"
+                : "see the broker's log; rabbitmq-diagnostics alarms says whether it is short of memory or disk"
+            return Diagnosis(.broker, "publishing", .fault, "\(error)", advice)
+        }
+    }
+
+    // MARK: Permissions
+
+    /// Does what the cluster does, to things of its own.
+    private func permissions() async -> Diagnosis {
+        let advice =
+            "rabbitmqctl set_permissions -p <vhost> <user> '^\(topology.prefix)\\..*|^anonymous\\..*' '.*' '.*'"
+        let queue = "\(topology.prefix).doctor.\(UInt64.random(in: 0 ... .max))"
+        do {
+            let channel = try await publisher.openChannel(confirms: true)
+            try await channel.declareQueue(
+                AMQPQueueDeclaration(name: queue, durable: false, exclusive: true, autoDelete: true))
+            try await channel.bindQueue(queue, exchange: topology.realms, routingKey: "sluice.doctor")
+            // Keys that lead nowhere: only the right to publish is asked for.
+            for exchange in [topology.slices, topology.outcomes] {
+                try await channel.publish(
+                    AMQPMessage(body: "doctor"), exchange: exchange, routingKey: "sluice.doctor", mandatory: false,
+                    timeout: .seconds(5))
+            }
+            try await channel.publish(
+                AMQPMessage(body: "doctor"), exchange: topology.realms, routingKey: "sluice.doctor", mandatory: true,
+                timeout: .seconds(5))
+            guard let delivery = try await channel.get(queue: queue) else {
+                return Diagnosis(
+                    .broker, "permissions", .warning, "a message through \(topology.realms) did not arrive",
+                    "see the broker's log")
+            }
+            try await delivery.ack()
+            await channel.close()
+            return Diagnosis(.broker, "permissions", .ok, "may configure, write and read")
+        } catch {
+            switch error.code {
+            case .accessRefused: return Diagnosis(.broker, "permissions", .fault, "\(error)", advice)
+            case .notFound:
+                return Diagnosis(
+                    .broker, "permissions", .unchecked, "the exchanges are not there yet", "start the cluster first")
+            default: return Diagnosis(.broker, "permissions", .unchecked, "\(error)", "mend publishing first")
+            }
+        }
+    }
+
+    // MARK: Topology
+
+    private func exchanges() async -> [Diagnosis] {
+        let wanted: [(String, AMQPExchangeType)] = [
+            (topology.slices, .direct), (topology.terminations, .fanout), (topology.realms, .topic),
+            (topology.outcomes, .direct), (topology.presence, .fanout), (topology.dead, .fanout),
+        ]
+        var found: [Diagnosis] = []
+        for (name, type) in wanted {
+            let problem = await declared(name) { channel, passive throws(AMQPError) in
+                try await channel.declareExchange(name, type: type, passive: passive, record: false)
+            }
+            if let problem { found.append(problem) }
+        }
+        return found.isEmpty ? [Diagnosis(.broker, "exchanges", .ok, "\(wanted.count) as declared")] : found
+    }
+
+    private func queues() async -> [Diagnosis] {
+        var wanted = [
+            AMQPQueueDeclaration(name: topology.dead, durable: true, arguments: topology.deadQueueArguments),
+            AMQPQueueDeclaration(name: topology.outcomes, durable: true, arguments: topology.ownedQueueArguments),
+        ]
+        wanted += slices.all.map {
+            AMQPQueueDeclaration(name: topology.slice($0), durable: true, arguments: topology.ownedQueueArguments)
+        }
+        var found: [Diagnosis] = []
+        var idle: [String] = []
+        var deadLetters = 0
+        for queue in wanted {
+            var info: AMQPQueueInfo?
+            let problem = await declared(queue.name) { channel, passive throws(AMQPError) in
+                var queue = queue
+                queue.passive = passive
+                if passive { queue.arguments = [:] }
+                info = try await channel.declareQueue(queue, record: false)
+            }
+            if let problem { found.append(problem) }
+            guard let info else { continue }
+            if queue.name == topology.dead {
+                deadLetters = info.messageCount
+            } else if info.consumerCount == 0 {
+                idle.append("\(queue.name) (\(info.messageCount) waiting)")
+            }
+        }
+        if found.isEmpty { found.append(Diagnosis(.broker, "queues", .ok, "\(wanted.count) as declared")) }
+        if !idle.isEmpty {
+            found.append(
+                Diagnosis(
+                    .broker, "consumers", .fault, "nobody consumes \(Self.some(idle))",
+                    "start a worker for slices, a coordinator for outcomes"))
+        }
+        found.append(
+            deadLetters == 0
+                ? Diagnosis(.broker, "dead letters", .ok, "none")
+                : Diagnosis(
+                    .broker, "dead letters", .warning, "\(deadLetters) messages that nobody could use",
+                    "sluice dead-letters list"))
+        return found
+    }
+
+    /// Asks whether something exists, and whether it is as Sluice declares it; makes nothing that is not there.
+    private func declared(
+        _ name: String, _ declare: (_ channel: AMQPChannel, _ passive: Bool) async throws(AMQPError) -> Void
+    ) async -> Diagnosis? {
+        do {
+            // What goes wrong closes a channel, so each has its own.
+            let channel = try await connection.openChannel()
+            try await declare(channel, true)
+            try await declare(channel, false)
+            await channel.close()
+            return nil
+        } catch {
+            switch error.code {
+            case .notFound:
+                return Diagnosis(
+                    .broker, name, .fault, "\(name) does not exist",
+                    "start a worker or a coordinator, which declare everything; see that prefix and virtual host are right"
+                )
+            case .preconditionFailed:
+                return Diagnosis(
+                    .broker, name, .fault, "\(name) is declared otherwise: \(error)",
+                    "stop the cluster; when it is empty delete it, and start the cluster, which declares it again")
+            case .accessRefused:
+                return Diagnosis(.broker, name, .unchecked, "\(error)", "allow the user to configure it")
+            default: return Diagnosis(.broker, name, .fault, "\(error)", "see the broker's log")
+            }
+        }
+    }
+
+    static func some(_ names: [String]) -> String {
+        names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
+    }
+}

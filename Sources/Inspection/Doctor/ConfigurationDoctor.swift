@@ -1,0 +1,189 @@
+package import AMQP
+import Foundation
+package import Operations
+
+/// Looks at the settings: what nobody reads, and what is not safe.
+package struct ConfigurationDoctor: Sendable {
+    /// Variables beside the settings that Sluice's own programs read.
+    static let otherVariables: Set<String> = ["SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL"]
+
+    let configuration: SluiceConfiguration
+    let environment: [String: String]
+    /// The settings file, if one is named.
+    let file: String?
+    /// Where the admin token is looked for when no setting has it.
+    let tokenFile: String
+
+    package init(
+        configuration: SluiceConfiguration, environment: [String: String], file: String?, tokenFile: String
+    ) {
+        self.configuration = configuration
+        self.environment = environment
+        self.file = file
+        self.tokenFile = tokenFile
+    }
+
+    package func examine(broker: AMQPConfiguration) -> [Diagnosis] {
+        var found = unknownSettings() + secrets() + [brokerSafety(broker)]
+        if let publicURL = configuration.gatewayPublicURL { found.append(gateway(publicURL)) }
+        return found
+    }
+
+    // MARK: Names
+
+    private func unknownSettings() -> [Diagnosis] {
+        let known = Set(SluiceConfiguration().settings.map(\.key))
+        let variables = Set(known.map(SluiceConfiguration.environmentName)).union(Self.otherVariables)
+        var found: [Diagnosis] = []
+        for name in environment.keys.sorted() where name.hasPrefix("SLUICE_") && !variables.contains(name) {
+            // The tests' and the tools' own.
+            if name.hasPrefix("SLUICE_TEST_") || name.hasPrefix("SLUICE_BROKER_") { continue }
+            found.append(
+                Diagnosis(
+                    .configuration, "environment", .warning, "\(name) is no setting, and nobody reads it",
+                    Self.suggestion(name, among: variables)))
+        }
+        if let file {
+            do {
+                for key in SettingsFile.keys(in: try String(contentsOfFile: file, encoding: .utf8))
+                where !known.contains(key) {
+                    found.append(
+                        Diagnosis(
+                            .configuration, "file", .warning, "\(key) in \(file) is no setting, and nobody reads it",
+                            Self.suggestion(key, among: known)))
+                }
+            } catch {
+                found.append(
+                    Diagnosis(
+                        .configuration, "file", .fault, "\(file) cannot be read", "see that it exists and is readable"))
+            }
+        }
+        guard found.isEmpty else { return found }
+        return [Diagnosis(.configuration, "names", .ok, "every setting given is one that is read")]
+    }
+
+    /// The name that it is most like, if one is near.
+    static func suggestion(_ name: String, among known: Set<String>) -> String {
+        let near = known.map { (distance(name, $0), $0) }.min { $0 < $1 }
+        guard let near, near.0 <= 3 else { return "remove it; docs/operations.md lists the settings" }
+        return "did you mean \(near.1)?"
+    }
+
+    /// How many letters have to be changed, added or removed.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.utf8)
+        let right = Array(right.utf8)
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+
+    // MARK: Safety
+
+    private func secrets() -> [Diagnosis] {
+        var found: [Diagnosis] = []
+        let isLoopback = Self.isLoopback(configuration.coordinator.host)
+        if configuration.adminToken.isEmpty {
+            if !isLoopback {
+                found.append(
+                    Diagnosis(
+                        .configuration, "admin token", .fault,
+                        "the admin API listens on \(configuration.coordinator.host), and there is no admin.token",
+                        "set SLUICE_ADMIN_TOKEN to a long random text, the same for all coordinators"))
+            } else if !FileManager.default.fileExists(atPath: tokenFile) {
+                found.append(
+                    Diagnosis(
+                        .configuration, "admin token", .warning,
+                        "there is no admin.token, and no token file \(tokenFile)",
+                        "start a coordinator, which makes one up; or set admin.token or admin.token_file"))
+            } else {
+                found.append(privacy(of: tokenFile, "admin token"))
+            }
+        } else if configuration.adminToken.revealed.utf8.count < 16 {
+            found.append(
+                Diagnosis(
+                    .configuration, "admin token", .warning, "admin.token has fewer than 16 bytes",
+                    "take a longer one, such as from: openssl rand -hex 32"))
+        } else {
+            found.append(Diagnosis(.configuration, "admin token", .ok, "set"))
+        }
+        if let file { found.append(privacy(of: file, "settings file")) }
+        return found
+    }
+
+    private func privacy(of path: String, _ subject: String) -> Diagnosis {
+        guard let mode = FileFacts(path)?.mode else {
+            return Diagnosis(.configuration, subject, .fault, "\(path) cannot be looked at", "see who may read it")
+        }
+        guard mode & 0o077 != 0 else { return Diagnosis(.configuration, subject, .ok, "\(path) is private") }
+        let holdsSecret =
+            subject == "admin token"
+            || ((try? String(contentsOfFile: path, encoding: .utf8)).map { text in
+                let keys = SettingsFile.keys(in: text)
+                return keys.contains("admin.token") || keys.contains("amqp.url")
+            } ?? true)
+        guard holdsSecret else {
+            return Diagnosis(.configuration, subject, .ok, "\(path) holds no secret")
+        }
+        return Diagnosis(
+            .configuration, subject, mode & 0o004 != 0 ? .fault : .warning,
+            "\(path) holds a secret and can be read by others", "chmod 600 \(path), and change the secret")
+    }
+
+    private func brokerSafety(_ broker: AMQPConfiguration) -> Diagnosis {
+        let remote = broker.endpoints.first { !Self.isLoopback($0.host) }
+        let isGuest = if case .plain("guest", "guest") = broker.credentials { true } else { false }
+        switch (remote, isGuest, broker.tls) {
+        case (let remote?, true, _):
+            return Diagnosis(
+                .configuration, "broker", .fault, "\(remote) is used as guest, with the password that everybody knows",
+                "make a user of its own: rabbitmqctl add_user, and delete guest")
+        case (let remote?, _, nil):
+            return Diagnosis(
+                .configuration, "broker", .warning, "the connection to \(remote) is not encrypted",
+                "use amqps://, unless the network between is trusted")
+        case (_, _, let tls?) where !tls.verifiesPeer:
+            return Diagnosis(
+                .configuration, "broker", .warning, "the broker's certificate is not verified",
+                "verify it: docs/operations.md")
+        default: return Diagnosis(.configuration, "broker", .ok, remote == nil ? "on this machine" : "encrypted")
+        }
+    }
+
+    private func gateway(_ publicURL: String) -> Diagnosis {
+        let host = URLComponents(string: publicURL)?.host ?? ""
+        if publicURL.hasPrefix("http://"), !Self.isLoopback(host) {
+            return Diagnosis(
+                .configuration, "gateway", .warning, "clients are told to come to \(publicURL), which is not encrypted",
+                "put TLS in front of the gateway; tokens travel in URLs")
+        }
+        return Diagnosis(.configuration, "gateway", .ok, "clients come to \(publicURL)")
+    }
+
+    static func isLoopback(_ host: String) -> Bool {
+        if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+/// What the file system says of a file.
+struct FileFacts {
+    var mode: UInt32
+    var size: UInt64
+
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        mode = UInt32(status.st_mode)
+        size = UInt64(clamping: status.st_size)
+    }
+}

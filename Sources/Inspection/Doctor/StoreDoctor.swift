@@ -1,0 +1,144 @@
+import Foundation
+package import Messages
+package import Operations
+import Storage
+
+/// Looks at the store's files.
+package struct StoreDoctor: Sendable {
+    /// Free space below which something should be done, and below which it is late.
+    static let lowSpace: UInt64 = 2 << 30
+    static let noSpace: UInt64 = 256 << 20
+    /// A log this long means that something holds it: a long read, or an owner that cannot empty it.
+    static let longLog: UInt64 = 1 << 30
+
+    let url: Secret
+    let slices: SliceCount
+    /// Whether to read every page of every file.
+    let checksIntegrity: Bool
+
+    package init(url: Secret, slices: SliceCount, checksIntegrity: Bool) {
+        self.url = url
+        self.slices = slices
+        self.checksIntegrity = checksIntegrity
+    }
+
+    package func examine() async -> [Diagnosis] {
+        let readers: SliceReaders
+        do {
+            readers = try SliceReaders(url: url.revealed)
+        } catch {
+            return [Diagnosis(.store, "folder", .fault, error.message, "set store.url to what the workers have")]
+        }
+        var found = [space(readers.folder), privacy(readers.folder), await control(readers)]
+        found += await sliceFiles(readers)
+        return found
+    }
+
+    private func space(_ folder: String) -> Diagnosis {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else {
+            return Diagnosis(.store, "disk", .fault, "\(folder) cannot be looked at", "see that the disk is mounted")
+        }
+        let free = UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+        let text = "\(free >> 20) MiB free for \(folder)"
+        if free < Self.noSpace {
+            return Diagnosis(.store, "disk", .fault, text, "make room now: workers stop when a commit does not fit")
+        }
+        if free < Self.lowSpace { return Diagnosis(.store, "disk", .warning, text, "make room") }
+        return Diagnosis(.store, "disk", .ok, text)
+    }
+
+    private func privacy(_ folder: String) -> Diagnosis {
+        guard let facts = FileFacts(folder) else {
+            return Diagnosis(.store, "privacy", .fault, "\(folder) cannot be looked at", "see who may read it")
+        }
+        let open = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { name in
+            name.contains(".sqlite") && (FileFacts("\(folder)/\(name)")?.mode ?? 0) & 0o007 != 0
+        }
+        guard facts.mode & 0o007 != 0, let first = open.first else {
+            return Diagnosis(.store, "privacy", .ok, "others cannot read \(folder)")
+        }
+        return Diagnosis(
+            .store, "privacy", .warning, "everybody on this machine can read \(first) (\(open.count) such files)",
+            "chmod 700 \(folder)")
+    }
+
+    private func control(_ readers: SliceReaders) async -> Diagnosis {
+        do {
+            let recorded = try await readers.recordedSliceCount()
+            guard let recorded else {
+                return Diagnosis(
+                    .store, "control", .warning, "the store does not say how many slices the cluster has",
+                    "start a coordinator or a worker, which writes it down")
+            }
+            guard recorded == slices.value else {
+                return Diagnosis(
+                    .store, "control", .fault,
+                    "the cluster was created with \(recorded) slices, and the settings say \(slices.value)",
+                    "set SLUICE_SLICES=\(recorded); the number cannot be changed")
+            }
+            if checksIntegrity {
+                let problems = try await readers.controlProblems(limit: 3)
+                if let first = problems.first {
+                    return Diagnosis(
+                        .store, "control", .fault, "\(readers.controlFile) is damaged: \(first)",
+                        "stop the cluster and restore the file from a backup")
+                }
+            }
+            return Diagnosis(.store, "control", .ok, "\(recorded) slices\(checksIntegrity ? ", file sound" : "")")
+        } catch {
+            return Diagnosis(
+                .store, "control", .fault, "\(error)", "see that \(readers.controlFile) exists and may be read")
+        }
+    }
+
+    private func sliceFiles(_ readers: SliceReaders) async -> [Diagnosis] {
+        let existing = readers.slices
+        var found: [Diagnosis] = []
+        var realms = 0
+        for slice in existing where slice.value < slices.value {
+            do {
+                let reader = try await readers.reader(for: slice)
+                try await reader.forEachRealm { _ in realms += 1 }
+                if checksIntegrity, let first = try await reader.integrityProblems(limit: 3).first {
+                    found.append(
+                        Diagnosis(
+                            .store, "slice \(slice)", .fault, "\(readers.file(of: slice)) is damaged: \(first)",
+                            "stop the workers and restore the file from a backup"))
+                }
+            } catch {
+                found.append(
+                    Diagnosis(
+                        .store, "slice \(slice)", .fault, "\(error)",
+                        "see that the file may be read, and by which version"))
+            }
+            let log = FileFacts(readers.file(of: slice) + "-wal")?.size ?? 0
+            if log > Self.longLog {
+                found.append(
+                    Diagnosis(
+                        .store, "slice \(slice)", .warning, "its write-ahead log has \(log >> 20) MiB",
+                        "end what reads the store for long (verify, export, backups)"))
+            }
+        }
+        let beyond = existing.filter { $0.value >= slices.value }
+        if !beyond.isEmpty {
+            found.append(
+                Diagnosis(
+                    .store, "slices", .fault, "there are \(beyond.count) files of slices beyond \(slices.value - 1)",
+                    "set SLUICE_SLICES to what the cluster was created with"))
+        }
+        let present = existing.count - beyond.count
+        if present < slices.value {
+            found.append(
+                Diagnosis(
+                    .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
+                    "start a worker, which makes them; where there were more, restore them from a backup"))
+        }
+        guard found.isEmpty else { return found }
+        return [
+            Diagnosis(
+                .store, "slices", .ok,
+                "\(present) slices, \(realms) realms\(checksIntegrity ? ", files sound" : ", files not checked")")
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+import Messages
+import Storage
+
+/// Checks client files against the realm that they are of.
+struct ClientFileChecker {
+    let record: RealmRecord
+    /// From the history: what it has of each client file at least.
+    let highestClientVersion: [UInt64: UInt64]
+    let reciprocals: [UInt64: VersionSpan]
+
+    func check(_ file: ClientFileRecord, _ findings: inout FindingList) {
+        let name = "client file \(file.ident)"
+        if file.ident < 2 || file.ident >= record.nextIdent {
+            findings.add(.clientFiles, "\(name): idents go from 2 to below \(record.nextIdent)")
+        }
+        if file.file.salt == 0 { findings.add(.clientFiles, "\(name) has no salt") }
+        if file.generation > record.generation {
+            findings.add(
+                .clientFiles,
+                "\(name) is of generation \(file.generation), and the realm of \(record.generation)")
+            return
+        }
+        if file.state == .resetRequired, file.generation == record.generation, file.campaign == nil {
+            findings.add(.clientFiles, "\(name) must reset and belongs to no campaign")
+        }
+        // Versions of an earlier generation's history cannot be compared with this one's.
+        guard file.generation == record.generation else { return checkOutdated(file, name, &findings) }
+        let latest = record.latest.version
+        for (what, version) in [
+            ("has seen", file.seenServerVersion), ("has uploaded on", file.upload.serverVersion),
+            ("has locked", file.lockedServerVersion),
+        ] where version > latest {
+            findings.add(.clientFiles, "\(name) \(what) server version \(version); the latest is \(latest)")
+        }
+        if let highest = highestClientVersion[file.ident], highest > file.upload.clientVersion {
+            findings.add(
+                .clientFiles,
+                "\(name) is recorded up to its version \(file.upload.clientVersion); the history has its \(highest)")
+        }
+        if let span = reciprocals[file.ident], span.last > latest {
+            findings.add(
+                .reciprocals, "\(name) has reciprocals up to version \(span.last); the latest is \(latest)")
+        }
+        if file.state == .live, let span = reciprocals[file.ident], span.first <= file.upload.serverVersion {
+            findings.add(
+                .reciprocals,
+                "\(name) has reciprocals from version \(span.first); its window begins after \(file.upload.serverVersion)"
+            )
+        }
+    }
+
+    private func checkOutdated(_ file: ClientFileRecord, _ name: String, _ findings: inout FindingList) {
+        if file.state == .live {
+            findings.add(
+                .clientFiles, "\(name) is live, and of generation \(file.generation) instead of \(record.generation)")
+        }
+        if reciprocals[file.ident] != nil {
+            findings.add(.reciprocals, "\(name) is of an earlier generation and has reciprocals")
+        }
+    }
+}

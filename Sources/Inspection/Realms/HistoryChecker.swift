@@ -1,0 +1,70 @@
+import Messages
+import Storage
+
+/// Checks a history's books, entry by entry in order.
+struct HistoryChecker {
+    let record: RealmRecord
+    /// Of each client file that wrote something, the last of its own versions.
+    private(set) var highestClientVersion: [UInt64: UInt64] = [:]
+    private var previous: HistoryRecord?
+    private var formerSalts: Set<UInt64> = []
+
+    init(record: RealmRecord) { self.record = record }
+
+    mutating func check(_ entry: HistoryRecord, _ findings: inout FindingList) {
+        let version = entry.version
+        if let previous {
+            if version != previous.version &+ 1 {
+                findings.add(.continuity, "version \(previous.version) is followed by \(version)")
+            }
+            let expected = previous.cumulativeBytes &+ UInt64(entry.changeset.count)
+            if entry.cumulativeBytes != expected {
+                findings.add(
+                    .continuity,
+                    "version \(version) counts \(entry.cumulativeBytes) bytes of history; expected \(expected)")
+            }
+            if entry.salt != previous.salt {
+                formerSalts.insert(previous.salt)
+                if formerSalts.contains(entry.salt) {
+                    findings.add(.continuity, "version \(version) has a salt that an earlier owner had laid down")
+                }
+            }
+        }
+        if entry.salt == 0 { findings.add(.continuity, "version \(version) has no salt") }
+        checkAuthor(entry, &findings)
+        previous = entry
+    }
+
+    private mutating func checkAuthor(_ entry: HistoryRecord, _ findings: inout FindingList) {
+        let version = entry.version
+        switch entry.originFile {
+        case 0: findings.add(.continuity, "version \(version) has no author")
+        case 1:
+            if entry.clientVersion != 0 {
+                findings.add(
+                    .continuity, "version \(version) is the server's and has client version \(entry.clientVersion)")
+            }
+        case let file:
+            if let last = highestClientVersion[file], entry.clientVersion <= last {
+                findings.add(
+                    .continuity,
+                    "version \(version) is client file \(file)'s version \(entry.clientVersion), after its \(last)")
+            }
+            highestClientVersion[file] = max(highestClientVersion[file] ?? 0, entry.clientVersion)
+        }
+    }
+
+    func finish(_ findings: inout FindingList) {
+        guard let previous else { return }
+        if previous.version == record.latest.version, previous.salt != record.latest.salt {
+            findings.add(.continuity, "the latest version, \(previous.version), has another salt in the history")
+        }
+        if record.historyBase == 0, previous.version == record.latest.version,
+            previous.cumulativeBytes != record.historyBytes
+        {
+            findings.add(
+                .continuity,
+                "the history has \(previous.cumulativeBytes) bytes; the realm's heading says \(record.historyBytes)")
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Changesets
+import Foundation
+import Messages
+import RealmState
+import Storage
+
+/// A realm that is made anew from changesets, to be compared with another. Its objects are in a store of its own, so that
+/// memory stays bounded however large it grows.
+final class ScratchRealm {
+    /// Objects in memory, changes per commit, and the bytes of history up to which the store is in memory too.
+    private static let maxObjects = 50_000
+    private static let maxChanges = 5_000
+    static let maxBytesInMemory: UInt64 = 64 << 20
+
+    private(set) var state = RealmState(schema: Schema(), residency: .partial)
+    private let store: any SliceStore
+    private let epoch: Epoch
+    private let folder: String?
+    private let id = RealmID(1)
+    private var pendingChanges = 0
+
+    /// - Parameter historyBytes: how much is going to be applied.
+    init(historyBytes: UInt64) async throws {
+        var url = "sqlite::memory:"
+        var folder: String?
+        if historyBytes > Self.maxBytesInMemory {
+            let path = FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path
+            url = "sqlite:\(path)"
+            folder = path
+        }
+        self.folder = folder
+        stores = try SliceStores.open(url: url)
+        store = try await stores.store(for: SliceNumber(0))
+        guard case .owned(let epoch) = try await store.claim(by: "verify", now: 0, leaseUntil: 1 << 60, gone: nil)
+        else { throw InspectionError(.corrupt, "the scratch store cannot be used") }
+        self.epoch = epoch
+    }
+
+    private let stores: SliceStores
+
+    deinit {
+        if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    func apply(_ changeset: Changeset) async throws {
+        try await load(RealmState.addresses(touchedBy: changeset))
+        try state.apply(changeset)
+        pendingChanges += changeset.instructions.count
+        if pendingChanges >= Self.maxChanges { try await flush() }
+    }
+
+    func flush() async throws {
+        pendingChanges = 0
+        let changes = state.takeChanges()
+        var batch = SliceBatch()
+        for table in changes.erasedTables {
+            batch.tableRemovals.append(SliceBatch.TableRemoval(realm: id, table: table.rawValue))
+        }
+        for (table, key) in changes.erased {
+            batch.objects.append(
+                SliceBatch.ObjectChange(realm: id, row: ObjectRow(table: table.rawValue, key: key), body: nil))
+        }
+        for (table, key, object) in changes.upserted {
+            let row = ObjectRow(table: table.rawValue, key: key)
+            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: object.encoded()))
+        }
+        if !batch.isEmpty { try await store.commit(batch, epoch: epoch) }
+        state.trimCache(to: Self.maxObjects)
+    }
+
+    /// Those of the objects that exist. Call `flush` before.
+    func objects(_ addresses: [ObjectAddress]) async throws -> [ObjectAddress: StoredObject] {
+        var rows: [ObjectRow: ObjectAddress] = [:]
+        for address in addresses {
+            guard let table = state.schema.table(address.className)?.id else { continue }
+            rows[ObjectRow(table: table.rawValue, key: address.key)] = address
+        }
+        var result: [ObjectAddress: StoredObject] = [:]
+        for (row, body) in try await store.objects(in: id, at: Array(rows.keys)) {
+            if let address = rows[row] { result[address] = try StoredObject(decoding: body) }
+        }
+        return result
+    }
+
+    /// Visits the addresses of all objects in pages. Call `flush` before.
+    func forEachPage(_ body: ([ObjectAddress]) async throws -> Void) async throws {
+        var last: ObjectRow?
+        while true {
+            let page = try await store.objects(in: id, after: last, maxBytes: 1 << 20)
+            guard let end = page.last else { return }
+            try await body(
+                page.compactMap { row, _ in
+                    state.schema.table(TableID(rawValue: row.table)).map { ObjectAddress($0.name, row.key) }
+                })
+            last = end.row
+        }
+    }
+
+    private func load(_ addresses: Set<ObjectAddress>) async throws {
+        let missing = addresses.filter { !state.isLoaded($0) }
+        guard !missing.isEmpty else { return }
+        let found = try await objects(Array(missing))
+        for address in missing { state.load(address, found[address]) }
+    }
+}

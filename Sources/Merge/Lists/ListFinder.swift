@@ -1,0 +1,90 @@
+/// Finds the lists of a run that `ListMerge` can merge as a whole: both sides insert, erase and assign elements there by
+/// index, and nobody does anything else to the list, to what is in its elements, or to what it is in.
+struct ListFinder {
+    struct List {
+        /// The positions of its live operations.
+        var local: [UInt32] = []
+        var incoming: [UInt32] = []
+        /// Something else is done here, or below.
+        fileprivate var isBlocked = false
+        /// Anything is done here, so that a list further below is in something that changes.
+        fileprivate var blocksBelow = false
+    }
+
+    /// From when on it costs less than to merge each operation with each.
+    struct Threshold {
+        /// An estimate: an operation merged as part of a whole costs as much as about a hundred meetings.
+        static let standard = Threshold(pairsPerOperation: 128)
+        static let none = Threshold(pairsPerOperation: 0)
+
+        var pairsPerOperation: Int
+
+        func isReached(_ local: Int, _ incoming: Int) -> Bool {
+            local > 0 && incoming > 0 && local * incoming >= pairsPerOperation * (local + incoming)
+        }
+    }
+
+    let threshold: Threshold
+
+    /// - Parameter window: the positions of the local operations that take part in the run.
+    func lists(
+        local: OperationList, _ window: Range<Int>, incoming: OperationList, _ index: ConflictIndex, _ steps: PathSteps
+    ) -> [List] {
+        let erasures: [OperationCode] = [.eraseTable, .eraseColumn]
+        guard incoming.operations.count > threshold.pairsPerOperation,
+            !erasures.contains(where: { local.mayContain($0) || incoming.mayContain($0) })
+        else { return [] }
+        let theirs = Self.listOperations(in: incoming, incoming.operations.indices)
+        guard theirs.contains(where: { $0 > threshold.pairsPerOperation }) else { return [] }
+        let ours = Self.listOperations(in: local, window)
+        let isHot = zip(ours, theirs).map { threshold.isReached($0, $1) }
+        guard isHot.contains(true) else { return [] }
+
+        var lists: [UInt32: List] = [:]
+        func add(_ side: OperationList, _ positions: Range<Int>, _ append: (inout List, UInt32) -> Void) {
+            for position in positions {
+                let operation = side.operations[position]
+                let object = Int(operation.object.number)
+                guard operation.isLive, object < isHot.count, isHot[object] else { continue }
+                index.visitPath(of: operation, steps) { node, level, isHome in
+                    if isHome, operation.isElementOperation, operation.depth == level &+ 1 {
+                        append(&lists[node, default: List()], UInt32(truncatingIfNeeded: position))
+                    } else {
+                        lists[node, default: List()].isBlocked = true
+                    }
+                    if isHome { lists[node, default: List()].blocksBelow = true }
+                }
+            }
+        }
+        add(local, window) { $0.local.append($1) }
+        add(incoming, incoming.operations.indices) { $0.incoming.append($1) }
+        return lists.filter { node, list in
+            !list.isBlocked && threshold.isReached(list.local.count, list.incoming.count)
+                && !index.hasAncestor(of: node) { lists[$0]?.blocksBelow ?? false }
+        }.values.sorted { $0.incoming[0] < $1.incoming[0] }
+    }
+
+    /// How many there are in each object; 0 for an object that is erased.
+    private static func listOperations(in side: OperationList, _ positions: Range<Int>) -> [Int] {
+        var counts: [Int] = []
+        var erased: [Int] = []
+        for operation in side.operations[positions] where operation.object != .none && operation.isLive {
+            let object = Int(operation.object.number)
+            if operation.code == .eraseObject { erased.append(object) }
+            guard operation.isElementOperation else { continue }
+            if object >= counts.count {
+                counts.append(contentsOf: repeatElement(0, count: object + 1 - counts.count))
+            }
+            counts[object] += 1
+        }
+        for object in erased where object < counts.count { counts[object] = 0 }
+        return counts
+    }
+}
+
+extension Operation {
+    /// Whether it inserts, erases or assigns a list's element.
+    fileprivate var isElementOperation: Bool {
+        endsInIndex && (code == .arrayInsert || code == .arrayErase || code == .update)
+    }
+}

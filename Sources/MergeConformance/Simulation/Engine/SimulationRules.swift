@@ -1,0 +1,17 @@
+package import Merge
+package import RealmState
+
+/// What the simulated peers agree on.
+package enum SimulationRules: String, CaseIterable, Sendable {
+    /// What our own peers can do: every deviation of merge-rules.md section 15, in merging, applying and recording.
+    case convergent
+    /// Exactly what realm-core does, its weaknesses included.
+    case stock
+    /// Convergent merging with the recorder and applier of stock clients, for realms that both kinds of peers share.
+    case mixed
+
+    package var merge: MergeCompatibility { self == .stock ? .stockClients : .convergent }
+    package var apply: ApplyCompatibility { self == .convergent ? .ownPeers : .stockClients }
+    /// Whether a peer's timestamps never fall (spec: merge-rules.md, 7.5), whatever its clock does.
+    var stampsAscend: Bool { self != .stock }
+}

@@ -1,0 +1,169 @@
+import Changesets
+import Merge
+package import RealmState
+
+/// One client file (spec: merge-rules.md, section 13).
+package struct SimulatedClient: Sendable {
+    struct Entry: Sendable {
+        var version: UInt64
+        var isLocal: Bool
+        var timestamp: UInt64
+        /// The last server version that was integrated when this one was made.
+        var serverVersion: UInt64
+        /// As it was recorded; this is what is uploaded.
+        var changeset: [UInt8]
+        /// As what came from the server has left it; nil while that has not changed it.
+        var reciprocal: [UInt8]?
+    }
+
+    let ident: UInt64
+    package internal(set) var state: RealmState
+    var version: UInt64 = 1
+    var entries: [Entry] = []
+    /// Entries up to here have been trimmed.
+    var historyBase: UInt64 = 1
+    var progress = SyncProgress()
+    var clock: UInt64
+    var lastStamp: UInt64 = 0
+    var session: SimulatedSession
+    var lastUpload: SimulatedUpload?
+    let engine: SimulatedEngine
+
+    init(ident: UInt64, engine: SimulatedEngine, clock: UInt64 = 1_000) {
+        self.ident = ident
+        self.engine = engine
+        self.clock = clock
+        state = RealmState(compatibility: engine.rules.apply)
+        session = SimulatedSession(progress)
+    }
+
+    // MARK: Writing
+
+    mutating func write(_ edits: [Edit]) {
+        var transaction = RecordingTransaction(taking: &state)
+        for edit in edits { transaction.make(edit) }
+        append(transaction.commit(returningTo: &state))
+    }
+
+    mutating func append(_ changeset: [UInt8]) {
+        lastStamp = engine.rules.stampsAscend ? max(clock, lastStamp) : clock
+        version += 1
+        entries.append(
+            Entry(
+                version: version, isLocal: true, timestamp: lastStamp, serverVersion: progress.downloadServerVersion,
+                changeset: changeset, reciprocal: nil))
+    }
+
+    // MARK: Uploading
+
+    /// Sends what comes next, of at most so many history entries; nothing if there is nothing to say.
+    mutating func upload(entries limit: Int) {
+        let next = entries.drop { $0.version <= session.uploadCursor.clientVersion }.prefix(limit)
+        let scanned = next.map { entry in
+            ClientHistoryEntry(
+                version: entry.version, isLocal: entry.isLocal, size: entry.changeset.count,
+                serverVersion: entry.serverVersion)
+        }
+        let planner = UploadPlanner(after: session.uploadCursor)
+        guard let batch = planner.next(scanned, downloadServerVersion: progress.downloadServerVersion) else { return }
+        let sent = next.filter { batch.versions.contains($0.version) }
+        let upload = SimulatedUpload(
+            header: UploadHeader(
+                progress: batch.progress, lockedServerVersion: batch.lockedServerVersion,
+                follows: session.uploadCursor.clientVersion),
+            entries: sent.map { entry in
+                UploadEntry(
+                    cursor: UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion),
+                    originTimestamp: entry.timestamp, originFileIdent: 0)
+            },
+            changesets: sent.map(\.changeset))
+        session.uploadCursor = batch.progress
+        session.uploads.append(upload)
+        lastUpload = upload
+    }
+
+    // MARK: Downloading
+
+    mutating func integrate(_ download: SimulatedDownload) throws(SimulationFailure) {
+        let integration: DownloadIntegration
+        do throws(ProtocolViolation) {
+            integration = try DownloadIntegration(
+                download.progress, entries: download.entries, progress: progress, order: .strict,
+                ownFileIdent: ident, newestLocalVersion: version)
+        } catch {
+            throw SimulationFailure(.versionsAreKept, "file \(ident) refuses a download: \(error)")
+        }
+        let changesets = try download.changesets.map { bytes throws(SimulationFailure) in
+            try read(bytes, "a download of file \(ident)")
+        }
+        var result = TransformResult(incoming: changesets, modifiedLocal: [])
+        if let base = integration.windowBase(historyBase: historyBase) {
+            result = try engine.merge(
+                integration.incoming(changesets, historyBase: historyBase), over: try window(after: base),
+                current: version, on: .client)
+        }
+        let outcome = integration.finish(result)
+        try apply(outcome.apply, to: &state, "file \(ident)")
+        for reciprocal in outcome.reciprocals {
+            guard let index = entries.firstIndex(where: { $0.version == reciprocal.version }) else { continue }
+            entries[index].reciprocal = reciprocal.changeset.encoded()
+        }
+        progress = outcome.progress
+        version += 1
+        entries.append(
+            Entry(
+                version: version, isLocal: false, timestamp: outcome.remote?.originTimestamp ?? 0,
+                serverVersion: progress.downloadServerVersion, changeset: [], reciprocal: nil))
+        trim()
+    }
+
+    private func window(after base: UInt64) throws(SimulationFailure) -> [LocalChangeset] {
+        var window: [LocalChangeset] = []
+        for entry in entries where entry.version > base && entry.isLocal && !entry.changeset.isEmpty {
+            window.append(
+                LocalChangeset(
+                    version: entry.version, originTimestamp: entry.timestamp, originFileIdent: ident,
+                    changeset: try read(entry.reciprocal ?? entry.changeset, "version \(entry.version) of \(ident)")))
+        }
+        return window
+    }
+
+    private mutating func trim() {
+        let scanned = entries.map { entry in
+            ClientHistoryEntry(
+                version: entry.version, isLocal: entry.isLocal, size: entry.changeset.count,
+                serverVersion: entry.serverVersion)
+        }
+        let base = HistoryTrimming.base(scanned, downloadClientVersion: progress.downloadClientVersion)
+        // What the upload scan has not seen yet has to stay, whatever the merge needs.
+        let end = min(base, session.uploadCursor.clientVersion, progress.uploadClientVersion)
+        guard end > historyBase else { return }
+        entries.removeAll { $0.version <= end }
+        historyBase = end
+    }
+
+    // MARK: Connections and resets
+
+    /// What was on its way is lost; what was stored is where both sides go on.
+    mutating func reconnect() { session = SimulatedSession(progress) }
+
+    /// The realm after a client reset in discard mode: the server's state under a new file identifier, and nothing of
+    /// its own.
+    func discarded(ident: UInt64, state: RealmState, serverVersion: UInt64) -> SimulatedClient {
+        var client = SimulatedClient(ident: ident, engine: engine, clock: clock)
+        client.state = state
+        client.lastStamp = lastStamp
+        client.version = version + 1
+        client.historyBase = version
+        client.progress.downloadServerVersion = serverVersion
+        client.progress.latestServerVersion = serverVersion
+        client.progress.uploadServerVersion = serverVersion
+        client.session = SimulatedSession(client.progress)
+        client.entries = [
+            Entry(
+                version: client.version, isLocal: true, timestamp: 0, serverVersion: serverVersion, changeset: [],
+                reciprocal: nil)
+        ]
+        return client
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import Foundation
+import NIOCore
+import Storage
+
+struct CampaignsPlan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Show whom a termination would make reset, and what is known to be at risk. Changes nothing.",
+        discussion: """
+            The server knows which client realms there are, when each was last heard of, and what waits in the queues. It does
+            not know what a device that is offline has written since: only the device does, until it resets and says how that
+            ended. An idle session is heard of when it begins and when it uploads, not in between.
+            """)
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "The app.") var app: String
+    @Option(help: "List so many of the client realms that were not seen for longest.") var limit = 20
+
+    func run() async throws {
+        try await reportingFailures {
+            let client = try AdminClient(try await cluster.load())
+            let plan: PlanDocument = try await client.get(
+                "/apps/\(app.pathSegment)/termination-plan?limit=\(limit)", timeout: .seconds(600))
+            output.json ? try Printing.json(plan) : show(plan)
+        }
+    }
+
+    private func show(_ plan: PlanDocument) {
+        Printing.line(
+            """
+            a termination of \(plan.app) now (sync \(plan.syncState), generation \(plan.generation))
+
+            would reset    \(plan.clientRealms) client realms of \(plan.realms) realms; \(plan.writers) of them have ever uploaded
+            not counted    \(plan.alreadyResetting) that an earlier campaign makes reset
+            recovery       \(plan.clientRecovery ? "allowed: clients keep their unsynced changes if they can" : "off: clients discard or keep a backup")
+            on the way     \(plan.waiting.ready) messages ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
+            """)
+        if !plan.waiting.unknownSlices.isEmpty {
+            let slices = plan.waiting.unknownSlices.map(String.init).joined(separator: ", ")
+            Printing.line("               slices \(slices) have no owner or no queue: what waits there is not known")
+        }
+        Printing.line(
+            "not known      what \(plan.offlineWriters) writers that were not seen for an hour have written since\n")
+        var ages = Table("LAST SEEN", "CLIENT REALMS", "WRITERS")
+        for age in plan.lastSeen { ages.row(Self.text(age.within), "\(age.clientRealms)", "\(age.writers)") }
+        Printing.line(ages.rendered())
+        var platforms = Table("PLATFORM", "CLIENT REALMS")
+        for platform in plan.platforms { platforms.row(platform.platform, "\(platform.clientRealms)") }
+        Printing.line("\n" + platforms.rendered())
+        var listed = Table("CLIENT FILE", "PARTITION", "USER", "PLATFORM", "LAST SEEN", "UPLOADED", "BEHIND")
+        for realm in plan.listed {
+            listed.row(
+                "\(realm.clientFile)", realm.partition.oneLine, realm.user.oneLine, realm.platform,
+                Printing.age(ofUnixMilliseconds: realm.lastSeen), realm.hasUploaded ? "yes" : "no", "\(realm.behind)")
+        }
+        Printing.line("\n" + listed.rendered())
+    }
+
+    private static func text(_ within: UInt64?) -> String {
+        switch within {
+        case nil: "longer ago"
+        case let seconds? where seconds < 3600: "within \(seconds / 60) min"
+        case let seconds? where seconds <= 86_400: "within \(seconds / 3600) h"
+        case let seconds?: "within \(seconds / 86_400) d"
+        }
+    }
+}
+
+/// What GET apps/{app}/termination-plan answers (docs/admin-api.md).
+struct PlanDocument: Codable {
+    struct Age: Codable {
+        var within: UInt64?
+        var clientRealms: Int
+        var writers: Int
+    }
+
+    struct Platform: Codable {
+        var platform: String
+        var clientRealms: Int
+    }
+
+    struct ClientRealm: Codable {
+        var partition: String
+        var slice: Int
+        var clientFile: UInt64
+        var user: String
+        var platform: String
+        var lastSeen: UInt64
+        var hasUploaded: Bool
+        var behind: UInt64
+    }
+
+    struct Waiting: Codable {
+        var ready: Int
+        var unacknowledged: Int
+        var unknownSlices: [Int]
+    }
+
+    var app: String
+    var syncState: String
+    var clientRecovery: Bool
+    var generation: UInt64
+    var at: UInt64
+    var realms: Int
+    var clientRealms: Int
+    var writers: Int
+    var alreadyResetting: Int
+    var lastSeen: [Age]
+    var platforms: [Platform]
+    var waiting: Waiting
+    var offlineWriters: Int
+    var listed: [ClientRealm]
+}

@@ -1,0 +1,125 @@
+import AMQP
+import ArgumentParser
+import Foundation
+import Inspection
+import Messages
+import Operations
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at settings, broker, store, clocks and processes: what is wrong, and what to do.",
+        discussion: """
+            Looks with the settings that this shell has, which should be those of the processes. Changes nothing: queues that
+            are missing are not made.
+
+            With --management-url the broker's management plugin is asked too: version, alarms of every node, policies.
+            With --operations-url the readiness of a process is asked; repeat it for several.
+
+            Exit codes: 0 all well, 1 warnings, 2 faults. What could not be looked at does not count.
+            """)
+
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "The broker's management plugin, http://host:15672 (SLUICE_MANAGEMENT_URL).")
+    var managementURL: String?
+    @Option(help: "Where a process answers /ready, http://host:port.") var operationsURL: [String] = []
+    @Flag(help: "Do not read every page of the store's files.") var skipIntegrity = false
+
+    func run() async throws {
+        try await reportingFailures {
+            var diagnoses: [Diagnosis] = []
+            do {
+                let settings = try await cluster.load()
+                diagnoses = try await examine(settings)
+            } catch let failure as CommandFailure where failure.kind == .badInput {
+                diagnoses = [
+                    Diagnosis(
+                        .configuration, "settings", .fault, failure.message, "docs/operations.md lists the settings")
+                ]
+            }
+            try show(diagnoses)
+            if diagnoses.exitCode != 0 { throw ExitCode(diagnoses.exitCode) }
+        }
+    }
+
+    private func examine(_ settings: ClusterSettings) async throws -> [Diagnosis] {
+        let environment = ProcessInfo.processInfo.environment
+        let configuration = settings.configuration
+        let slices = try settings.sliceCount()
+        var amqp: AMQPConfiguration
+        do throws(AMQPError) {
+            amqp = try AMQPConfiguration(url: configuration.amqpURL.revealed)
+        } catch {
+            throw CommandFailure(.badInput, "amqp.url: \(error)")
+        }
+        amqp.connectionName = "sluice doctor"
+        let file = cluster.config ?? environment["SLUICE_CONFIG"]
+        var found = ConfigurationDoctor(
+            configuration: configuration, environment: environment, file: file?.isEmpty == false ? file : nil,
+            tokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile
+        ).examine(broker: amqp)
+
+        let management = managementURL ?? environment["SLUICE_MANAGEMENT_URL"]
+        let store = StoreDoctor(url: configuration.storeURL, slices: slices, checksIntegrity: !skipIntegrity)
+        let process = ProcessDoctor(settings: settings, operationsURLs: operationsURL)
+        async let stored = store.examine()
+        async let processes = process.examine()
+        found += await broker(amqp, settings, slices)
+        found += await ManagementDoctor(
+            url: management, amqp: amqp, topology: settings.topology, slices: slices
+        ).examine()
+        found += await stored
+        found += await processes
+        return found
+    }
+
+    private func broker(_ amqp: AMQPConfiguration, _ settings: ClusterSettings, _ slices: SliceCount) async
+        -> [Diagnosis]
+    {
+        let place = amqp.endpoints.map(\.description).joined(separator: ", ")
+        let connection = AMQPConnection(configuration: amqp, logger: settings.quietLogger)
+        let publisher = AMQPConnection(configuration: amqp, logger: settings.quietLogger)
+        do {
+            try await connection.start()
+            try await publisher.start()
+        } catch {
+            let advice =
+                error.code == .authenticationFailed
+                ? "see that user, password and virtual host in amqp.url are right"
+                : "see that the broker runs, and that amqp.url is right"
+            return [Diagnosis(.broker, "connection", .fault, "\(error)", advice)]
+        }
+        var found = [Diagnosis(.broker, "connection", .ok, "\(place), virtual host \(amqp.virtualHost)")]
+        found += await BrokerDoctor(
+            connection: connection, publisher: publisher, topology: settings.topology, slices: slices
+        ).examine()
+        let heartbeat = settings.configuration.heartbeatInterval
+        found += await PresenceDoctor(connection: connection, topology: settings.topology, slices: slices)
+            .examine(for: heartbeat * 2 + .seconds(1))
+        await connection.close()
+        await publisher.close()
+        return found
+    }
+
+    private func show(_ diagnoses: [Diagnosis]) throws {
+        if output.json { return try Printing.json(diagnoses) }
+        for diagnosis in diagnoses {
+            let level = diagnosis.level.rawValue.uppercased()
+            Printing.line(
+                "\(level.padded(9))  \(diagnosis.area.rawValue.padded(13))  \(diagnosis.subject.oneLine): "
+                    + diagnosis.finding.oneLine)
+            if let advice = diagnosis.advice {
+                Printing.line(String(repeating: " ", count: 26) + "-> \(advice.oneLine)")
+            }
+        }
+        func count(_ level: Diagnosis.Level) -> Int { diagnoses.count { $0.level == level } }
+        Printing.note(
+            "\(count(.ok)) ok, \(count(.warning)) warnings, \(count(.fault)) faults, \(count(.unchecked)) not looked at"
+        )
+    }
+}
+
+extension String {
+    func padded(_ width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

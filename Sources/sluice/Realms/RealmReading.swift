@@ -1,0 +1,150 @@
+import ArgumentParser
+import Foundation
+import Messages
+import Storage
+
+/// A realm as the commands show it.
+struct RealmLine: Encodable {
+    var app: String
+    var partition: String
+    var slice: Int
+    var generation: UInt64
+    var version: UInt64
+    var historyBase: UInt64
+    var historyBytes: UInt64
+    var objects: Int?
+    var clientFiles: [String: Int]
+    var files: [ClientFileLine]?
+
+    init(_ record: RealmRecord, _ reader: any SliceReader, countingObjects: Bool) async throws {
+        app = record.name.app
+        partition = record.name.partition
+        slice = reader.slice.value
+        generation = record.generation
+        version = record.latest.version
+        historyBase = record.historyBase
+        historyBytes = record.historyBytes
+        objects = countingObjects ? try await reader.objectCount(in: record.id) : nil
+        clientFiles = Dictionary(
+            uniqueKeysWithValues: try await reader.clientFileCounts(in: record.id).map { ($0.rawValue, $1) })
+    }
+
+    var clientFilesText: String {
+        clientFiles.isEmpty
+            ? "-" : clientFiles.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+}
+
+/// A client file without its salt.
+struct ClientFileLine: Encodable {
+    var clientFile: UInt64
+    var user: String
+    var state: String
+    var generation: UInt64
+    var campaign: String?
+    var clientVersion: UInt64
+    var serverVersion: UInt64
+    /// How many versions it has not been seen to have.
+    var behind: UInt64?
+    var lastSeen: UInt64
+    var userAgent: String
+    var supersededBy: UInt64?
+
+    init(_ record: ClientFileRecord, of realm: RealmRecord) {
+        clientFile = record.ident
+        user = record.user
+        state = record.state.rawValue
+        generation = record.generation
+        campaign = record.campaign
+        clientVersion = record.upload.clientVersion
+        serverVersion = record.seenServerVersion
+        behind =
+            record.generation == realm.generation && record.seenServerVersion <= realm.latest.version
+            ? realm.latest.version - record.seenServerVersion : nil
+        lastSeen = record.lastSeen
+        userAgent = record.userAgent
+        supersededBy = record.supersededBy
+    }
+}
+
+struct RealmsList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List realms, slice by slice.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "At most so many.") var limit = 1000
+
+    private struct Enough: Error {}
+
+    func run() async throws {
+        try await reportingFailures {
+            guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
+            let realms = try StoredRealms(try await cluster.load())
+            var lines: [RealmLine] = []
+            var isCut = false
+            do {
+                try await realms.forEach(app: app) { record, reader in
+                    guard lines.count < limit else { throw Enough() }
+                    lines.append(try await RealmLine(record, reader, countingObjects: false))
+                }
+            } catch is Enough {
+                isCut = true
+            }
+            if output.json { return try Printing.json(lines) }
+            var table = Table(
+                "APP", "PARTITION", "SLICE", "GENERATION", "VERSION", "BASE", "HISTORY BYTES", "CLIENT FILES")
+            for line in lines {
+                table.row(
+                    line.app, line.partition.oneLine, "\(line.slice)", "\(line.generation)", "\(line.version)",
+                    "\(line.historyBase)", "\(line.historyBytes)", line.clientFilesText)
+            }
+            Printing.line(table.rendered())
+            if isCut { Printing.note("there are more: --limit") }
+        }
+    }
+}
+
+struct RealmsShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one realm with its client files.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var realm: RealmOptions
+    @Option(help: "At most so many client files.") var limit = 1000
+
+    func run() async throws {
+        try await reportingFailures {
+            let reader = try await StoredRealms(try await cluster.load()).reader(of: realm.name)
+            let line = try await reader.snapshot { () -> RealmLine in
+                guard let record = try await reader.realm(realm.name) else { throw StoredRealms.missing(realm.name) }
+                var line = try await RealmLine(record, reader, countingObjects: true)
+                line.files = try await reader.clientFiles(in: record.id, after: 0, limit: max(1, limit)).map {
+                    ClientFileLine($0, of: record)
+                }
+                return line
+            }
+            output.json ? try Printing.json(line) : show(line)
+        }
+    }
+
+    private func show(_ line: RealmLine) {
+        Printing.line(
+            """
+            realm        \(line.app) \(line.partition.oneLine), slice \(line.slice)
+            version      \(line.version), generation \(line.generation), history after \(line.historyBase) (\(line.historyBytes) bytes)
+            objects      \(line.objects ?? 0)
+            client files \(line.clientFilesText)
+
+            """)
+        var table = Table(
+            "CLIENT FILE", "USER", "STATE", "GENERATION", "CLIENT VERSION", "SERVER VERSION", "BEHIND", "LAST SEEN",
+            "CAMPAIGN")
+        for file in line.files ?? [] {
+            table.row(
+                "\(file.clientFile)", file.user.oneLine, file.state, "\(file.generation)", "\(file.clientVersion)",
+                "\(file.serverVersion)", file.behind.map(String.init) ?? "-",
+                Printing.age(ofUnixMilliseconds: file.lastSeen), (file.campaign ?? "-").oneLine)
+        }
+        Printing.line(table.rendered())
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Messages
+import Operations
+import Storage
+
+struct RealmsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "realms",
+        abstract: "List, show, verify or export what is stored of realms.",
+        discussion: """
+            Reads the store itself, beside a running cluster or without one, and changes nothing. What is read of a realm is as
+            it was at one moment.
+
+              sluice realms list --app tasks
+              sluice realms verify --all
+              sluice realms export --app tasks --realm store-nw > store-nw.jsonl
+            """,
+        subcommands: [RealmsList.self, RealmsShow.self, RealmsVerify.self, RealmsExport.self],
+        defaultSubcommand: RealmsList.self)
+}
+
+/// The store's slices, for reading.
+struct StoredRealms {
+    let readers: SliceReaders
+    let count: SliceCount
+
+    init(_ settings: ClusterSettings) throws {
+        readers = try SliceReaders(url: settings.configuration.storeURL.revealed)
+        count = try settings.sliceCount()
+        guard let beyond = readers.slices.last(where: { $0.value >= count.value }) else { return }
+        throw CommandFailure(
+            .badInput, "the store has a slice \(beyond), and the settings say \(count.value) slices: set SLUICE_SLICES")
+    }
+
+    /// The slice that a realm lives in.
+    func reader(of name: RealmName) async throws -> any SliceReader {
+        let slice = name.slice(of: count)
+        do throws(StoreError) {
+            return try await readers.reader(for: slice)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            throw Self.missing(name)
+        }
+    }
+
+    static func missing(_ name: RealmName) -> CommandFailure {
+        CommandFailure(.notFound, "there is no realm \(name.partition) of app \(name.app) in the store")
+    }
+
+    /// Visits all realms, slice by slice.
+    func forEach(app: String?, _ body: (RealmRecord, any SliceReader) async throws -> Void) async throws {
+        for slice in readers.slices {
+            let reader = try await readers.reader(for: slice)
+            try await reader.forEachRealm(app: app) { try await body($0, reader) }
+        }
+    }
+}
+
+/// The realm that a command is about.
+struct RealmOptions: ParsableArguments {
+    @Option(help: "The app.") var app: String
+    @Option(help: "The realm's partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var realm: String
+
+    var name: RealmName { RealmName(app: app, partition: RealmName.partition(fromText: realm)) }
+}

@@ -1,0 +1,79 @@
+import AMQP
+import ArgumentParser
+import Foundation
+import Inspection
+import Messages
+
+struct TailCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show messages as they pass.",
+        discussion: """
+            Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all the same.
+            A line shows whom a message is about and how large it is; what users wrote is shown with --bodies only.
+
+            Where the terminal is slower than the cluster, messages are left out, and a line says how many.
+            """)
+
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only this realm's: a partition value.") var realm: String?
+    @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
+    @Option(help: "End after so many.") var count: Int?
+    @Flag(help: "The workers' heartbeats too.") var presence = false
+    @Flag(help: "Show the bodies: users' data.") var bodies = false
+
+    func run() async throws {
+        try await reportingFailures {
+            if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
+            let settings = try await cluster.load()
+            let slices = try settings.sliceCount()
+            let connection = AMQPConnection(
+                configuration: try settings.amqp(name: "tail"), logger: settings.quietLogger)
+            try await connection.start()
+            do {
+                let tap = try await open(connection, settings, slices)
+                let filter = MessageFilter(
+                    app: app, partition: realm.map { RealmName.partition(fromText: $0) }, types: Set(type))
+                let tail = MessageTail(
+                    tap: tap, slices: slices, filter: filter, limit: count,
+                    printer: TailPrinter(json: output.json, bodies: bodies))
+                Printing.note(
+                    "following \(settings.topology.prefix) at \(connection.configuration.endpoints.first?.description ?? "the broker"); interrupt to end"
+                )
+                try await tail.run()
+            } catch {
+                await connection.close()
+                throw error
+            }
+            await connection.close()
+        }
+    }
+
+    private func open(
+        _ connection: AMQPConnection, _ settings: ClusterSettings, _ slices: SliceCount
+    ) async throws -> MessageTap {
+        do throws(AMQPError) {
+            return try await MessageTap.open(
+                on: connection, topology: settings.topology, slices: slices,
+                includesPresence: presence || type.contains(HeartbeatMessage.type))
+        } catch {
+            guard error.code == .notFound else { throw error }
+            throw CommandFailure(
+                .notFound, "there is no cluster with prefix \(settings.topology.prefix) at this broker: \(error)")
+        }
+    }
+}
+
+/// Which messages are wanted.
+struct MessageFilter {
+    var app: String?
+    var partition: String?
+    var types: Set<String>
+
+    func accepts(_ summary: MessageSummary) -> Bool {
+        (app == nil || summary.app == app) && (partition == nil || summary.partition == partition)
+            && (types.isEmpty || types.contains(summary.type))
+    }
+}

@@ -1,0 +1,228 @@
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// Every command of the operator against a real cluster.
+@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+struct OperatorCommandTests {
+    private struct Line: Decodable {
+        var type: String
+        var app: String?
+        var partition: String?
+        var body: String?
+    }
+
+    private struct Gap: Decodable {
+        var dropped: Int?
+    }
+
+    @Test func tailShowsWhatPassesAndNoPayload() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            async let followed = cluster.operate(
+                "tail", "--app", cluster.app, "--realm", Device.partition, "--type", "changeset", "--count", "3",
+                "--json")
+            async let shown = cluster.operate("tail", "--type", "changeset", "--count", "3", "--bodies")
+            let writing = Task {
+                for number in 0... {
+                    try device.create("secret-\(number)", name: "payload")
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            let text = try await followed
+            let bodies = try await shown
+            writing.cancel()
+            let lines = try text.split(separator: "\n").map {
+                try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+            }
+            #expect(lines.count == 3 && lines.allSatisfy { $0.type == "changeset" && $0.app == cluster.app })
+            #expect(lines.allSatisfy { $0.partition == "\"\(Device.partition)\"" && $0.body == nil })
+            // "payload" in hexadecimal.
+            #expect(!text.contains("7061796c6f6164") && bodies.contains("7061796c6f6164"))
+            try await device.upload()
+        }
+    }
+
+    @Test func aSlowTerminalIsToldHowMuchItMissed() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let event =
+                #"{"realm": {"app": "\#(cluster.app)", "partition": "x"}, "changesets": ["\#(OperatorTests.dog)"]}"#
+            let events = "\(cluster.folder)/events"
+            try Array(repeating: event, count: 3000).joined(separator: "\n").write(
+                toFile: events, atomically: true, encoding: .utf8)
+            // Reads a line, then nothing before it is told to.
+            let heard = "\(cluster.folder)/heard"
+            let flag = "\(cluster.folder)/flag"
+            async let shown = cluster.shell(
+                "sh",
+                [
+                    "-c",
+                    "'\(cluster.sluice)' tail --type changeset --count 1100 --json"
+                        + " | (read line; touch '\(heard)'; while [ ! -e '\(flag)' ]; do sleep 0.1; done; cat)",
+                ])
+            // From when on the command listens, only its first line tells.
+            try await LocalCluster.retrying("the first message is shown") {
+                try await cluster.operate(
+                    "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", OperatorTests.dog)
+                guard FileManager.default.fileExists(atPath: heard) else { throw LocalClusterError("nothing yet") }
+            }
+            try await cluster.operate("publish", "changeset", "--file", events)
+            try Data().write(to: URL(filePath: flag))
+            let dropped = try await shown.split(separator: "\n").map {
+                try JSONDecoder().decode(Gap.self, from: Data($0.utf8)).dropped ?? 0
+            }
+            #expect(dropped.contains { $0 > 0 })
+        }
+    }
+
+    @Test func deadLettersAreListedRequeuedAndDropped() async throws {
+        try await withCluster(slices: 1) { cluster in
+            let body =
+                #"{"type": "changeset", "id": "dog-7", "changesets": ["\#(OperatorTests.dog)"], "#
+                + #""realm": {"app": "\#(cluster.app)", "partition": "\#(Device.partition)"}}"#
+            for body in [body, "not json at all"] {
+                _ = try await cluster.shell(
+                    "amqp-publish",
+                    [
+                        "-u", cluster.amqpURL, "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-b", body,
+                    ])
+            }
+            struct Entry: Decodable {
+                var position: Int
+                var id: String?
+                var queue: String?
+                var reason: String
+            }
+            func list() async throws -> [Entry] { try await cluster.operateJSON([Entry].self, "dead-letters", "list") }
+            try await LocalCluster.retrying("both are dead letters") {
+                guard try await list().count == 2 else { throw LocalClusterError("not yet") }
+            }
+            let entries = try await list()
+            #expect(entries.map(\.position) == [1, 2] && entries[0].id == "dog-7")
+            #expect(entries.allSatisfy { $0.queue == "\(cluster.prefix).slice.0" })
+            #expect(try await !cluster.operate("dead-letters", "show", "2").contains("not json"))
+            #expect(try await cluster.operate("dead-letters", "show", "2", "--bodies").contains("not json at all"))
+            // The reason is mended: now there is such an app.
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            try await cluster.operate("dead-letters", "requeue", "dog-7")
+            try await LocalCluster.retrying("the dog arrives") {
+                guard try device.ids(of: "Dog") == ["7"] else { throw LocalClusterError("no dog") }
+            }
+            await #expect(throws: LocalClusterError.self) { try await cluster.operate("dead-letters", "drop", "--all") }
+            #expect(try await list().count == 1)
+            try await cluster.operate("dead-letters", "drop", "--all", "--yes")
+            #expect(try await list().isEmpty)
+        }
+    }
+
+    @Test func realmsAreListedVerifiedAndExportedBesideTheCluster() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            for number in 0..<20 { try device.create("item-\(number)") }
+            try await device.upload()
+            struct Realm: Decodable {
+                var partition: String
+                var version: UInt64
+                var clientFiles: [String: Int]
+            }
+            let realms = try await cluster.operateJSON([Realm].self, "realms", "list", "--app", cluster.app)
+            #expect(realms.map(\.partition) == ["\"\(Device.partition)\""] && realms[0].clientFiles["live"] == 1)
+            #expect(realms[0].version >= 20)
+            let shown = try await cluster.operate("realms", "show", "--app", cluster.app, "--realm", Device.partition)
+            #expect(shown.contains("objects      20"))
+
+            struct Verdict: Decodable {
+                var replay: String
+                var objects: Int
+                var digest: String?
+                var findingCount: Int
+            }
+            let before = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            #expect(before.replay == "equal" && before.objects == 20 && before.findingCount == 0)
+
+            let lines = try await cluster.operate("realms", "export", "--app", cluster.app, "--realm", Device.partition)
+                .split(separator: "\n")
+            #expect(lines.count { $0.hasPrefix(#"{"class":"Item","#) } == 20)
+            let history = try await cluster.operate(
+                "realms", "export", "--app", cluster.app, "--realm", Device.partition, "--history")
+            #expect(history.split(separator: "\n").count == Int(realms[0].version) + 1)
+
+            // A new generation begins its history with what the state is; it must come to the same.
+            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--watch")
+            try device.create("afterwards")
+            try await device.upload()
+            let after = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
+            #expect(after.replay == "equal" && after.objects == 21 && after.findingCount == 0)
+            // The same without a cluster.
+            await cluster.stop()
+            let offline = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            #expect(offline.digest == after.digest && offline.findingCount == 0)
+        }
+    }
+
+    @Test func aPlanTellsWhoWouldReset() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let writer = try await Device(cluster)
+            let reader = try await Device(cluster)
+            try writer.create("one")
+            try await writer.upload()
+            try await reader.download()
+            struct Plan: Decodable {
+                var clientRealms: Int
+                var writers: Int
+                var offlineWriters: Int
+            }
+            let plan = try await cluster.operateJSON(Plan.self, "campaigns", "plan", "--app", cluster.app)
+            #expect(plan.clientRealms == 2 && plan.offlineWriters == 0)
+            #expect((1...2).contains(plan.writers))
+            #expect(try await cluster.operate("campaigns", "plan", "--app", cluster.app).contains("would reset    2"))
+            #expect(writer.resets.value == 0 && reader.resets.value == 0)
+        }
+    }
+
+    @Test func queuesShowHowFarTheOwnersAreBehind() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            struct Queue: Decodable {
+                var slice: Int?
+                var lag: Int?
+                var outPerSecond: Double?
+            }
+            // Ticks keep every slice moving.
+            try await LocalCluster.retrying("both slices report their rate") {
+                let queues = try await cluster.operateJSON([Queue].self, "queues").filter { $0.slice != nil }
+                guard queues.count == 2, queues.allSatisfy({ $0.lag != nil && ($0.outPerSecond ?? 0) > 0 }) else {
+                    throw LocalClusterError("\(queues)")
+                }
+            }
+        }
+    }
+
+    @Test func theDoctorFindsNothingWrongAndThenWhatIsMissing() async throws {
+        try await withCluster { cluster in
+            struct Diagnosis: Decodable {
+                var subject: String
+                var level: String
+                var finding: String
+            }
+            func examine() async throws -> [Diagnosis] {
+                // The exit code tells of faults; what was found is wanted all the same.
+                let text = try await cluster.shell("sh", ["-c", "'\(cluster.sluice)' doctor --json || true"])
+                return try JSONDecoder().decode([Diagnosis].self, from: Data(text.utf8))
+            }
+            let well = try await examine()
+            // The gateway listens where only this test knows.
+            #expect(well.filter { $0.level == "fault" }.map(\.subject) == ["gateway"], "\(well)")
+            await cluster.kill("worker-1")
+            await cluster.kill("worker-2")
+            let sick = try await examine()
+            #expect(sick.contains { $0.subject == "workers" && $0.level == "fault" }, "\(sick)")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import AsyncHTTPClient
+import Foundation
+import LocalCluster
+import NIOCore
+import NIOHTTP1
+import TestSupport
+import Testing
+
+/// `/ready` and `/metrics` of real processes.
+@Suite(.needsBrokerControl, .timeLimit(.minutes(3)), .serialized)
+struct ReadinessTests {
+    @Test func processesAreNotReadyWhileTheBrokerIsInAnAlarm() async throws {
+        try await withCluster { cluster in
+            let names = ["coordinator", "worker-1", "worker-2", "gateway"]
+            for name in names { try await cluster.waitFor(name, ready: true) }
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            // The broker tells only those of an alarm that publish.
+            let writing = Task {
+                for number in 0... {
+                    try device.create("\(number)")
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+            defer { writing.cancel() }
+            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "1")
+            do {
+                for name in names { try await cluster.waitFor(name, ready: false) }
+            } catch {
+                _ = try? await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
+                throw error
+            }
+            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
+            for name in names { try await cluster.waitFor(name, ready: true) }
+        }
+    }
+
+    @Test func aSliceWithoutAnOwnerIsNotReady() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.waitFor("coordinator", ready: true)
+            await cluster.stop("worker-1")
+            try await cluster.waitFor("coordinator", ready: false, saying: "coordinator.slices")
+            try cluster.startWorker("worker-1")
+            try await cluster.waitFor("coordinator", ready: true)
+        }
+    }
+
+    @Test func everyMetricIsDocumentedAndEveryDocumentedOneExists() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            try device.create("one")
+            try await device.upload()
+            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--watch")
+            let documented = try DocumentedMetrics()
+            try await LocalCluster.retrying("what is documented is exposed") {
+                var exposed: Set<String> = []
+                for name in ["coordinator", "worker-1", "worker-2", "gateway"] {
+                    exposed.formUnion(DocumentedMetrics.exposed(in: try await cluster.ask(name, "/metrics").text))
+                }
+                let strangers = exposed.subtracting(documented.all)
+                guard strangers.isEmpty else {
+                    throw LocalClusterError("not documented: \(strangers.sorted().joined(separator: ", "))")
+                }
+                let missing = documented.always.subtracting(exposed)
+                guard missing.isEmpty else {
+                    throw LocalClusterError("not exposed: \(missing.sorted().joined(separator: ", "))")
+                }
+            }
+        }
+    }
+}
+
+extension LocalCluster {
+    /// Asks a process at its operations port, which its log names.
+    func ask(_ name: String, _ path: String) async throws -> (status: Int, text: String) {
+        let log = try String(contentsOfFile: "\(folder)/logs/\(name).log", encoding: .utf8)
+        let line = log.split(separator: "\n").last { $0.contains("operations endpoint listening") }
+        let port = line?.split(separator: "port=").last?.prefix { $0.isNumber }
+        guard let port, let number = Int(port) else { throw LocalClusterError("\(name)'s log names no port") }
+        let response = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: "http://127.0.0.1:\(number)\(path)"), timeout: .seconds(10))
+        return (
+            Int(response.status.code), String(buffer: try await response.body.collect(upTo: 4 << 20))
+        )
+    }
+
+    func waitFor(_ name: String, ready: Bool, saying reason: String = "") async throws {
+        try await Self.retrying("\(name) is \(ready ? "" : "not ")ready") {
+            let answer = try await ask(name, "/ready")
+            guard (answer.status == 200) == ready, reason.isEmpty || answer.text.contains(reason) else {
+                throw LocalClusterError("\(answer.status): \(answer.text)")
+            }
+        }
+    }
+}
+
+/// The metrics of docs/operations.md: one a line of its table, in Prometheus' names.
+struct DocumentedMetrics {
+    /// Those that appear only once something goes wrong are marked with an asterisk.
+    var always: Set<String> = []
+    var all: Set<String> = []
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/operations.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for line in text.split(separator: "\n") where line.hasPrefix("| `sluice_") {
+            let cell = line.split(separator: "|")[0]
+            guard let name = cell.split(separator: "`").dropFirst().first else { continue }
+            all.insert(String(name))
+            if !cell.contains("*") { always.insert(String(name)) }
+        }
+        guard !all.isEmpty else { throw LocalClusterError("docs/operations.md lists no metrics") }
+    }
+
+    static func exposed(in text: String) -> Set<String> {
+        Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("# TYPE sluice_") }
+                .compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) })
+    }
+}

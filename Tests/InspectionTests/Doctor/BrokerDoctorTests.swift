@@ -1,0 +1,78 @@
+import AMQP
+import Foundation
+import Messages
+import TestSupport
+import Testing
+
+@testable import Inspection
+
+@Suite(.needsBroker, .timeLimit(.minutes(1))) struct BrokerDoctorTests {
+    private func examine(_ broker: BrokerHarness) async -> [Diagnosis] {
+        await BrokerDoctor(
+            connection: broker.connection, publisher: broker.connection, topology: broker.topology,
+            slices: broker.slices
+        ).examine()
+    }
+
+    @Test func queuesWithoutConsumersAreAFaultAndTheRestIsWell() async throws {
+        try await BrokerHarness.with { broker in
+            let found = await examine(broker)
+            #expect(found.filter { $0.level != .ok }.map(\.subject) == ["consumers"], "\(found)")
+        }
+    }
+
+    @Test func whatIsMissingIsNamedAndNotMade() async throws {
+        try await BrokerHarness.with { broker in
+            let queue = broker.topology.slice(SliceNumber(1))
+            try await broker.channel.deleteQueue(queue)
+            for _ in 0..<2 {
+                let found = await examine(broker)
+                #expect(found.contains { $0.level == .fault && $0.finding == "\(queue) does not exist" }, "\(found)")
+            }
+        }
+    }
+
+    @Test func whatIsDeclaredOtherwiseIsNamed() async throws {
+        try await BrokerHarness.with { broker in
+            let queue = broker.topology.slice(SliceNumber(0))
+            try await broker.channel.deleteQueue(queue)
+            try await broker.channel.declareQueue(AMQPQueueDeclaration(name: queue, durable: true))
+            let found = await examine(broker)
+            #expect(found.contains { $0.level == .fault && $0.finding.hasPrefix("\(queue) is declared otherwise") })
+        }
+    }
+
+    @Test func deadLettersAreAWarning() async throws {
+        try await BrokerHarness.with { broker in
+            try await broker.bury("a")
+            let found = await examine(broker)
+            #expect(found.contains { $0.level == .warning && $0.subject == "dead letters" }, "\(found)")
+        }
+    }
+
+    @Test func heartbeatsTellOwnersAndClocks() async throws {
+        try await BrokerHarness.with { broker in
+            let doctor = PresenceDoctor(
+                connection: broker.connection, topology: broker.topology, slices: broker.slices)
+            #expect(await doctor.examine(for: .milliseconds(50)).exitCode == 2)
+            let now = UInt64(Date().timeIntervalSince1970 * 1000)
+            async let examined = doctor.examine(for: .seconds(2))
+            let beats = [("w1", now, [0]), ("w2", now - 60_000, [])] as [(String, UInt64, [Int])]
+            for _ in 0..<15 {
+                for (worker, at, owns) in beats {
+                    let heartbeat = HeartbeatMessage(
+                        worker: worker, at: at, owns: owns.map { SliceNumber($0) }, standsBy: [], epochs: [:], load: 0,
+                        isStaying: true)
+                    try await broker.channel.publish(
+                        try AMQPMessage(heartbeat), exchange: broker.topology.presence, routingKey: "")
+                }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            let found = await examined
+            #expect(found.contains { $0.subject == "workers" && $0.level == .ok && $0.area == .cluster }, "\(found)")
+            #expect(found.contains { $0.level == .fault && $0.finding == "no owner: 1" }, "\(found)")
+            #expect(
+                found.contains { $0.area == .clock && $0.level == .fault && $0.finding.hasPrefix("w2's") }, "\(found)")
+        }
+    }
+}

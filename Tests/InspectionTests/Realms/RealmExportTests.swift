@@ -1,0 +1,35 @@
+import Messages
+import Storage
+import Testing
+
+@testable import Inspection
+
+@Suite struct RealmExportTests {
+    @Test func objectsAreWrittenAsExtendedJSONLines() async throws {
+        let realm = try await StoredRealm()
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        var lines: [String] = []
+        let count = try await RealmExport(reader: reader, name: StoredRealm.name).state { lines.append($0) }
+        #expect(count.objects == 3 && lines.count == 5)
+        #expect(lines[0].contains(#""content":"state""#) && lines[0].contains(#""version":3"#))
+        #expect(lines[1].contains(#""schema":"Dog""#) && lines[1].contains(#""primaryKey":{"name":"_id""#))
+        #expect(lines[2] == #"{"class":"Dog","object":{"_id":{"$numberLong":"7"}}}"#)
+    }
+
+    @Test func theHistoryIsWrittenAsChangesets() async throws {
+        let realm = try await StoredRealm()
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        var lines: [String] = []
+        let count = try await RealmExport(reader: reader, name: StoredRealm.name).history { lines.append($0) }
+        #expect(count.versions == 3 && lines.count == 4)
+        #expect(lines[1].contains(StoredRealm.dogs[0]) && lines[2].contains(#""clientVersion":2"#))
+        #expect(!lines.contains { $0.contains("salt") })
+    }
+
+    @Test func aRealmThatIsNotThereIsNamed() async throws {
+        let realm = try await StoredRealm()
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        let export = RealmExport(reader: reader, name: RealmName(app: "tasks", partition: "\"se\""))
+        await #expect(throws: InspectionError.self) { _ = try await export.state { _ in } }
+    }
+}

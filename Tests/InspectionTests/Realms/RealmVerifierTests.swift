@@ -1,0 +1,147 @@
+import Messages
+import RealmState
+import Storage
+import Testing
+
+@testable import Inspection
+
+@Suite struct RealmVerifierTests {
+    @Test func whatAWorkerWroteIsSound() async throws {
+        let verdict = try await StoredRealm().verify()
+        #expect(verdict.isSound, "\(verdict.findings)")
+        #expect(verdict.replay == .equal && verdict.version == 3 && verdict.entries == 3 && verdict.objects == 3)
+        #expect(verdict.clientFiles == 1 && verdict.digest?.count == 32)
+    }
+
+    @Test func anEmptyRealmIsSound() async throws {
+        let verdict = try await StoredRealm(changesets: []).verify()
+        #expect(verdict.replay == .equal && verdict.objects == 0)
+        // The client file claims progress in a history that is not there.
+        #expect(verdict.findings.allSatisfy { $0.check == .clientFiles })
+    }
+
+    @Test func anObjectThatTheHistoryDoesNotMakeIsFound() async throws {
+        let realm = try await StoredRealm()
+        let row = try realm.dog(66)
+        try await realm.commit {
+            $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: StoredObject().encoded())]
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.replay == .different && verdict.findingCount == 1)
+        #expect(verdict.findings.first?.what.contains("does not make it") == true)
+    }
+
+    @Test func anObjectThatTheStateHasLostIsFound() async throws {
+        let realm = try await StoredRealm()
+        let row = try realm.dog(8)
+        try await realm.commit { $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: nil)] }
+        let verdict = try await realm.verify()
+        #expect(verdict.replay == .different && verdict.findingCount == 1)
+        #expect(verdict.findings.first?.what.contains("the state does not have it") == true)
+    }
+
+    @Test func anObjectThatCannotBeReadIsFound() async throws {
+        let realm = try await StoredRealm()
+        let row = try realm.dog(9)
+        try await realm.commit {
+            $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: [0xff, 0xff, 0xff])]
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.findings.contains { $0.check == .encoding } && verdict.digest == nil)
+    }
+
+    @Test func aMissingVersionIsFound() async throws {
+        let realm = try await StoredRealm()
+        try await realm.commit {
+            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
+            $0.history = [SliceBatch.Appended(key: realm.key, record: realm.history[0])]
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.findings.contains { $0.check == .continuity && $0.what.contains("1 is followed by 3") })
+        #expect(!verdict.isSound)
+    }
+
+    @Test func aVersionThatCannotBeAppliedBreaksTheReplayOnly() async throws {
+        let realm = try await StoredRealm()
+        var broken = realm.history[1]
+        broken.changeset = [0x3e]
+        try await realm.commit {
+            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
+            $0.history = [realm.history[0], broken].map { SliceBatch.Appended(key: realm.key, record: $0) }
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.replay == .broken && verdict.objects == 3)
+        #expect(verdict.findings.contains { $0.check == .encoding && $0.what.contains("version 2") })
+    }
+
+    @Test func aCompactedHistoryIsCheckedWithoutReplay() async throws {
+        let realm = try await StoredRealm()
+        realm.record.historyBase = 2
+        try await realm.commit {
+            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
+            $0.realms = [realm.record]
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.isSound, "\(verdict.findings)")
+        #expect(verdict.replay == .compacted && verdict.entries == 1 && verdict.objects == 3)
+    }
+
+    @Test(arguments: ["seen", "uploaded", "generation", "salt", "locked", "ident"])
+    func aClientFileThatCannotBeIsFound(_ what: String) async throws {
+        let realm = try await StoredRealm()
+        let file = realm.clientFile {
+            switch what {
+            case "seen": $0.seenServerVersion = 4
+            case "uploaded": $0.upload.clientVersion = 2
+            case "generation": $0.generation = 2
+            case "salt": $0.file.salt = 0
+            case "locked": $0.lockedServerVersion = 9
+            default: $0.file.ident = 3
+            }
+        }
+        try await realm.commit { $0.clientFiles = [file] }
+        let verdict = try await realm.verify()
+        #expect(verdict.findingCount == 1 && verdict.findings.first?.check == .clientFiles, "\(verdict.findings)")
+    }
+
+    @Test func reciprocalsOutsideTheirWindowAreFound() async throws {
+        let realm = try await StoredRealm()
+        let owner = ClientFileKey(realm: realm.record.id, ident: 2)
+        try await realm.commit {
+            $0.reciprocals = [SliceBatch.Reciprocal(owner: owner, version: 2, changeset: [])]
+        }
+        #expect(try await realm.verify().isSound)
+        let stranger = ClientFileKey(realm: realm.record.id, ident: 40)
+        try await realm.commit {
+            $0.reciprocals = [
+                SliceBatch.Reciprocal(owner: owner, version: 1, changeset: []),
+                SliceBatch.Reciprocal(owner: owner, version: 8, changeset: []),
+                SliceBatch.Reciprocal(owner: stranger, version: 2, changeset: []),
+            ]
+        }
+        let verdict = try await realm.verify()
+        #expect(verdict.findings.filter { $0.check == .reciprocals }.count == 3, "\(verdict.findings)")
+    }
+
+    @Test func aSnapshotIsNotDisturbedByItsOwner() async throws {
+        let realm = try await StoredRealm()
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        let row = try realm.dog(7)
+        try await reader.snapshot {
+            #expect(try await reader.objectCount(in: realm.record.id) == 3)
+            try await realm.commit {
+                $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: nil)]
+            }
+            #expect(try await reader.objectCount(in: realm.record.id) == 3)
+        }
+        #expect(try await reader.objectCount(in: realm.record.id) == 2)
+    }
+
+    @Test func whatIsNotThereIsNotMade() async throws {
+        let realm = try await StoredRealm()
+        await #expect(throws: StoreError.self) { try await realm.readers.reader(for: SliceNumber(1)) }
+        #expect(realm.readers.slices == [SliceNumber(0)])
+        #expect(throws: StoreError.self) { try SliceReaders(url: "sqlite:/nowhere/at/all") }
+        #expect(throws: StoreError.self) { try SliceReaders(url: "postgres://u:secret@h/d") }
+    }
+}

@@ -1,0 +1,96 @@
+import Changesets
+import Foundation
+import Messages
+import RealmState
+import Storage
+
+@testable import Inspection
+
+/// A folder with one slice and one realm in it, as a worker would have written them, and ways to do damage to it.
+final class StoredRealm {
+    static let name = RealmName(app: "tasks", partition: "\"nw\"")
+    /// A class Dog with an integer key and the dog 7; then the dogs 8 and 9 without the class, which is there already.
+    static let dogs = [
+        "3f0003446f673f01035f696400000001010002000107", "3f0003446f673f01035f696400000001010002000108",
+        "3f0003446f673f01035f696400000001010002000109",
+    ]
+
+    let folder: String
+    let readers: SliceReaders
+    let store: any SliceStore
+    let epoch: Epoch
+    var record: RealmRecord
+    var history: [HistoryRecord] = []
+    private let stores: SliceStores
+
+    /// - Parameter changesets: in hexadecimal; all but the first by client file 2.
+    init(changesets: [String] = dogs, generation: UInt64 = 1) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "inspection-\(UUID().uuidString)").path
+        stores = try SliceStores.open(url: "sqlite:\(folder)")
+        store = try await stores.store(for: SliceNumber(0))
+        guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 1 << 60, gone: nil) else {
+            throw InspectionError(.corrupt, "not owned")
+        }
+        self.epoch = epoch
+        readers = try SliceReaders(url: "sqlite:\(folder)")
+        record = RealmRecord(
+            id: RealmID(1), name: Self.name, generation: generation, salt: 77, saltEpoch: epoch, nextIdent: 3)
+        var state = RealmState()
+        for (index, hex) in changesets.enumerated() {
+            let bytes = HexBytes(hex: hex)?.bytes ?? []
+            try state.apply(try Changeset(parsing: bytes))
+            record.latest = SaltedVersion(version: UInt64(index + 1), salt: 77)
+            record.historyBytes += UInt64(bytes.count)
+            history.append(
+                HistoryRecord(
+                    version: UInt64(index + 1), salt: 77, originFile: index == 0 ? 1 : 2,
+                    clientVersion: index == 0 ? 0 : UInt64(index + 1), timestamp: 5, changeset: bytes,
+                    cumulativeBytes: record.historyBytes))
+        }
+        record.schema = state.schema.encoded()
+        var batch = SliceBatch()
+        batch.realms = [record]
+        batch.history = history.map { SliceBatch.Appended(key: key, record: $0) }
+        for (table, key, object) in state.takeChanges().upserted {
+            batch.objects.append(
+                SliceBatch.ObjectChange(
+                    realm: record.id, row: ObjectRow(table: table.rawValue, key: key), body: object.encoded()))
+        }
+        batch.clientFiles = [clientFile()]
+        try await store.commit(batch, epoch: epoch)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    var key: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
+
+    func clientFile(_ change: (inout ClientFileRecord) -> Void = { _ in }) -> ClientFileRecord {
+        var file = ClientFileRecord(
+            realm: record.id, file: ClientFile(ident: 2, salt: 9), user: "u1", generation: record.generation,
+            upload: UploadCursor(clientVersion: 3, serverVersion: 1), seenServerVersion: 1, createdAt: 1, lastSeen: 2,
+            connection: "c", protocolVersion: 10, userAgent: "RealmSwift/10.50.0 (Linux)")
+        change(&file)
+        return file
+    }
+
+    func commit(_ change: (inout SliceBatch) -> Void) async throws {
+        var batch = SliceBatch()
+        change(&batch)
+        try await store.commit(batch, epoch: epoch)
+    }
+
+    func verify() async throws -> RealmVerdict {
+        let reader = try await readers.reader(for: SliceNumber(0))
+        guard let verdict = try await RealmVerifier.verify(Self.name, in: reader) else {
+            throw InspectionError(.notFound, "no realm")
+        }
+        return verdict
+    }
+
+    /// The row of the dog with this number.
+    func dog(_ number: Int64) throws -> ObjectRow {
+        let schema = try Schema(decoding: record.schema)
+        guard let table = schema.table("Dog")?.id else { throw InspectionError(.notFound, "no class Dog") }
+        return ObjectRow(table: table.rawValue, key: .int(number))
+    }
+}

@@ -1,0 +1,19 @@
+import MergeConformance
+import Testing
+
+/// Every combination of small changes in every order. Large families are thinned out here; `conformance exhaustive` runs
+/// them whole.
+@Suite(.timeLimit(.minutes(5))) struct ExhaustiveTests {
+    @Test(arguments: ExhaustiveFamily.all.map(\.name))
+    func everythingConvergesByTheConvergentRules(family name: String) throws {
+        let family = try #require(ExhaustiveFamily.named(name))
+        let report = ExhaustiveRun(family, .convergent, sparseness: sparseness(family)).run()
+        #expect(report.cases == family.caseCount)
+        for (script, failure) in report.failures { Issue.record("\(failure)\n\(script)") }
+    }
+
+    /// About five hundred cases of each family; an odd number of moves and a prime do not fall into step.
+    private func sparseness(_ family: ExhaustiveFamily) -> Int {
+        max(1, family.caseCount / 500) | 1
+    }
+}

@@ -1,0 +1,61 @@
+import Changesets
+import MergeConformance
+import Testing
+
+@Suite struct InstructionComparisonTests {
+    private func changeset(_ names: ByteString..., unused: ByteString? = nil) -> Changeset {
+        var changeset = Changeset()
+        if let unused { _ = changeset.strings.intern(unused) }
+        changeset.instructions = names.map { .eraseTable(table: changeset.strings.intern($0)) }
+        return changeset
+    }
+
+    private func compare(_ expected: Changeset, _ ours: Changeset) -> InstructionComparison {
+        InstructionComparison(expected: InstructionList([expected]), ours: InstructionList([ours]))
+    }
+
+    @Test func numbersOfStringsMakeNoDifference() {
+        #expect(compare(changeset("A", "B"), changeset("A", "B", unused: "C")).firstDifference == nil)
+    }
+
+    /// Canonically equivalent, but other bytes.
+    @Test func bytesOfStringsMakeADifference() {
+        #expect(compare(changeset("\u{E9}"), changeset("e\u{301}")).firstDifference == 0)
+    }
+
+    @Test func oneListMayEndBeforeTheOther() {
+        #expect(compare(changeset("A", "B"), changeset("A")).firstDifference == 1)
+        #expect(compare(changeset("A"), changeset("A", "B", "C")).firstDifference == 1)
+    }
+
+    @Test func columnsAreAlignedAndTheFirstDifferenceIsMarked() {
+        let lines = compare(changeset("A", "Longer", "C"), changeset("A", "B", "D")).lines
+        #expect(
+            lines == [
+                "    expected          | ours",
+                "  1 EraseTable A      | EraseTable A",
+                "> 2 EraseTable Longer | EraseTable B",
+                "  3 EraseTable C      | EraseTable D",
+            ])
+    }
+
+    @Test func aLongListIsShownAroundTheDifference() {
+        let names = (0..<40).map { ByteString("T\($0)") }
+        var expected = Changeset()
+        expected.instructions = names.map { .eraseTable(table: expected.strings.intern($0)) }
+        var ours = expected
+        ours.instructions.remove(at: 20)
+        let lines = compare(expected, ours).lines
+        #expect(lines.count == 20)
+        #expect(lines.contains { $0.contains("(12 equal before)") })
+        #expect(lines.contains { $0.hasPrefix("> 21 EraseTable T20") })
+        #expect(lines.contains { $0.contains("(11 more)") })
+    }
+
+    @Test func whatIsCutInAColumnStandsBelowInFull() {
+        let name = String(repeating: "x", count: 100)
+        let lines = compare(changeset(ByteString(name + "1")), changeset(ByteString(name + "2"))).lines
+        #expect(lines.contains("  expected: EraseTable \(name)1"))
+        #expect(lines.contains("  ours: EraseTable \(name)2"))
+    }
+}

@@ -1,0 +1,103 @@
+import Changesets
+import Testing
+
+@testable import Worker
+
+struct HistoryIndexTests {
+    private func touches(_ keys: UInt32...) -> Touches { Touches(keys: keys.sorted()) }
+
+    private func found(
+        _ index: HistoryIndex, _ keys: [UInt32], after version: UInt64 = 0, notBy origin: UInt64 = 0
+    ) -> [UInt64] {
+        var found: [UInt64] = []
+        index.collect(keys, after: version, notBy: origin, into: &found)
+        return Set(found).sorted()
+    }
+
+    @Test func aKeyLeadsToTheVersionsThatTouchIt() {
+        var index = HistoryIndex(after: 10)
+        index.append(origin: 2, touches(1, 2))
+        index.append(origin: 3, touches(2, 3))
+        index.append(origin: 2, touches(3))
+        #expect(found(index, [2]) == [11, 12])
+        #expect(found(index, [2, 3], after: 11) == [12, 13])
+        #expect(found(index, [2, 3], notBy: 2) == [12])
+        #expect(found(index, [9]) == [])
+    }
+
+    @Test func whatErasesSchemaIsAlwaysFound() {
+        var index = HistoryIndex(after: 0)
+        index.append(origin: 2, Touches(keys: [], isDestructive: true))
+        index.append(origin: 3, touches(1))
+        #expect(found(index, [7]) == [1])
+        #expect(found(index, [7], notBy: 2) == [])
+        #expect(found(index, [7], after: 1) == [])
+    }
+
+    @Test func manyKeysInManySegmentsAreAllFoundAndTheOldestGoFirst() {
+        var index = HistoryIndex(after: 0)
+        let versions: UInt32 = 30_000
+        for version in 1...versions { index.append(origin: 2, touches(version &* 7919, version % 1_000)) }
+        for version in [1, 999, 15_000, versions] as [UInt32] {
+            #expect(found(index, [version &* 7919]).contains(UInt64(version)))
+        }
+        #expect(found(index, [5], after: 29_000) == [29_005])
+        let bytes = index.bytes
+        index.trim(to: bytes / 2)
+        #expect(index.bytes <= bytes / 2)
+        #expect(index.base > 0)
+        #expect(found(index, [versions &* 7919]) == [UInt64(versions)])
+        #expect(found(index, [5], after: 29_000) == [29_005])
+    }
+
+    @Test func olderVersionsArePutInFront() {
+        var index = HistoryIndex(after: 2)
+        index.append(origin: 2, touches(1))
+        var older = IndexSegment(after: 0)
+        older.append(origin: 2, touches(1))
+        older.append(origin: 2, touches(4))
+        index.prepend(older)
+        #expect(index.base == 0)
+        #expect(found(index, [1]) == [1, 3])
+        // One that does not end where the others begin would leave a hole.
+        index.prepend(IndexSegment(after: 7))
+        #expect(index.base == 0)
+    }
+
+    @Test func aSoleAuthorIsKnown() {
+        var index = HistoryIndex(after: 5)
+        #expect(!index.isAll(by: 2, after: 0))
+        index.append(origin: 2, touches(1))
+        #expect(index.isAll(by: 2, after: 5))
+        #expect(!index.isAll(by: 2, after: 4))
+        index.append(origin: 3, touches(1))
+        #expect(!index.isAll(by: 2, after: 5))
+        #expect(index.isAll(by: 3, after: 6))
+    }
+
+    @Test func digestsSayWhatTheyWereGiven() throws {
+        let versions: [(origin: UInt64, touches: Touches)] = [
+            (2, touches(1, 0xffff_ffff)), (1 << 40, Touches(keys: [], isDestructive: true)), (3, touches()),
+        ]
+        var body: [UInt8] = []
+        for (origin, touches) in versions { DigestCoding.append(origin: origin, touches, to: &body) }
+        let decoded = try #require(DigestCoding.decode(body))
+        #expect(decoded.map(\.origin) == versions.map(\.origin))
+        #expect(decoded.map(\.touches) == versions.map(\.touches))
+        #expect(DigestCoding.decode(Array(body.dropLast())) == nil)
+        #expect(DigestCoding.decode([2, 0xff, 0xff, 0x7f]) == nil)
+    }
+
+    @Test func differentObjectsClassesAndColumnsAreDifferentKeys() throws {
+        let changesets = try [
+            Changes.create(1), Changes.create(2), Changes.schema(), Changes.set(1, title: "x"), Changes.erase(1),
+        ].map { try Changeset(parsing: $0) }
+        let touches = changesets.map { Touches(of: CollectionOfOne($0)) }
+        #expect(touches[0].keys.count == 1)
+        #expect(touches[0] != touches[1])
+        #expect(touches[2].keys.count == 3)
+        #expect(touches[3] == touches[0])
+        #expect(touches[4] == touches[0])
+        #expect(Touches(of: changesets).keys.count == 5)
+    }
+}

@@ -1,0 +1,147 @@
+import AMQP
+import Changesets
+import Messages
+import RealmState
+import Storage
+import Testing
+
+@testable import Worker
+
+/// Merging with what the index finds gives what merging with the whole history gives: history, reciprocals and objects,
+/// byte for byte, whatever is edited, and whatever was forgotten in between.
+@Suite(.timeLimit(.minutes(5))) struct IndexedMergeTests {
+    @Test(arguments: UInt64(1)...12)
+    func theIndexLeavesOutOnlyWhatDoesNotMatter(seed: UInt64) async throws {
+        try await compare(seed: seed, schemaPercent: 0, rounds: 60)
+    }
+
+    @Test(arguments: UInt64(101)...112)
+    func erasedClassesAndColumnsMeetEverything(seed: UInt64) async throws {
+        try await compare(seed: seed, schemaPercent: 20, rounds: 60)
+    }
+
+    private func compare(seed: UInt64, schemaPercent: Int, rounds: Int) async throws {
+        var exhaustive = WorkerLimits()
+        exhaustive.usesHistoryIndex = false
+        var forgetful = WorkerLimits()
+        forgetful.maxIndexBytes = 0
+        forgetful.maxParsedBytes = 0
+        forgetful.maxRecentHistoryBytes = 0
+        forgetful.maxReciprocalBytes = 0
+        forgetful.maxDigestBytes = 1
+        forgetful.maxWindowBytes = 1
+        forgetful.maxObjectsPerRealm = 2
+        var owners = [
+            try await OwnerHarness.make(limits: exhaustive), try await OwnerHarness.make(),
+            try await OwnerHarness.make(limits: forgetful),
+        ]
+        let limits = [exhaustive, WorkerLimits(), forgetful]
+
+        func send(_ messages: [AMQPMessage]) async throws -> (notice: IntegratedNotice?, refused: [UInt64]) {
+            var first: (notice: IntegratedNotice?, refused: [UInt64])?
+            for owner in owners {
+                let published = try await owner.send(messages)
+                let notice = try published.every(IntegratedNotice.self).first
+                let refused = try published.every(RefusedAnswer.self).map(\.session.number)
+                guard let expected = first else {
+                    first = (notice, refused)
+                    continue
+                }
+                #expect(notice?.entries == expected.notice?.entries, "seed \(seed)")
+                #expect(notice?.acknowledgements == expected.notice?.acknowledgements, "seed \(seed)")
+                #expect(refused == expected.refused, "seed \(seed)")
+            }
+            return first ?? (nil, [])
+        }
+        func join(_ session: UInt64) async throws -> ClientFile {
+            var idents: Set<UInt64> = []
+            var file: ClientFile?
+            for owner in owners {
+                file = try await owner.join(session: session)
+                if let ident = file?.ident { idents.insert(ident) }
+            }
+            #expect(idents.count == 1)
+            return try #require(file)
+        }
+
+        var edits = RandomEdits(seed: seed)
+        edits.schemaPercent = schemaPercent
+        var server = RealmState()
+        var version: UInt64 = 0
+        var authors: [OfflineAuthor] = []
+        func follow(_ notice: IntegratedNotice?) throws {
+            for entry in notice?.entries ?? [] {
+                if !entry.changeset.bytes.isEmpty { try server.apply(Changeset(parsing: entry.changeset.bytes)) }
+                version = entry.serverVersion
+            }
+        }
+        let first = try await join(1)
+        try follow(try await send([AMQPMessage(owners[0].upload(first, [RandomEdits.schema()]))]).notice)
+        #expect(version == 1)
+        for session in 2...5 as ClosedRange<UInt64> {
+            authors.append(OfflineAuthor(file: try await join(session), session: session, at: version, server))
+        }
+
+        var time: UInt64 = 10_000
+        var idents: Set<UInt64> = []
+        for round in 0..<rounds {
+            for index in authors.indices {
+                time += UInt64.random(in: 0...3, using: &edits.random)
+                if !authors[index].hasWaiting, Bool.random(using: &edits.random) {
+                    authors[index].synchronize(with: server, at: version)
+                }
+                if Bool.random(using: &edits.random) { authors[index].edit(&edits, at: time) }
+            }
+            var messages: [AMQPMessage] = []
+            for index in authors.indices where Int.random(in: 0..<3, using: &edits.random) == 0 {
+                let count = Int.random(in: 1...3, using: &edits.random)
+                guard let upload = authors[index].upload(atMost: count, in: owners[0].realm) else { continue }
+                idents.insert(authors[index].file.ident)
+                messages.append(try AMQPMessage(upload))
+            }
+            guard !messages.isEmpty else { continue }
+            let result = try await send(messages)
+            try follow(result.notice)
+            for index in authors.indices where result.refused.contains(authors[index].session) {
+                authors[index].becomes(try await join(authors[index].session), with: server, at: version)
+            }
+            // A takeover: what was in memory is gone.
+            if round % 9 == 8 {
+                for index in 1..<owners.count {
+                    owners[index] = try await OwnerHarness.make(limits: limits[index], on: owners[index].store)
+                }
+            }
+        }
+
+        #expect(version > 20)
+        let expected = try await Stored(of: owners[0], idents)
+        for owner in owners.dropFirst() {
+            let stored = try await Stored(of: owner, idents)
+            #expect(stored.history == expected.history, "seed \(seed)")
+            #expect(stored.reciprocals == expected.reciprocals, "seed \(seed)")
+            #expect(stored.objects == expected.objects, "seed \(seed)")
+        }
+    }
+
+    /// What the store has of the realm.
+    private struct Stored {
+        var history: [HistoryEntry] = []
+        var reciprocals: [UInt64: [UInt64: [UInt8]]] = [:]
+        var objects: [ObjectRow: [UInt8]] = [:]
+
+        init(of owner: OwnerHarness, _ idents: Set<UInt64>) async throws {
+            let record = try #require(try await owner.store.realm(owner.realm))
+            let key = HistoryKey(realm: record.id, generation: record.generation)
+            let latest = record.latest.version
+            history = try await owner.store.history(of: key, after: 0, through: latest, maxBytes: .max)
+                .map(HistoryEntry.init)
+            for ident in idents {
+                let file = ClientFileKey(realm: record.id, ident: ident)
+                reciprocals[ident] = try await owner.store.reciprocals(of: file, after: 0, maxBytes: .max)
+            }
+            for (row, body) in try await owner.store.objects(in: record.id, after: nil, maxBytes: .max) {
+                objects[row] = body
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Messages
+import Storage
+import Synchronization
+
+/// A store in memory that counts what is read of the history.
+final class CountingStore: SliceStore {
+    private let store: SQLiteSliceStore
+    let historyRead = Mutex(0)
+    let hidesDigests = Mutex(false)
+
+    init() throws { store = try SQLiteSliceStore(slice: SliceNumber(0)) }
+
+    var slice: SliceNumber { store.slice }
+
+    func history(
+        of key: HistoryKey, after: UInt64, through: UInt64, maxBytes: Int
+    ) async throws(StoreError) -> [HistoryRecord] {
+        let records = try await store.history(of: key, after: after, through: through, maxBytes: maxBytes)
+        historyRead.withLock { $0 += records.count }
+        return records
+    }
+
+    func history(
+        of key: HistoryKey, at versions: ArraySlice<UInt64>, maxBytes: Int
+    ) async throws(StoreError) -> [HistoryRecord] {
+        let records = try await store.history(of: key, at: versions, maxBytes: maxBytes)
+        historyRead.withLock { $0 += records.count }
+        return records
+    }
+
+    func historyDigests(of key: HistoryKey, after: UInt64, maxBytes: Int) async throws(StoreError) -> [HistoryDigest] {
+        if hidesDigests.withLock({ $0 }) { return [] }
+        return try await store.historyDigests(of: key, after: after, maxBytes: maxBytes)
+    }
+
+    // MARK: The same as the store's
+
+    func claim(by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?) async throws(StoreError) -> SliceClaim
+    {
+        try await store.claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone)
+    }
+    func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
+        try await store.renew(epoch: epoch, leaseUntil: leaseUntil)
+    }
+    func release(epoch: Epoch) async throws(StoreError) { try await store.release(epoch: epoch) }
+    func ownership() async throws(StoreError) -> SliceOwnership? { try await store.ownership() }
+    func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
+        try await store.ownershipHistory(limit: limit)
+    }
+    func realm(_ name: RealmName) async throws(StoreError) -> RealmRecord? { try await store.realm(name) }
+    func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord] {
+        try await store.realms(after: after, limit: limit)
+    }
+    func nextRealmID() async throws(StoreError) -> RealmID { try await store.nextRealmID() }
+    func objects(in realm: RealmID, at rows: [ObjectRow]) async throws(StoreError) -> [ObjectRow: [UInt8]] {
+        try await store.objects(in: realm, at: rows)
+    }
+    func objects(
+        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+    ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
+        try await store.objects(in: realm, after: after, maxBytes: maxBytes)
+    }
+    func historyHeading(of key: HistoryKey, version: UInt64) async throws(StoreError) -> HistoryRecord? {
+        try await store.historyHeading(of: key, version: version)
+    }
+    func reciprocals(
+        of owner: ClientFileKey, after: UInt64, maxBytes: Int
+    ) async throws(StoreError) -> [UInt64: [UInt8]]? {
+        try await store.reciprocals(of: owner, after: after, maxBytes: maxBytes)
+    }
+    func reciprocals(of owner: ClientFileKey, at versions: [UInt64]) async throws(StoreError) -> [UInt64: [UInt8]] {
+        try await store.reciprocals(of: owner, at: versions)
+    }
+    func clientFile(_ key: ClientFileKey) async throws(StoreError) -> ClientFileRecord? {
+        try await store.clientFile(key)
+    }
+    func clientFilesToReset(
+        in realm: RealmID, user: String, limit: Int
+    ) async throws(StoreError) -> [ClientFileRecord] {
+        try await store.clientFilesToReset(in: realm, user: user, limit: limit)
+    }
+    func liveClientFiles(
+        in realm: RealmID, after ident: UInt64, limit: Int
+    ) async throws(StoreError) -> [ClientFileRecord] {
+        try await store.liveClientFiles(in: realm, after: ident, limit: limit)
+    }
+    func idleClientFiles(app: String, seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ClientFileRecord] {
+        try await store.idleClientFiles(app: app, seenBefore: seenBefore, limit: limit)
+    }
+    func clientFiles(
+        campaign: String, after: ClientFileKey?, limit: Int
+    ) async throws(StoreError) -> [ListedClientFile] {
+        try await store.clientFiles(campaign: campaign, after: after, limit: limit)
+    }
+    func countClientFiles(campaign: String) async throws(StoreError) -> Int {
+        try await store.countClientFiles(campaign: campaign)
+    }
+    func appGeneration(_ app: String) async throws(StoreError) -> AppGenerationRecord? {
+        try await store.appGeneration(app)
+    }
+    func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord? {
+        try await store.appGeneration(campaign: campaign)
+    }
+    func appGenerations() async throws(StoreError) -> [AppGenerationRecord] { try await store.appGenerations() }
+    func resetCase(_ key: ClientFileKey) async throws(StoreError) -> ResetCaseRecord? { try await store.resetCase(key) }
+    func openResetCases(in realm: RealmID, user: String, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
+        try await store.openResetCases(in: realm, user: user, limit: limit)
+    }
+    func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
+        try await store.dueResetCases(at: at, limit: limit)
+    }
+    func isSeen(messageID: String) async throws(StoreError) -> Bool { try await store.isSeen(messageID: messageID) }
+    func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+        try await store.commit(batch, epoch: epoch)
+    }
+}

@@ -1,0 +1,61 @@
+import AMQP
+import Changesets
+import Messages
+import RealmState
+
+/// A client that takes the server's state as its own, edits it offline, and uploads its changesets in parts, all with the
+/// base that it began from.
+struct OfflineAuthor {
+    var file: ClientFile
+    let session: UInt64
+    private var state: RealmState
+    private var base: UInt64
+    private var integrated: UInt64 = 0
+    private var waiting: [(timestamp: UInt64, bytes: [UInt8])] = []
+
+    init(file: ClientFile, session: UInt64, at version: UInt64, _ state: RealmState) {
+        self.file = file
+        self.session = session
+        self.state = state
+        base = version
+    }
+
+    var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// Goes by what the server has now; nothing may be waiting.
+    mutating func synchronize(with server: RealmState, at version: UInt64) {
+        state = server
+        base = version
+    }
+
+    mutating func edit(_ edits: inout RandomEdits, at timestamp: UInt64) {
+        if let bytes = edits.transaction(&state) { waiting.append((timestamp, bytes)) }
+    }
+
+    /// The next of its changesets, as one message.
+    mutating func upload(atMost count: Int, in realm: RealmName) -> ChangesetMessage? {
+        guard !waiting.isEmpty else { return nil }
+        let follows = integrated
+        var entries: [ChangesetMessage.Entry] = []
+        for item in waiting.prefix(count) {
+            integrated += 1
+            entries.append(
+                .init(clientVersion: integrated, serverVersion: base, timestamp: item.timestamp, changeset: item.bytes))
+        }
+        waiting.removeFirst(entries.count)
+        return ChangesetMessage(
+            realm: realm,
+            upload: .init(
+                session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
+                follows: follows, progress: UploadCursor(clientVersion: integrated, serverVersion: base),
+                lockedServerVersion: base), entries: entries)
+    }
+
+    /// Lives on as another client file after a reset.
+    mutating func becomes(_ file: ClientFile, with server: RealmState, at version: UInt64) {
+        self.file = file
+        integrated = 0
+        waiting = []
+        synchronize(with: server, at: version)
+    }
+}

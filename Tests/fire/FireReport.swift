@@ -1,0 +1,40 @@
+import Foundation
+
+/// The one table that a run ends with.
+struct FireReport: Codable {
+    var seed: UInt64
+    var seconds: Int
+    var faults: [String: Int] = [:]
+    var unexpectedEnds = 0
+    var clients = 0
+    var attempted = 0
+    var acknowledged = 0
+    var late = 0
+    var lost = 0
+    var duplicated = 0
+    var diverged = 0
+    var resetsFound = 0
+    var resetsAccounted = 0
+    var resetsUnaccounted = 0
+    var deadLetters = 0
+    /// What is wrong, in words; empty after a good run.
+    var findings: [String] = []
+
+    var passed: Bool { findings.isEmpty }
+
+    var table: String {
+        let rows: [(String, String)] = [
+            ("seed", "\(seed)"), ("seconds under fire", "\(seconds)"),
+            ("faults", faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")),
+            ("processes that ended by themselves", "\(unexpectedEnds)"), ("client realms", "\(clients)"),
+            ("changes attempted", "\(attempted)"), ("changes acknowledged", "\(acknowledged)"),
+            ("changes recovered late (over 10 s)", "\(late)"), ("changes lost", "\(lost)"),
+            ("changes duplicated", "\(duplicated)"), ("client realms diverged", "\(diverged)"),
+            ("resets found", "\(resetsFound)"), ("resets accounted", "\(resetsAccounted)"),
+            ("resets unaccounted", "\(resetsUnaccounted)"), ("dead letters", "\(deadLetters)"),
+        ]
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }.joined(
+            separator: "\n")
+    }
+}

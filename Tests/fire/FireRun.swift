@@ -1,0 +1,234 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Messages
+
+/// One run: a cluster, its clients under load, faults until the time is up, and the reckoning.
+struct FireRun: Sendable {
+    struct Settings: Sendable {
+        var seed: UInt64
+        var seconds: Int
+        var clients: Int
+        var partitions: Int
+        var workers: Int
+        var gateways: Int
+        var faults: [Fault]
+        /// How long each client waits between two changes.
+        var pace: Duration
+    }
+
+    /// Never reset: here everything must be there exactly once.
+    private static let steady = "fire-steady"
+    /// Terminated now and then: here nothing may be lost that a client holds on to, and every reset must end in an
+    /// outcome. What was integrated but not yet acknowledged when the reset came is recovered on top of itself, which is
+    /// how recovery is defined, so increments and lines are not counted here.
+    private static let resetting = "fire-resets"
+
+    let settings: Settings
+    let cluster: BurningCluster
+    let journal: Journal
+
+    func run() async throws -> FireReport {
+        var report = FireReport(seed: settings.seed, seconds: settings.seconds)
+        try await cluster.start()
+        for app in [Self.steady, Self.resetting] { try await cluster.cluster.operate("apps", "create", app) }
+        journal.note("the cluster is up; clients connect to \(cluster.url)")
+        let clients = try await openClients()
+        journal.note("\(clients.count) client realms are open")
+        let terminations = Terminations(app: Self.resetting, cluster: cluster.cluster, journal: journal)
+        report.faults = await burn(clients, terminations)
+        try await cluster.heal(journal)
+        await settle(clients, &report)
+        await reckon(clients, terminations, &report)
+        report.unexpectedEnds = cluster.unexpectedEnds
+        report.deadLetters = try await deadLetters()
+        return report
+    }
+
+    private func openClients() async throws -> [FireClient] {
+        let url = cluster.url
+        let clients = (0..<settings.clients).map { number in
+            // A third of the partitions belong to the app that is terminated.
+            let partition = number % settings.partitions
+            return FireClient(
+                name: "client-\(number)", app: partition % 3 == 2 ? Self.resetting : Self.steady,
+                partition: "p\(partition)", discards: partition % 3 == 2 && number / settings.partitions % 4 == 3,
+                url: url)
+        }
+        for first in clients.prefix(settings.partitions) {
+            try await first.open()
+            try await first.seed()
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for client in clients.dropFirst(settings.partitions) { group.addTask { try await client.open() } }
+            try await group.waitForAll()
+        }
+        return clients
+    }
+
+    private func burn(_ clients: [FireClient], _ terminations: Terminations) async -> [String: Int] {
+        let arsonist = Arsonist(
+            cluster: cluster, journal: journal,
+            echo: Echo(
+                amqpURL: cluster.cluster.amqpURL, topology: Topology(prefix: cluster.cluster.prefix),
+                slices: cluster.cluster.slices, journal: journal), terminations: terminations)
+        let (faults, missing) = Arsonist.possible(settings.faults, on: cluster)
+        for line in missing { journal.note("left out: \(line)") }
+        guard !faults.isEmpty else { return [:] }
+        let random = SeededGenerator(seed: settings.seed)
+        var plan = FaultPlan(seed: settings.seed, faults: faults)
+        var counts: [String: Int] = [:]
+        let end = ContinuousClock.now + .seconds(settings.seconds)
+        await withTaskGroup(of: Void.self) { group in
+            for (number, client) in clients.enumerated() {
+                group.addTask { await client.work(random.fork(number), pace: settings.pace) }
+                group.addTask { await client.follow() }
+            }
+            group.addTask { await cluster.supervise(journal) }
+            while ContinuousClock.now < end, !Task.isCancelled {
+                let steps = plan.next()
+                for step in steps { counts[step.fault.rawValue, default: 0] += 1 }
+                await arsonist.perform(steps)
+            }
+            group.cancelAll()
+        }
+        return counts
+    }
+
+    /// Waits until every client has uploaded what it has and downloaded what there is, and the copies are equal.
+    private func settle(_ clients: [FireClient], _ report: inout FireReport) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await cluster.supervise(journal) }
+            for client in clients {
+                group.addTask {
+                    do {
+                        try await LocalCluster.retrying(
+                            "\(client.name) has uploaded and downloaded everything", upTo: .seconds(180)
+                        ) {
+                            try await within(.seconds(60), "\(client.name) gets through") {
+                                try await client.upload()
+                                try await client.download()
+                            }
+                        }
+                    } catch {
+                        journal.note("\(error); its errors: \(client.errors)")
+                    }
+                }
+            }
+            for _ in clients { _ = await group.next() }
+            group.cancelAll()
+        }
+        journal.note("all clients have had their time to come to rest")
+    }
+
+    private func reckon(_ clients: [FireClient], _ terminations: Terminations, _ report: inout FireReport) async {
+        report.clients = clients.count
+        for client in clients {
+            report.attempted += client.attempted
+            report.acknowledged += client.acknowledged
+            report.late += client.late
+        }
+        if report.acknowledged != report.attempted {
+            report.findings.append("\(report.attempted - report.acknowledged) changes are not acknowledged")
+        }
+        for (partition, members) in Dictionary(grouping: clients, by: \.partition).sorted(by: { $0.key < $1.key }) {
+            await reckon(partition, members, &report)
+        }
+        do {
+            let campaigns = try await LocalCluster.retrying("every reset has an outcome") {
+                let campaigns = try await terminations.campaigns()
+                let open = campaigns.filter { $0.counts.pending > 0 || !$0.counts.addsUp }
+                guard open.isEmpty else {
+                    throw LocalClusterError(
+                        open.map { "campaign \($0.id) stands at \($0.counts)" }.joined(separator: "; "))
+                }
+                return campaigns
+            }
+            count(campaigns, &report)
+            // Nothing that was done here is a reason for one client realm alone to reset.
+            let needless = campaigns.filter { !$0.isTermination } + (try await terminations.campaigns(of: Self.steady))
+            for campaign in needless {
+                report.findings.append(
+                    "a needless reset, campaign \(campaign.id): \(campaign.reason ?? "no reason given")")
+            }
+        } catch {
+            report.findings.append("\(error)")
+            if let campaigns = try? await terminations.campaigns() { count(campaigns, &report) }
+        }
+    }
+
+    private func deadLetters() async throws -> Int {
+        struct Line: Decodable {
+            var queue: String
+            var ready: Int
+        }
+        let lines = try await cluster.cluster.operateJSON([Line].self, "queues")
+        return lines.first { $0.queue == "\(cluster.cluster.prefix).dead" }?.ready ?? 0
+    }
+
+    private func count(_ campaigns: [Terminations.Campaign], _ report: inout FireReport) {
+        for counts in campaigns.map(\.counts) {
+            report.resetsFound += counts.found
+            report.resetsAccounted += counts.recovered + counts.discarded + counts.manual + counts.failed
+            report.resetsUnaccounted +=
+                counts.found - counts.recovered - counts.discarded - counts.manual - counts.failed
+        }
+    }
+
+    private func reckon(_ partition: String, _ members: [FireClient], _ report: inout FireReport) async {
+        var copies: [Copy] = []
+        do {
+            copies = try await LocalCluster.retrying("the copies of \(partition) are equal", upTo: .seconds(60)) {
+                let copies = try members.map { Copy(try $0.realm) }
+                let different = copies.filter { $0 != copies[0] }
+                guard different.isEmpty else {
+                    throw LocalClusterError(copies[0].difference(from: different[0]))
+                }
+                return copies
+            }
+        } catch {
+            copies = members.compactMap { try? Copy($0.realm) }
+            report.diverged += copies.filter { $0 != copies.first }.count
+            report.findings.append("\(error)")
+        }
+        guard let copy = copies.first else { return }
+        let kept = members.filter { !$0.discards }
+        let missing = kept.flatMap { client in client.entries.filter { copy.entries[$0] == nil } }
+        report.lost += missing.count
+        if !missing.isEmpty {
+            report.findings.append(
+                "\(partition): \(missing.count) entries are lost, such as \(missing.sorted().prefix(3))")
+        }
+        guard members[0].app == Self.steady else { return }
+        let increments = members.map(\.increments).reduce(0, +)
+        report.lost += max(0, increments - copy.count)
+        report.duplicated += max(0, copy.count - increments)
+        if increments != copy.count {
+            report.findings.append("\(partition): the counter is \(copy.count) after \(increments) increments")
+        }
+        let written = members.reduce(into: Set<String>()) { $0.formUnion($1.lines) }
+        let there = Set(copy.lines)
+        report.lost += written.subtracting(there).count
+        report.duplicated += copy.lines.count - there.count
+        if written != there || copy.lines.count != there.count {
+            report.findings.append(
+                "\(partition): the list has \(copy.lines.count) lines, \(there.count) different, of \(written.count)")
+        }
+    }
+}
+
+/// Bounds a wait that has no end of its own.
+func within<Value: Sendable>(
+    _ limit: Duration, _ what: String, _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask(operation: body)
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw LocalClusterError("waited \(limit) until \(what)")
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
+    }
+}
