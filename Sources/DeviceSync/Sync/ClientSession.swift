@@ -65,6 +65,9 @@ struct ClientSession: Sendable {
     private var unbindSent = false
     private var bindSent = false
 
+    /// Whether a mark is due that is not yet sent on the present connection, or on the next one.
+    var hasMarkToSend: Bool { markTarget > (phase == .unbound ? markReceived : markSent) }
+
     /// Whether UNBIND is out, or is not owed.
     var hasSaidGoodbye: Bool { unbindSent || !bindSent }
 

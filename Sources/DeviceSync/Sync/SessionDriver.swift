@@ -60,9 +60,8 @@ final class SessionDriver {
                 || waits[$0].wait.direction == .download && waits[$0].target == nil
         }
         guard !needed.isEmpty else { return }
-        // The first mark of a new session serves them; a session that has asked already is asked once more.
-        let mark =
-            machine.phase == .unbound && machine.markReceived == lastMark ? machine.markTarget : machine.requestMark()
+        // A mark that this connection has still to send serves them; otherwise the server is asked once more.
+        let mark = machine.hasMarkToSend ? machine.markTarget : machine.requestMark()
         for index in needed { waits[index].target = mark.rawValue }
     }
 

@@ -101,6 +101,23 @@ struct SyncingTests {
         #expect(server.taskCount == 1)
     }
 
+    @Test func aDownloadWaitedForWhileTheConnectionIsDownIsAskedForOnTheNext() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .download)
+        server.dropConnections()
+        #expect(await eventually { session.connectionState == .disconnected })
+        async let downloaded: Void = session.wait(for: .download)
+        // The worker takes one thing after the other: the wait is there before the connection.
+        try await Task.sleep(for: .milliseconds(20))
+        session.reconnect()
+        try await downloaded
+    }
+
     @Test func aTransientErrorIsRetriedAndAFatalOneReported() async throws {
         let server = TestServer()
         try await server.start()
