@@ -187,10 +187,7 @@ extension ClusterLink: Service {
         let publishChannel = try await publishing.openChannel(confirms: true)
         try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
         let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
-        try await consumeChannel.declareQueue(
-            AMQPQueueDeclaration(
-                name: queue, durable: false, exclusive: true,
-                arguments: ["x-max-length": 200_000, "x-max-length-bytes": .int(1 << 30)]))
+        try await declareQueue(on: consumeChannel)
         await bindings.use(consumeChannel)
         let consumer = try await consumeChannel.consume(queue: queue)
         let failure = await serve(publishChannel, consumer, watching: [publishing, consuming])
@@ -226,7 +223,7 @@ extension ClusterLink: Service {
             }
             group.addTask {
                 do {
-                    try await self.consume(consumer)
+                    try await self.consumeAndReopen(consumer)
                     return .other
                 } catch {
                     return .queueLost(error)
@@ -331,6 +328,46 @@ extension ClusterLink: Service {
 // MARK: What comes
 
 extension ClusterLink {
+    private func declareQueue(on channel: AMQPChannel) async throws {
+        try await channel.declareQueue(
+            AMQPQueueDeclaration(
+                name: queue, durable: false, exclusive: true,
+                arguments: ["x-max-length": 200_000, "x-max-length-bytes": .int(1 << 30)]))
+    }
+
+    /// Consumes until the link is closed. When the broker ends the consumer for good, because somebody deleted the queue,
+    /// the queue is declared and bound again, and the sessions ask for what they missed.
+    private func consumeAndReopen(_ first: AMQPConsumer) async throws {
+        var consumer = first
+        while true {
+            do { return try await consume(consumer) } catch { try Task.checkCancellation() }
+            readiness.set(readinessName, ready: false, reason: "the queue is lost")
+            consumer = try await reopen(first.channel)
+            readiness.set(readinessName, ready: isUp, reason: isUp ? "" : "the broker is away")
+            logger.info("the gateway's queue is declared again", metadata: ["queue": "\(queue)"])
+            sessions.deliverToAll(.linkUp)
+        }
+    }
+
+    private func reopen(_ channel: AMQPChannel) async throws -> AMQPConsumer {
+        var wait = Duration.milliseconds(100)
+        while true {
+            do {
+                try await declareQueue(on: channel)
+                try await bindings.rebind()
+                return try await channel.consume(queue: queue)
+            } catch {
+                try Task.checkCancellation()
+                if (error as? AMQPError)?.code == .closed { throw error }
+                logger.warning(
+                    "the gateway's queue cannot be declared again",
+                    metadata: ["queue": "\(queue)", "error": "\(error)"])
+            }
+            try await Task.sleep(for: wait)
+            wait = min(wait * 2, .seconds(5))
+        }
+    }
+
     private func consume(_ consumer: AMQPConsumer) async throws {
         while let batch = try await next(consumer).get() {
             for delivery in batch { receive(delivery.message) }

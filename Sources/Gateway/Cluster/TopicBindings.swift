@@ -26,6 +26,12 @@ actor TopicBindings {
 
     func use(_ channel: AMQPChannel) { self.channel = channel }
 
+    /// Binds with every key again: the queue was declared anew.
+    func rebind() async throws {
+        for key in entries.keys { entries[key]?.isBound = false }
+        for key in Array(entries.keys) { try await bind(key) }
+    }
+
     /// Returns once the queue is bound with all keys.
     func retain(_ keys: [String]) async throws {
         for key in keys { entries[key, default: Entry()].users += 1 }
