@@ -73,8 +73,12 @@ struct CoordinatorParts: Sendable {
     }
 
     private func watch(_ connection: AMQPConnection) async {
+        var generation: Int?
         for await change in connection.stateUpdates {
-            if connection === link.consumer, !change.isUsable, state.lostConsumer() {
+            // A connection that was lost and made again between two looks shows by its generation only.
+            let isLost = !change.isUsable || (generation != nil && generation != change.generation)
+            generation = change.generation ?? generation
+            if connection === link.consumer, isLost, state.lostConsumer() {
                 readiness.set("coordinator.role", ready: true, reason: "standing by")
                 logger.info("this coordinator stands by", metadata: ["reason": "the connection was lost"])
             }
@@ -103,5 +107,7 @@ struct CoordinatorParts: Sendable {
 
 extension AMQPConnectionState {
     /// Whether it takes publishes and deliveries now.
-    var isUsable: Bool { if case .connected = self { true } else { false } }
+    var isUsable: Bool { generation != nil }
+
+    fileprivate var generation: Int? { if case .connected(let generation) = self { generation } else { nil } }
 }

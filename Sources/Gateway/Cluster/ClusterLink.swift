@@ -12,12 +12,6 @@ import Synchronization
 /// is down: requests fail, uploads wait in their sessions; when both are back every session hears of it and asks for
 /// what it may have missed. The queue and its bindings are declared again by the AMQP client.
 final class ClusterLink: Sendable {
-    private struct Lines {
-        var isUp = false
-        /// Grows whenever the link comes up.
-        var generation = 0
-    }
-
     static let laneCount = 8
     let sessions = SessionDirectory()
     private let configuration: GatewayConfiguration
@@ -29,7 +23,7 @@ final class ClusterLink: Sendable {
     private let requests: RequestTable
     private let bindings: TopicBindings
     private let lanes: [PublishLane]
-    private let lines = Mutex(Lines())
+    private let up = Atomic(false)
     let readinessName = "gateway.broker"
 
     init(
@@ -49,7 +43,7 @@ final class ClusterLink: Sendable {
         readiness.set(readinessName, ready: false, reason: "connecting")
     }
 
-    var isUp: Bool { lines.withLock { $0.isUp } }
+    var isUp: Bool { up.load(ordering: .acquiring) }
     var outstandingRequests: Int { requests.count }
 
     // MARK: What sessions ask for
@@ -218,7 +212,7 @@ extension ClusterLink: Service {
                 return .lanesEmpty
             }
             group.addTask {
-                await self.watch(connections)
+                await self.watch(connections, consumer.channel)
                 return .other
             }
             group.addTask {
@@ -279,36 +273,74 @@ extension ClusterLink: Service {
         }
     }
 
-    private func watch(_ connections: [AMQPConnection]) async {
+    /// Keeps the link's state true to its two connections.
+    ///
+    /// Changes are taken one after the other, and a connection that was lost and made again between two looks is known
+    /// by its generation: what was sent to this gateway meanwhile is gone all the same.
+    private func watch(_ connections: [AMQPConnection], _ channel: AMQPChannel) async {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withDiscardingTaskGroup { group in
             for connection in connections {
-                group.addTask { for await _ in connection.stateUpdates { self.refresh(connections) } }
+                group.addTask { for await _ in connection.stateUpdates { change.yield() } }
+            }
+            group.addTask {
+                var current: [Int]?
+                for await _ in changes {
+                    let states = connections.map(\.state)
+                    let generations = Self.generations(states)
+                    guard generations != current || generations == nil else { continue }
+                    self.isDown(states)
+                    current = nil
+                    guard let generations else { continue }
+                    do {
+                        try await self.awaitRecovery(of: channel)
+                        current = generations
+                        self.isUpAgain()
+                    } catch {
+                        self.logger.warning("the gateway's queue is not there yet", metadata: ["error": "\(error)"])
+                        // Unless the connection is lost, which is a change of its own, it is only late.
+                        try? await Task.sleep(for: .milliseconds(200))
+                        change.yield()
+                    }
+                }
             }
         }
     }
 
-    private func refresh(_ connections: [AMQPConnection]) {
-        let states = connections.map(\.state)
-        let isUp = states.allSatisfy { if case .connected = $0 { true } else { false } }
-        let (hasChanged, isFirst) = lines.withLock { lines in
-            let hasChanged = lines.isUp != isUp
-            lines.isUp = isUp
-            if hasChanged, isUp { lines.generation += 1 }
-            return (hasChanged, lines.generation <= 1)
+    /// One number a connection, grown with each time it was made; nil unless all are connected.
+    private static func generations(_ states: [AMQPConnectionState]) -> [Int]? {
+        var generations: [Int] = []
+        for state in states {
+            guard case .connected(let generation) = state else { return nil }
+            generations.append(generation)
         }
-        guard hasChanged else { return }
-        readiness.set(readinessName, ready: isUp, reason: isUp ? "" : "\(states)")
-        metrics.link(isUp: isUp)
-        if isUp {
-            logger.info("connected to the broker", metadata: ["queue": "\(queue)"])
-            if !isFirst { sessions.deliverToAll(.linkUp) }
-        } else {
-            logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(states)"])
-            for request in requests.takeAll() {
-                let error = GatewayError(.brokerUnavailable, "the broker is away")
-                sessions.deliver(.requestFailed(error), to: request.session)
-            }
+        return generations
+    }
+
+    /// Returns once the queue and its bindings are declared again. Any operation that the broker answers waits for that;
+    /// before it, an answer has nowhere to go and a notice is not heard.
+    private func awaitRecovery(of channel: AMQPChannel) async throws {
+        try await channel.declareExchange(configuration.topology.realms, type: .topic, passive: true, record: false)
+    }
+
+    private func isDown(_ states: [AMQPConnectionState]) {
+        let wasUp = up.exchange(false, ordering: .acquiringAndReleasing)
+        readiness.set(readinessName, ready: false, reason: "\(states)")
+        guard wasUp else { return }
+        metrics.link(isUp: false)
+        logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(states)"])
+        for request in requests.takeAll() {
+            let error = GatewayError(.brokerUnavailable, "the broker is away")
+            sessions.deliver(.requestFailed(error), to: request.session)
         }
+    }
+
+    private func isUpAgain() {
+        up.store(true, ordering: .releasing)
+        readiness.set(readinessName, ready: true, reason: "")
+        metrics.link(isUp: true)
+        logger.info("connected to the broker", metadata: ["queue": "\(queue)"])
+        sessions.deliverToAll(.linkUp)
     }
 
     private func housekeep() async {

@@ -112,7 +112,7 @@ struct GatewaySession: Sendable {
         case .publishFailed(let number, let error): publishFailed(number, error, environment, &actions)
         case .linkUp:
             for pending in uploads.unconfirmed { actions.append(.publish(pending.message, number: pending.number)) }
-            if phase == .live { wantPage(environment) }
+            missed(environment)
         }
     }
 
