@@ -69,13 +69,13 @@ import Testing
         _ = try await harness.page(
             device.fresh, session: 4, after: DownloadCursor(serverVersion: device.latest.version), generation: 2,
             isMark: true)
-        #expect(try await harness.send(TickMessage(at: 0)).every(OutcomeReport.self).isEmpty)
+        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
         harness.time.advance(60_000)
-        let outcome = try await harness.send(TickMessage(at: 0)).one(OutcomeReport.self)
+        let outcome = try await harness.send(TickMessage(at: harness.time.now())).one(OutcomeReport.self)
         #expect(outcome.result == .discarded)
         #expect(outcome.confidence == 0.5)
         harness.time.advance(60_000)
-        #expect(try await harness.send(TickMessage(at: 0)).every(OutcomeReport.self).isEmpty)
+        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
     }
 
     @Test func aFailedMergeIsRecognised() async throws {

@@ -18,11 +18,39 @@ import Testing
         #expect(try await successor.join(session: 3).ident == 4)
     }
 
-    @Test func anExpiredRequestIsNotAnswered() async throws {
+    @Test func aRequestThatNobodyWaitsForAnyMoreIsNotAnswered() async throws {
         let harness = try await OwnerHarness.make()
-        var request = harness.bindRequest(session: 1)
-        request.context.deadline = 5
-        #expect(try await harness.send(request).all.isEmpty)
+        try await harness.send(harness.bindRequest(session: 1))
+        let late = harness.bindRequest(session: 2)
+        harness.time.advance(20_000)
+        #expect(try await harness.send(late).all.isEmpty)
+        #expect(try await harness.send(harness.bindRequest(session: 3)).all.count == 1)
+    }
+
+    @Test func aGatewayWhoseClockIsWrongIsAnswered() async throws {
+        let harness = try await OwnerHarness.make()
+        for hours in [0, 5, -5] {
+            var request = harness.bindRequest(session: 1)
+            request.context.session.gateway = "g\(hours)"
+            request.context.sentAt = UInt64(Int(harness.time.now()) + hours * 3_600_000)
+            #expect(try await harness.send(request).all.count == 1)
+            harness.time.advance(1_000)
+            request.context.sentAt += 1_000
+            #expect(try await harness.send(request).all.count == 1)
+        }
+    }
+
+    @Test func aGatewayWhoseClockIsMovedIsAnsweredAfterAWhile() async throws {
+        let harness = try await OwnerHarness.make()
+        try await harness.send(harness.bindRequest(session: 1))
+        var answers = 0
+        for _ in 0..<10 {
+            harness.time.advance(10_000)
+            var request = harness.bindRequest(session: 1)
+            request.context.sentAt -= 3_600_000
+            answers += try await harness.send(request).all.count
+        }
+        #expect((3...9).contains(answers))
     }
 
     @Test func answersGoWhereTheRequestSays() async throws {

@@ -143,13 +143,26 @@ import Testing
     @Test func ticksRepeatGenerationsAndExpireWhoWasAwayTooLong() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
-        let notice = try await harness.send(TickMessage(at: 0)).one(GenerationNotice.self)
+        let notice = try await harness.send(TickMessage(at: harness.time.now())).one(GenerationNotice.self)
         #expect(notice.generation == 1)
         _ = try await harness.identify(file, session: 2).one(IdentifiedAnswer.self)
         harness.time.advance(31 * 86_400_000)
-        try await harness.send(TickMessage(at: 0))
+        try await harness.send(TickMessage(at: harness.time.now()))
         let refusal = try await harness.identify(file, session: 3).one(RefusedAnswer.self)
         #expect(refusal.code == 222)
         #expect(refusal.action == "ClientReset")
+    }
+
+    @Test func oneWrongClockExpiresNobody() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        _ = try await harness.identify(file, session: 2).one(IdentifiedAnswer.self)
+        let month: UInt64 = 31 * 86_400_000
+        try await harness.send(TickMessage(at: harness.time.now() + month))
+        _ = try await harness.identify(file, session: 3).one(IdentifiedAnswer.self)
+        let before = harness.time.now()
+        harness.time.advance(2 * month)
+        try await harness.send(TickMessage(at: before))
+        _ = try await harness.identify(file, session: 4).one(IdentifiedAnswer.self)
     }
 }

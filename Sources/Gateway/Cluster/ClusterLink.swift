@@ -56,7 +56,7 @@ final class ClusterLink: Sendable {
         }
         let id = UUID().uuidString.lowercased()
         let request = RequestTable.Request(
-            session: number, deadline: context.deadline, startedAt: clock.unixMilliseconds())
+            session: number, deadline: context.sentAt &+ context.patience, startedAt: clock.unixMilliseconds())
         guard requests.add(id, request) else {
             return sessions.deliver(.requestFailed(GatewayError(.overloaded, "too many requests")), to: number)
         }
@@ -64,7 +64,7 @@ final class ClusterLink: Sendable {
         publish(message, id: id, correlationID: id, replyTo: queue, persistent: false, realm: context.realm) {
             [requests, sessions] error in
             guard let error, let request = requests.take(id) else { return }
-            sessions.deliver(.requestFailed(Self.gatewayError(error)), to: request.session)
+            sessions.deliver(.requestFailed(error), to: request.session)
         }
     }
 
@@ -73,7 +73,7 @@ final class ClusterLink: Sendable {
         publish(message, realm: message.realm) { [sessions, metrics] error in
             if let error {
                 metrics.publishFailed()
-                sessions.deliver(.publishFailed(number, Self.gatewayError(error)), to: session)
+                sessions.deliver(.publishFailed(number, error), to: session)
             } else {
                 sessions.deliver(.published(number), to: session)
             }
@@ -93,23 +93,24 @@ final class ClusterLink: Sendable {
     /// Publishes to the coordinator. A message that cannot be made or taken is told to `completion`.
     func report(
         _ message: some Message, id: String = UUID().uuidString.lowercased(),
-        _ completion: @escaping @Sendable (AMQPError?) -> Void = { _ in }
+        _ completion: @escaping @Sendable (GatewayError?) -> Void = { _ in }
     ) {
         do {
             let amqp = try AMQPMessage(message, id: id)
             push(amqp, exchange: configuration.topology.outcomes, key: "", lane: 0, completion)
         } catch {
             logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+            completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
         }
     }
 
     /// The same, waiting for the broker's confirm.
     func reportConfirmed(_ message: some Message, id: String) async throws {
         guard isUp else { throw GatewayError(.brokerUnavailable, "the broker is away") }
-        let error: AMQPError? = await withCheckedContinuation { continuation in
+        let error: GatewayError? = await withCheckedContinuation { continuation in
             report(message, id: id) { continuation.resume(returning: $0) }
         }
-        if let error { throw Self.gatewayError(error) }
+        if let error { throw error }
     }
 
     /// Returns when the queue is bound for the realm's notices.
@@ -128,7 +129,7 @@ final class ClusterLink: Sendable {
     private func publish(
         _ message: some Message, id: String = UUID().uuidString.lowercased(), correlationID: String? = nil,
         replyTo: String? = nil, persistent: Bool = true, realm: RealmName,
-        _ completion: @escaping @Sendable (AMQPError?) -> Void
+        _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
         let slice = realm.slice(of: configuration.slices)
         do {
@@ -137,19 +138,24 @@ final class ClusterLink: Sendable {
             push(amqp, exchange: configuration.topology.slices, key: String(slice.value), lane: slice.value, completion)
         } catch {
             logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+            completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
         }
     }
 
     /// One lane for a slice: everything about a realm keeps its order.
     private func push(
         _ message: AMQPMessage, exchange: String, key: String, lane: Int,
-        _ completion: @escaping @Sendable (AMQPError?) -> Void
+        _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
-        let item = PublishLane.Item(message: message, exchange: exchange, routingKey: key, completion: completion)
-        if !lanes[lane % lanes.count].push(item) { logger.debug("a message came after the link was closed") }
+        let item = PublishLane.Item(message: message, exchange: exchange, routingKey: key) { error in
+            completion(error.map(Self.gatewayError))
+        }
+        guard !lanes[lane % lanes.count].push(item) else { return }
+        logger.debug("a message came after the link was closed")
+        completion(GatewayError(.shuttingDown, "the gateway is shutting down"))
     }
 
-    static func gatewayError(_ error: AMQPError) -> GatewayError {
+    private static func gatewayError(_ error: AMQPError) -> GatewayError {
         switch error.code {
         case .nacked, .unroutable, .notFound, .preconditionFailed, .accessRefused, .invalidArgument:
             GatewayError(.overloaded, "the broker refused a message", underlying: error)

@@ -36,18 +36,6 @@ final class PublishLane: Sendable {
         return isTaken
     }
 
-    /// Fails everything that waits. What is being published has its own end.
-    func failAll(_ error: AMQPError) {
-        let items = state.withLock { state in
-            defer {
-                state.items = []
-                state.bytes = 0
-            }
-            return state.items
-        }
-        for item in items { item.completion(error) }
-    }
-
     /// Takes nothing more; `run` ends once everything is published.
     func close() {
         let waiter = state.withLock { state in

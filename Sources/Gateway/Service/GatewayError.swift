@@ -8,6 +8,8 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
         package static let timeout = Code(name: "timeout")
         /// A bound of `GatewayLimits` is reached.
         package static let overloaded = Code(name: "overloaded")
+        /// A message of our own making does not fit its form.
+        package static let notEncodable = Code(name: "notEncodable")
         package static let shuttingDown = Code(name: "shuttingDown")
         package static let invalidConfiguration = Code(name: "invalidConfiguration")
         package static let passwordHash = Code(name: "passwordHash")

@@ -92,8 +92,8 @@ extension GatewaySession {
 
     func requestContext(_ environment: SessionEnvironment) -> RequestContext {
         RequestContext(
-            realm: context.realm, session: context.reference,
-            deadline: environment.now &+ context.limits.requestDeadline)
+            realm: context.realm, session: context.reference, sentAt: environment.now,
+            patience: context.limits.requestDeadline)
     }
 }
 

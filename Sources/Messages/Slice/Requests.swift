@@ -2,13 +2,16 @@
 package struct RequestContext: Codable, Sendable, Equatable {
     package var realm: RealmName
     package var session: SessionReference
-    /// Milliseconds of Unix time after which nobody waits for the answer any more; the owner then drops the request.
-    package var deadline: UInt64
+    /// Milliseconds of Unix time by the gateway's clock. Of use only beside other requests of the same gateway.
+    package var sentAt: UInt64
+    /// Milliseconds after which nobody waits for the answer any more; the owner then drops the request.
+    package var patience: UInt64
 
-    package init(realm: RealmName, session: SessionReference, deadline: UInt64) {
+    package init(realm: RealmName, session: SessionReference, sentAt: UInt64, patience: UInt64) {
         self.realm = realm
         self.session = session
-        self.deadline = deadline
+        self.sentAt = sentAt
+        self.patience = patience
     }
 }
 

@@ -18,7 +18,7 @@ extension SliceOwner {
                 guard case .refused(let connection) = event else { return }
                 cases[key] = ResetCase(
                     name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
-                    openedAt: clock.now())
+                    openedAt: stamp)
                 dirtyCases.insert(key)
                 return
             }
@@ -120,7 +120,7 @@ extension SliceOwner {
     private func give(_ event: ResetEvent, to key: ClientFileKey, in context: RealmContext) async throws {
         guard var changed = try await resetCase(key) else { return }
         let before = changed
-        let conclusion = changed.take(event, at: clock.now(), quiet: limits.quietAfterMark.milliseconds)
+        let conclusion = changed.take(event, at: stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
         cases[key] = changed
         dirtyCases.insert(key)

@@ -13,7 +13,7 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         let context = try await realm(name, of: app)
-        let now = clock.now()
+        let now = stamp
         var file: ClientFile?
         if request.needsClientFile {
             let allocated = ClientFile(ident: context.record.nextIdent, salt: Self.makeSalt())
@@ -43,7 +43,7 @@ extension SliceOwner {
         guard isKnown else { return }
         let context = try await realm(notice.realm, of: app)
         if let ident = notice.clientFile, try await clientFile(ident, in: context) != nil {
-            let now = clock.now()
+            let now = stamp
             context.update(ident) { $0.lastSeen = now }
             touch(context)
         }

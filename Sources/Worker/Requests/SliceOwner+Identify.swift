@@ -48,7 +48,7 @@ extension SliceOwner {
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, to: address)
         }
-        let now = clock.now()
+        let now = stamp
         let connection = context.sessions[session]?.connection
         context.update(ident) {
             $0.lastSeen = now

@@ -7,7 +7,9 @@ extension SliceOwner {
     /// What the clock drives: generations said again, client files expired, inferences settled.
     func tick(_ message: TickMessage) async throws {
         try await flush()
-        let now = clock.now()
+        tickedAt = message.at
+        // Whatever is ended for having waited too long must be old by both clocks: one of them may be wrong.
+        let now = min(clock.now(), message.at)
         for generation in try await store.appGenerations() {
             let notice = GenerationNotice(
                 app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)

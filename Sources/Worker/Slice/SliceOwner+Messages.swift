@@ -76,7 +76,8 @@ extension SliceOwner {
     private func answer(
         _ context: RequestContext, _ message: AMQPMessage, _ body: (ReplyAddress) async throws -> Void
     ) async throws {
-        guard context.deadline >= clock.now() else {
+        let age = requestAges.age(sentAt: context.sentAt, by: context.session.gateway, at: clock.uptime())
+        guard age <= context.patience else {
             metrics.requestExpired()
             return
         }

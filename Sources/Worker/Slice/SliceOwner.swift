@@ -25,6 +25,9 @@ package actor SliceOwner {
     let metrics: WorkerMetrics
     let logger: Logger
 
+    var requestAges = RequestAges()
+    /// The coordinator's time at its last tick.
+    var tickedAt: UInt64 = 0
     var realms: [RealmName: RealmContext] = [:]
     var nextRealm: RealmID?
     var generations: [String: AppGenerationRecord] = [:]
@@ -104,6 +107,10 @@ package actor SliceOwner {
         appsInHand[id] = found
         return found
     }
+
+    /// Now, as it is recorded to wait from: not before the coordinator's last tick, so that a clock that was put back
+    /// makes nobody look long gone.
+    var stamp: UInt64 { max(clock.now(), tickedAt) }
 
     // MARK: Publishing
 

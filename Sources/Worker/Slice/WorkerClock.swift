@@ -1,13 +1,21 @@
+import Dispatch
 import Foundation
 
 /// The time in the units of messages and stores; injected, so that tests can move it.
 package struct WorkerClock: Sendable {
     /// Milliseconds of Unix time.
     package var now: @Sendable () -> UInt64
+    /// Milliseconds since some moment, that nobody can move.
+    package var uptime: @Sendable () -> UInt64
 
-    package init(now: @escaping @Sendable () -> UInt64) { self.now = now }
+    package init(now: @escaping @Sendable () -> UInt64, uptime: @escaping @Sendable () -> UInt64) {
+        self.now = now
+        self.uptime = uptime
+    }
 
-    package static let system = WorkerClock { UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) }
+    package static let system = WorkerClock(
+        now: { UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) },
+        uptime: { DispatchTime.now().uptimeNanoseconds / 1_000_000 })
 
     /// 2015-01-01T00:00:00Z, where the timestamps of changesets begin.
     static let changesetEpoch: UInt64 = 1_420_070_400_000

@@ -138,7 +138,7 @@ extension SliceOwner {
     private func advance(_ upload: ChangesetMessage.Upload, in context: RealmContext) {
         let ident = upload.clientFile
         guard let recorded = context.clientFile(ident)?.record.upload else { return }
-        let now = clock.now()
+        let now = stamp
         var mayHaveReciprocals = false
         if upload.progress.clientVersion > recorded.clientVersion,
             upload.progress.serverVersion > recorded.serverVersion

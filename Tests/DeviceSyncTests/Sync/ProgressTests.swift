@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProgressTests {
     private final class Estimates: Sendable {
         let values = Mutex<[Double]>([])

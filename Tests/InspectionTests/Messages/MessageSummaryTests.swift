@@ -28,7 +28,7 @@ import Testing
         #expect(MessageBody.text(of: try upload()).contains("dead"))
         let identify = IdentifyRequest(
             context: RequestContext(
-                realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), deadline: 9),
+                realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), sentAt: 9, patience: 1),
             user: "u1", clientFile: ClientFile(ident: 7, salt: 123_456_789), download: DownloadCursor(),
             latest: SaltedVersion(version: 3, salt: 987_654_321))
         let text = MessageBody.text(of: try AMQPMessage(identify))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Inspection
 
-@Suite(.needsBroker, .timeLimit(.minutes(1))) struct MessageTapTests {
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct MessageTapTests {
     @Test func everyExchangeIsHeardAndNoQueueLosesAnything() async throws {
         try await BrokerHarness.with { broker in
             let tap = try await MessageTap.open(

@@ -180,7 +180,7 @@ final class Cluster: Sendable {
 
     func join(session: UInt64) async throws -> (file: ClientFile, generation: UInt64) {
         let context = RequestContext(
-            realm: realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
         try await send(
             BindRequest(
                 context: context, user: "u", connection: "c", needsClientFile: true, sessionReason: 0,
@@ -194,7 +194,7 @@ final class Cluster: Sendable {
 
     func identify(_ file: ClientFile, session: UInt64) async throws {
         let context = RequestContext(
-            realm: realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
         try await send(
             IdentifyRequest(
                 context: context, user: "u", clientFile: file, download: DownloadCursor(),

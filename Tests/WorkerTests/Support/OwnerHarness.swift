@@ -43,7 +43,7 @@ final class OwnerHarness: Sendable {
         guard case .owned(let epoch) = claim else { throw WorkerError(.corrupt, "not owned: \(claim)") }
         let owner = SliceOwner(
             store: opened, epoch: epoch, apps: AppDirectory(apps: control, maxAge: .zero), topology: Topology(),
-            limits: limits, clock: WorkerClock { time.now() },
+            limits: limits, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return OwnerHarness(control: control, store: opened, owner: owner, time: time)
     }
@@ -67,7 +67,8 @@ final class OwnerHarness: Sendable {
 
     func context(_ session: UInt64, realm: RealmName? = nil) -> RequestContext {
         RequestContext(
-            realm: realm ?? self.realm, session: SessionReference(gateway: "g", number: session), deadline: .max)
+            realm: realm ?? self.realm, session: SessionReference(gateway: "g", number: session),
+            sentAt: time.now(), patience: 10_000)
     }
 
     func bindRequest(
