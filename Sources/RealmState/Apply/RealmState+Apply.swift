@@ -7,9 +7,10 @@ extension RealmState {
     /// On an error what came before it in the changeset has been applied: open a savepoint first and roll back to it.
     /// - Throws: `badInstruction` with the place of the instruction, or `notLoaded`.
     package mutating func apply(_ changeset: Changeset) throws(RealmStateError) {
+        var focus: ApplyFocus?
         for (position, instruction) in changeset.instructions.enumerated() {
             do throws(RealmStateError) {
-                try apply(instruction, strings: changeset.strings)
+                try apply(instruction, changeset.strings, &focus)
             } catch {
                 throw error.located(at: position, instruction, changeset.strings)
             }
@@ -17,57 +18,75 @@ extension RealmState {
     }
 
     mutating func apply(_ instruction: Instruction, strings: InternTable) throws(RealmStateError) {
+        var focus: ApplyFocus?
+        try apply(instruction, strings, &focus)
+    }
+
+    private mutating func apply(
+        _ instruction: Instruction, _ strings: InternTable, _ focus: inout ApplyFocus?
+    ) throws(RealmStateError) {
         switch instruction {
-        case .addTable(let addTable): try apply(addTable, strings)
-        case .eraseTable(let table): try eraseTable(strings.name(table))
-        case .addColumn(let addColumn): try apply(addColumn, strings)
-        case .eraseColumn(let table, let field): try eraseColumn(strings.name(table), strings.name(field))
+        case .addTable(let addTable):
+            focus = nil
+            try apply(addTable, strings)
+        case .eraseTable(let table):
+            focus = nil
+            try eraseTable(strings.name(table))
+        case .addColumn(let addColumn):
+            focus = nil
+            try apply(addColumn, strings)
+        case .eraseColumn(let table, let field):
+            focus = nil
+            try eraseColumn(strings.name(table), strings.name(field))
         case .createObject(let table, let object):
-            try createObject(resolve(table, object, strings))
+            let target = try resolve(table, object, strings)
+            guard try !isPresent(target.reference, target.table) else { return }
+            store(StoredObject(), target.reference)
+            focus = ApplyFocus(name: table, object: object, table: target.table, reference: target.reference)
         case .eraseObject(let table, let object):
-            try eraseObject(resolve(table, object, strings))
+            focus = nil
+            let target = try resolve(table, object, strings)
+            guard try isPresent(target.reference, target.table) else { return }
+            store(nil, target.reference)
         case .update(let update):
-            try edit(update.target, .update(newValue(update.value, strings)), strings)
-        case .addInteger(let path, let delta): try edit(path, .addInteger(delta), strings)
+            try edit(update.target, .update(newValue(update.value, strings)), strings, &focus)
+        case .addInteger(let path, let delta): try edit(path, .addInteger(delta), strings, &focus)
         case .arrayInsert(let path, let value, let priorSize):
-            try edit(path, .insert(newValue(value, strings), priorSize: priorSize), strings)
-        case .arrayMove(let path, let to, let priorSize): try edit(path, .move(to: to, priorSize: priorSize), strings)
-        case .arrayErase(let path, let priorSize): try edit(path, .erase(priorSize: priorSize), strings)
-        case .clear(let path, let collection): try edit(path, .clear(collection), strings)
-        case .setInsert(let path, let value): try edit(path, .setInsert(newValue(value, strings)), strings)
-        case .setErase(let path, let value): try edit(path, .setErase(newValue(value, strings)), strings)
+            try edit(path, .insert(newValue(value, strings), priorSize: priorSize), strings, &focus)
+        case .arrayMove(let path, let to, let priorSize):
+            try edit(path, .move(to: to, priorSize: priorSize), strings, &focus)
+        case .arrayErase(let path, let priorSize): try edit(path, .erase(priorSize: priorSize), strings, &focus)
+        case .clear(let path, let collection): try edit(path, .clear(collection), strings, &focus)
+        case .setInsert(let path, let value): try edit(path, .setInsert(newValue(value, strings)), strings, &focus)
+        case .setErase(let path, let value): try edit(path, .setErase(newValue(value, strings)), strings, &focus)
         }
     }
 
     private mutating func edit(
-        _ path: FieldPath, _ operation: FieldOperation, _ strings: InternTable
+        _ path: FieldPath, _ operation: FieldOperation, _ strings: InternTable, _ focus: inout ApplyFocus?
     ) throws(RealmStateError) {
-        let (table, reference) = try resolve(path.table, path.object, strings)
-        guard try isPresent(reference, table) else { throw .bad("no such object") }
+        let target = try prepare(path, strings, &focus)
         let field = try strings.name(path.field)
-        if let target = operation.linkTarget {
-            incoming?.add(from: ObjectAddress(table.name, reference.key), to: target)
+        if let link = operation.linkTarget {
+            incoming?.add(from: ObjectAddress(target.table.name, target.reference.key), to: link)
         }
-        prepareToChange(reference)
         clock &+= 1
         let editor = FieldEditor(schema: schema, strings: strings, operation: operation, compatibility: compatibility)
-        try rows[reference.table]?[reference.key]?.edit(with: editor, table, field, path.path[...], use: clock)
+        try rows[target.reference.table]?[target.reference.key]?.edit(
+            with: editor, target.table, field, path.path[...], use: clock)
     }
 
-    // MARK: Objects
-
-    private mutating func createObject(
-        _ target: (table: TableSchema, reference: ObjectReference)
-    ) throws(RealmStateError) {
-        guard try !isPresent(target.reference, target.table) else { return }
-        store(StoredObject(), target.reference)
-    }
-
-    private mutating func eraseObject(
-        _ target: (table: TableSchema, reference: ObjectReference)
-    ) throws(RealmStateError) {
-        guard try isPresent(target.reference, target.table) else { return }
-        store(nil, target.reference)
+    /// The object that the path leads to, saved for the open savepoint and marked as changed.
+    private mutating func prepare(
+        _ path: FieldPath, _ strings: InternTable, _ focus: inout ApplyFocus?
+    ) throws(RealmStateError) -> ApplyFocus {
+        if let focus, focus.name == path.table, focus.object == path.object { return focus }
+        let (table, reference) = try resolve(path.table, path.object, strings)
+        guard try isPresent(reference, table) else { throw .bad("no such object") }
+        prepareToChange(reference)
+        let found = ApplyFocus(name: path.table, object: path.object, table: table, reference: reference)
+        focus = found
+        return found
     }
 
     private func isPresent(_ reference: ObjectReference, _ table: TableSchema) throws(RealmStateError) -> Bool {
@@ -120,6 +139,15 @@ extension RealmState {
         try target.check(key)
         return ObjectAddress(target.name, key)
     }
+}
+
+/// The object that the last instruction of a changeset changed: most instructions follow another one for the same object,
+/// and need not look for it again.
+private struct ApplyFocus {
+    var name: InternedString
+    var object: PrimaryKey
+    var table: TableSchema
+    var reference: ObjectReference
 }
 
 extension CachedObject {
