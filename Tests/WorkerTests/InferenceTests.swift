@@ -28,7 +28,7 @@ import Testing
     private var freshCopy: [ResetEvent] {
         [
             .boundFresh(ident: 3, session: copying, isSameConnection: true),
-            .identified(session: copying, clientVersion: 0), .marked, .unbound(session: copying, isIdentified: true),
+            .identified(session: copying, clientVersion: 0), .marked, .unbound(session: copying),
         ]
     }
 
@@ -58,7 +58,7 @@ import Testing
             &subject,
             freshCopy + merge + [
                 .uploaded(timestamps: [changesetTime(600_000)]), .marked,
-                .unbound(session: merging, isIdentified: true),
+                .unbound(session: merging),
             ])
         #expect(conclusions.map(\.result) == [.discarded])
         #expect(conclusions.map(\.confidence) == [0.5])
@@ -75,7 +75,7 @@ import Testing
 
     @Test func lateRecoveredWritesCorrectADiscard() {
         var subject = opened()
-        _ = run(&subject, freshCopy + merge + [.marked, .unbound(session: merging, isIdentified: true)])
+        _ = run(&subject, freshCopy + merge + [.marked, .unbound(session: merging)])
         let later = subject.take(.uploaded(timestamps: [changesetTime(-1)]), at: start + 99_000, quiet: quiet)
         #expect(later?.result == .recovered)
     }
@@ -83,9 +83,35 @@ import Testing
     @Test func leavingWithoutIdentAfterTheCopyIsAFailure() {
         var subject = opened()
         let conclusions = run(
-            &subject, freshCopy + [.bound(session: merging), .unbound(session: merging, isIdentified: false)])
+            &subject, freshCopy + [.bound(session: merging), .left(session: merging, isOwnChoice: true)])
         #expect(conclusions.map(\.result) == [.failed])
         #expect(subject.awaitsIdent)
+    }
+
+    @Test func leavingSoIsAFailureEvenIfTheBindWasNeverHeardOf() {
+        var subject = opened()
+        let conclusions = run(
+            &subject, freshCopy + [.left(session: merging, isOwnChoice: true), .bound(session: merging)])
+        #expect(conclusions.map(\.result) == [.failed])
+        #expect(subject.phase == .failed)
+    }
+
+    @Test func aClientThatIsCutOffBeforeItsIdentComesBackAndRecovers() {
+        var subject = opened()
+        let again = SessionReference(gateway: "g", number: 12)
+        let conclusions = run(
+            &subject,
+            freshCopy + [
+                .bound(session: merging), .left(session: merging, isOwnChoice: false), .bound(session: again),
+                .identified(session: again, clientVersion: 0), .uploaded(timestamps: [changesetTime(-5_000)]), .marked,
+            ])
+        #expect(conclusions.map(\.result) == [.recovered])
+    }
+
+    @Test func aSessionSentAwayBeforeTheCopyIsCompleteIsNoFailure() {
+        var subject = opened()
+        #expect(run(&subject, [freshCopy[0], .left(session: merging, isOwnChoice: true)]).isEmpty)
+        #expect(subject.conclusion == nil)
     }
 
     @Test func aNewFileThatUploadsIsAManualReset() {
@@ -108,7 +134,7 @@ import Testing
                 &subject,
                 [
                     .boundFresh(ident: 4, session: copying, isSameConnection: false),
-                    .unbound(session: copying, isIdentified: true),
+                    .unbound(session: copying),
                 ]
             ).isEmpty)
         #expect(subject.phase == .notified)
@@ -119,7 +145,7 @@ import Testing
         let conclusions = run(
             &subject,
             freshCopy + merge + [
-                .marked, .unbound(session: merging, isIdentified: true), .refused(connection: "c9"),
+                .marked, .unbound(session: merging), .refused(connection: "c9"),
             ])
         #expect(conclusions.map(\.result) == [.discarded, .interrupted])
         #expect(subject.attempt == 2)
@@ -134,9 +160,9 @@ import Testing
             &subject,
             [
                 .boundFresh(ident: 3, session: copying, isSameConnection: true),
-                .unbound(session: copying, isIdentified: true), .identified(session: resumed, clientVersion: 0),
+                .unbound(session: copying), .identified(session: resumed, clientVersion: 0),
                 .marked,
-                .unbound(session: resumed, isIdentified: true),
+                .unbound(session: resumed),
             ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
         #expect(conclusions.map(\.result) == [.recovered])
     }

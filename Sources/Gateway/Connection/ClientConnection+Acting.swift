@@ -39,7 +39,7 @@ extension ClientConnection {
         case .publish(let message, let upload): link.publish(message, number: upload, session: number)
         case .reset(let message): link.tell(message, realm: realm)
         case .unsubscribe: unsubscribe(number, realm)
-        case .report(let notice): link.tell(notice, realm: realm)
+        case .report(let notice): report(notice, number, realm)
         case .claim(let file): environment.registry.claim(file.ident, realm: realm, by: self)
         case .recorded(let upload, let locked):
             checker.identified(
@@ -56,32 +56,10 @@ extension ClientConnection {
                 environment.budget.change(by: -rest)
             }
             numbers[number] = nil
+            subscriptions[number] = nil
             link.sessions.remove(number)
             if let file { environment.registry.release(file, realm: realm, by: self) }
         }
-    }
-
-    private func subscribe(_ number: UInt64, _ realm: RealmName, then request: BindRequest) {
-        let link = environment.link
-        // Unstructured: binding the queue takes a round trip to the broker, and the socket's other sessions go on.
-        // It ends by the link's own deadlines.
-        subscriptions[number] = Task {
-            do {
-                try await link.subscribe(realm)
-            } catch {
-                deliver(.requestFailed(GatewayError(.brokerUnavailable, "no binding", underlying: error)), to: number)
-                return false
-            }
-            if numbers[number] != nil { link.request(request, context: request.context) }
-            return true
-        }
-    }
-
-    private func unsubscribe(_ number: UInt64, _ realm: RealmName) {
-        guard let subscription = subscriptions.removeValue(forKey: number) else { return }
-        let link = environment.link
-        // Unstructured: the keys may still be on their way, and must be given back after that.
-        Task { if await subscription.value { await link.unsubscribe(realm) } }
     }
 
     /// Checks, encodes and queues a message. What must not leave does not: the session ends instead, and will try again.

@@ -15,8 +15,8 @@ actor ClientConnection {
     let encoder: MessageEncoder
     var sessions: [SessionIdent: (number: UInt64, machine: GatewaySession)] = [:]
     var numbers: [UInt64: SessionIdent] = [:]
-    /// Of each session, by number: whether the gateway's queue is bound for it.
-    var subscriptions: [UInt64: Task<Bool, Never>] = [:]
+    /// Of each session that has told its owner of its bind, or is about to, by number.
+    var subscriptions: [UInt64: Subscription] = [:]
     /// By the clock that nobody can move: a step of the system's time must not cost every client its socket.
     var lastHeard = NIODeadline.now()
     var checkedAt: UInt64

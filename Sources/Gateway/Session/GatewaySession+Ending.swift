@@ -151,7 +151,8 @@ extension GatewaySession {
                 .report(
                     UnbindNotice(
                         realm: context.realm, session: context.reference, user: context.user,
-                        connection: context.connection, clientFile: clientFile?.ident, isOrderly: isOrderly)))
+                        connection: context.connection, clientFile: clientFile?.ident, isOrderly: isOrderly,
+                        wasRefused: wasOver)))
         }
         if !wasOver { actions.append(.unsubscribe) }
         actions.append(.forget)

@@ -107,10 +107,12 @@ package struct UnbindNotice: Message, Equatable {
     package var clientFile: UInt64?
     /// True for a client's UNBIND, false for a lost connection.
     package var isOrderly: Bool
+    /// An error had ended the session before: that the client leaves is no decision of its own.
+    package var wasRefused: Bool
 
     package init(
         realm: RealmName, session: SessionReference, user: String, connection: String, clientFile: UInt64?,
-        isOrderly: Bool
+        isOrderly: Bool, wasRefused: Bool
     ) {
         self.realm = realm
         self.session = session
@@ -118,6 +120,7 @@ package struct UnbindNotice: Message, Equatable {
         self.connection = connection
         self.clientFile = clientFile
         self.isOrderly = isOrderly
+        self.wasRefused = wasRefused
     }
 }
 

@@ -23,7 +23,8 @@ extension ResetCase {
             return identified(session, clientVersion: clientVersion, now)
         case .uploaded(let timestamps): return uploaded(timestamps, now)
         case .marked: return marked(now, quiet: quiet)
-        case .unbound(let session, let isIdentified): return unbound(session, isIdentified: isIdentified)
+        case .unbound(let session): return unbound(session)
+        case .left(let session, let isOwnChoice): return left(session, isOwnChoice: isOwnChoice)
         case .tick: return settle(now)
         }
     }
@@ -87,7 +88,7 @@ extension ResetCase {
         return nil
     }
 
-    private mutating func unbound(_ session: SessionReference, isIdentified: Bool) -> Conclusion? {
+    private mutating func unbound(_ session: SessionReference) -> Conclusion? {
         switch phase {
         case .copying(let ident, session, let isMarked):
             if isMarked {
@@ -97,12 +98,25 @@ extension ResetCase {
                 phase = .notified
             }
             return nil
-        case .resuming(_, session, _) where !isIdentified:
-            phase = .failed
-            return conclude(.failed, Self.high)
         case .merged(_, _, isMarked: true) where recovered == 0 && conclusion == nil:
             dueAt = nil
             return conclude(.discarded, Self.medium)
+        default: return nil
+        }
+    }
+
+    /// The merge is made between BIND and IDENT: a client that leaves there of its own accord could not make it. One that
+    /// was cut off or sent away comes back.
+    private mutating func left(_ session: SessionReference, isOwnChoice: Bool) -> Conclusion? {
+        switch phase {
+        case .resuming(let ident, session, _) where !isOwnChoice:
+            phase = .copied(ident: ident)
+            return nil
+        // Also when the bind was never heard of: its request may have come too late to be answered.
+        case .resuming(_, session, _),
+            .copied where isOwnChoice:
+            phase = .failed
+            return conclude(.failed, Self.high)
         default: return nil
         }
     }

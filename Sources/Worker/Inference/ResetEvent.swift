@@ -14,7 +14,10 @@ enum ResetEvent: Equatable {
     case uploaded(timestamps: [UInt64])
     /// The new ident has everything and has asked to be told so.
     case marked
-    /// A session of the case ended; `isIdentified` if it had said its ident.
-    case unbound(session: SessionReference, isIdentified: Bool)
+    /// A session of the case ended that had said its ident.
+    case unbound(session: SessionReference)
+    /// A session of the same user and connection ended that had not said its ident; `isOwnChoice` if the client left
+    /// unasked, neither told to nor cut off.
+    case left(session: SessionReference, isOwnChoice: Bool)
     case tick
 }

@@ -60,11 +60,12 @@ extension SliceOwner {
                 return try await observe(
                     .refused(connection: notice.connection), of: ident, campaign: campaign, in: context)
             }
-            try await observe(
-                .unbound(session: notice.session, isIdentified: true), of: ident, campaign: nil, in: context)
+            try await observe(.unbound(session: notice.session), of: ident, campaign: nil, in: context)
         } else {
-            for key in try await openCases(of: notice.user, in: context) {
-                try await give(.unbound(session: notice.session, isIdentified: false), to: key, in: context)
+            let isOwnChoice = notice.isOrderly && !notice.wasRefused
+            for key in try await openCases(of: notice.user, in: context)
+            where cases[key]?.connection == notice.connection {
+                try await give(.left(session: notice.session, isOwnChoice: isOwnChoice), to: key, in: context)
             }
         }
     }

@@ -63,6 +63,48 @@ struct ConnectionTests {
         }
     }
 
+    @Test func theOwnerHearsOfAClientThatBindsAndLeavesAtOnce() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            // The end of a socket counts as leaving, too.
+            for (partition, unbinds) in [("\"unbound\"", true), ("\"lost\"", false)] {
+                try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                    try await client.send(.bind(Bind(session: 1, target: partition, needsIdent: false)))
+                    guard unbinds else { return }
+                    try await client.send(.unbind(session: 1))
+                    #expect(try await client.nextMessage() == .unbound(session: 1))
+                }
+                let realm = RealmName(app: "tasks", partition: partition)
+                try await eventually("the owner hears of both") { await gateway.owner?.comings[realm]?.count == 2 }
+                #expect(await gateway.owner?.comings[realm] == ["bind", "unbind"])
+            }
+            #expect(await gateway.owner?.unbinds.map(\.isOrderly) == [true, false])
+            #expect(await gateway.owner?.unbinds.map(\.wasRefused) == [false, false])
+        }
+    }
+
+    @Test func aClientFileIsNotMadeForAClientThatHasLeft() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                try await client.send(.bind(Bind(session: 1, target: "\"left\"", needsIdent: true)))
+                try await client.send(.unbind(session: 1))
+                #expect(try await client.nextMessage() == .unbound(session: 1))
+                // The same realm's slice: what was told of the other session came before this.
+                try await client.send(.bind(Bind(session: 2, target: "\"left\"", needsIdent: false)))
+                try await client.send(.unbind(session: 2))
+            }
+            let realm = RealmName(app: "tasks", partition: "\"left\"")
+            try await eventually("the owner hears of the second") {
+                let comings = await gateway.owner?.comings[realm] ?? []
+                return comings.suffix(2) == ["bind", "unbind"]
+            }
+            // Either both of a session are told or neither.
+            let comings = await gateway.owner?.comings[realm] ?? []
+            #expect(comings.count { $0 == "bind" } == comings.count { $0 == "unbind" })
+        }
+    }
+
     @Test func whatOneClientUploadsTheOtherDownloads() async throws {
         try await GatewayHarness.with(broker: true) { gateway in
             let (first, second) = (try await gateway.logInAnonymously(), try await gateway.logInAnonymously())

@@ -15,6 +15,8 @@ actor ScriptedOwner {
     private var realms: [RealmName: FakeRealm] = [:]
     private(set) var received: [String] = []
     private(set) var unbinds: [UnbindNotice] = []
+    /// "bind" and "unbind" of each realm, as they came.
+    private(set) var comings: [RealmName: [String]] = [:]
     private(set) var resets: [ResetMessage] = []
     private(set) var uploads: [ChangesetMessage] = []
     private(set) var outcomes: [AMQPMessage] = []
@@ -106,6 +108,7 @@ actor ScriptedOwner {
         switch type {
         case BindRequest.type:
             let request = try message.decode(BindRequest.self)
+            comings[request.context.realm, default: []].append("bind")
             var realm = realms[request.context.realm, default: FakeRealm()]
             let file = request.needsClientFile ? realm.allocate() : nil
             realms[request.context.realm] = realm
@@ -146,7 +149,10 @@ actor ScriptedOwner {
                 app: reset.realm.app, partition: reset.realm.partition, slice: slice, generation: 1,
                 clientFile: reset.clientFile, campaign: "c2", code: 217, message: "the client asked for it")
             try await notify(notice, key: ResetNotice.topicKey(app: reset.realm.app))
-        case UnbindNotice.type: unbinds.append(try message.decode(UnbindNotice.self))
+        case UnbindNotice.type:
+            let notice = try message.decode(UnbindNotice.self)
+            comings[notice.realm, default: []].append("unbind")
+            unbinds.append(notice)
         default: break
         }
     }

@@ -127,12 +127,12 @@ final class OwnerHarness: Sendable {
     }
 
     func unbind(
-        _ file: ClientFile?, session: UInt64, user: String = "u", connection: String = "c1"
+        _ file: ClientFile?, session: UInt64, user: String = "u", connection: String = "c1", wasRefused: Bool = false
     ) async throws -> Published {
         try await send(
             UnbindNotice(
                 realm: realm, session: SessionReference(gateway: "g", number: session), user: user,
-                connection: connection, clientFile: file?.ident, isOrderly: true))
+                connection: connection, clientFile: file?.ident, isOrderly: true, wasRefused: wasRefused))
     }
 
     /// The realm's objects as the store has them, title by key.
