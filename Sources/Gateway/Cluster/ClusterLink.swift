@@ -447,14 +447,13 @@ extension ClusterLink {
             sessions.deliver(.refused(refusal), to: refusal.session.number)
         case IntegratedNotice.type:
             let notice = try message.decode(IntegratedNotice.self)
-            sessions.deliver(.integrated(notice), toRealm: notice.realm)
+            sessions.deliver(.fanned(FannedNotice(notice)), toRealm: notice.realm)
         case ResetNotice.type:
             let notice = try message.decode(ResetNotice.self)
             apps.forget(notice.app)
             sessions.deliver(.reset(notice), toApp: notice.app)
         case GenerationNotice.type:
-            let notice = try message.decode(GenerationNotice.self)
-            sessions.deliver(.generation(notice), toApp: notice.app)
+            sessions.deliver(try message.decode(GenerationNotice.self))
         case SettingsNotice.type:
             let notice = try message.decode(SettingsNotice.self)
             apps.forget(notice.app)

@@ -14,6 +14,8 @@ final class SessionDirectory: Sendable {
         var realm: RealmName
         // The connection outlives its sessions' entries: it removes them when it ends.
         var sink: any SessionSink
+        /// The realm's sync generation as the session was bound; 0 before that.
+        var generation: UInt64 = 0
     }
 
     private struct State {
@@ -66,6 +68,22 @@ final class SessionDirectory: Sendable {
 
     func deliver(_ event: ClusterEvent, toApp app: String) {
         for (number, sink) in targets({ $0.byApp[app] }) { sink.deliver(event, to: number) }
+    }
+
+    /// The owners repeat their generations for ever: only sessions that are behind need to hear of one.
+    func deliver(_ notice: GenerationNotice) {
+        let behind = targets { state in
+            state.byApp[notice.app]?.filter { number in
+                guard let generation = state.entries[number]?.generation else { return false }
+                return generation > 0 && generation < notice.generation
+            }
+        }
+        for (number, sink) in behind { sink.deliver(.generation(notice), to: number) }
+    }
+
+    /// The session is bound, to a realm in this generation.
+    func bound(_ number: UInt64, generation: UInt64) {
+        state.withLock { $0.entries[number]?.generation = generation }
     }
 
     func deliverToAll(_ event: ClusterEvent) {

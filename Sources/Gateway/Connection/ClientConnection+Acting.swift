@@ -17,12 +17,16 @@ extension ClientConnection {
             now: self.environment.clock.unixMilliseconds(), isCongested: isCongested,
             isLinkUp: self.environment.link.isUp)
         let before = entry.machine.unacknowledgedBytes
+        let generation = entry.machine.generation
         let actions = entry.machine.handle(event, environment)
         sessions[session] = entry
         let change = entry.machine.unacknowledgedBytes - before
         if change != 0 {
             budgeted += change
             self.environment.budget.change(by: change)
+        }
+        if entry.machine.generation != generation {
+            self.environment.link.sessions.bound(entry.number, generation: entry.machine.generation)
         }
         for action in actions { act(action, session, entry.number, entry.machine.context.realm) }
         if !readers.isEmpty, !mustWait { resumeReaders() }
@@ -32,6 +36,7 @@ extension ClientConnection {
         let link = environment.link
         switch action {
         case .send(let message): send(message)
+        case .sendPacked(let download, let packed): send(.download(download), packed: packed)
         case .sendReset(let message, let report): send(message, report: report)
         case .subscribeAndBind(let request): subscribe(number, realm, then: request)
         case .identify(let request): link.request(request, context: request.context)
@@ -63,12 +68,16 @@ extension ClientConnection {
     }
 
     /// Checks, encodes and queues a message. What must not leave does not: the session ends instead, and will try again.
-    func send(_ message: ServerMessage, report: NotifiedReport? = nil) {
+    func send(_ message: ServerMessage, packed: PackedEntries? = nil, report: NotifiedReport? = nil) {
         guard !isClosing else { return }
         let bytes: [UInt8]
         do throws(SyncProtocolError) {
             try checker.send(message)
-            bytes = try encoder.encode(message)
+            if case .download(let download) = message, let packed {
+                bytes = try encoder.encode(download, packed: packed)
+            } else {
+                bytes = try encoder.encode(message)
+            }
         } catch {
             return refused(message, error)
         }

@@ -78,16 +78,12 @@ actor ClientConnection {
     private nonisolated func write(
         to outbound: NIOAsyncChannelOutboundWriter<SocketOutput>, _ channel: any Channel
     ) async {
-        var previous: Outbox.Item?
         do {
-            while let item = await outbox.next(after: previous) {
-                previous = item
-                try await outbound.write(item.output)
-                if let report = item.report { environment.link.report(report) }
-                if outbox.isLow { mailbox.post(.drained) }
-                switch item.output {
-                case .message: break
-                case .close, .hangUp:
+            while case let items = await outbox.next(), !items.isEmpty {
+                try await outbound.write(contentsOf: items.lazy.map(\.output))
+                for item in items { if let report = item.report { environment.link.report(report) } }
+                if outbox.written(items) { mailbox.post(.drained) }
+                if items.last?.endsSocket == true {
                     // The handler lets the client read it, then closes.
                     try await channel.closeFuture.get()
                     return

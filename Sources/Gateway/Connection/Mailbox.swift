@@ -35,11 +35,11 @@ final class Mailbox: Sendable {
     }
 
     func post(_ letter: Letter) {
-        guard case .event(.integrated(let notice), let number) = letter else {
+        guard case .event(.fanned(let notice), let number) = letter else {
             continuation.yield(letter)
             return
         }
-        let size = Self.size(notice)
+        let size = notice.bytes
         enum Choice { case take, miss, drop }
         let choice: Choice = state.withLock { state in
             if state.bytes + size <= limit {
@@ -60,15 +60,11 @@ final class Mailbox: Sendable {
     /// To be called with every letter taken out, before it is acted on.
     func taken(_ letter: Letter) {
         switch letter {
-        case .event(.integrated(let notice), _): state.withLock { $0.bytes -= Self.size(notice) }
+        case .event(.fanned(let notice), _): state.withLock { $0.bytes -= notice.bytes }
         case .event(.missed, let number): state.withLock { _ = $0.missed.remove(number) }
         default: break
         }
     }
 
     func finish() { continuation.finish() }
-
-    private static func size(_ notice: IntegratedNotice) -> Int {
-        notice.entries.reduce(128) { $0 + $1.changeset.bytes.count + 64 }
-    }
 }

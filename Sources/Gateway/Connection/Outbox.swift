@@ -11,23 +11,23 @@ final class Outbox: Sendable {
         var report: NotifiedReport?
 
         var bytes: Int { if case .message(let bytes) = output { bytes.count } else { 0 } }
+        var endsSocket: Bool { if case .message = output { false } else { true } }
     }
 
     private struct State {
         var urgent: Deque<Item> = []
         var items: Deque<Item> = []
         var bytes = 0
-        var isWriting = false
         var waiter: CheckedContinuation<Void, Never>?
         var isFinished = false
     }
 
+    static let maxFlushItems = 64
+    static let maxFlushBytes = 256 << 10
     private let state = Mutex(State())
 
     /// Bytes that wait, the one being written included.
     var bytes: Int { state.withLock { $0.bytes } }
-    /// Whether the item being written is the last one.
-    var isLow: Bool { state.withLock { $0.items.isEmpty } }
 
     func push(_ item: Item, isUrgent: Bool = false) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
@@ -50,25 +50,37 @@ final class Outbox: Sendable {
         waiter?.resume()
     }
 
-    /// The next item, or nil after the last one. The one before counts as written.
-    func next(after previous: Item?) async -> Item? {
-        if let previous {
-            state.withLock { state in
-                state.bytes -= previous.bytes
-                state.isWriting = false
-            }
-        }
+    /// The next items, as many as are worth one flush; none after the last one.
+    func next() async -> [Item] {
         while !Task.isCancelled {
-            let (item, isFinished) = state.withLock { state -> (Item?, Bool) in
-                let item = state.urgent.popFirst() ?? state.items.popFirst()
-                state.isWriting = item != nil
-                return (item, state.isFinished)
-            }
-            if let item { return item }
-            if isFinished { return nil }
+            let (items, isFinished) = state.withLock { state in (Self.take(&state), state.isFinished) }
+            if !items.isEmpty || isFinished { return items }
             await wait()
         }
-        return nil
+        return []
+    }
+
+    /// To be called when the items are written. True if nothing waits.
+    func written(_ items: [Item]) -> Bool {
+        let bytes = items.reduce(0) { $0 + $1.bytes }
+        return state.withLock { state in
+            state.bytes -= bytes
+            return state.items.isEmpty
+        }
+    }
+
+    private static func take(_ state: inout State) -> [Item] {
+        var items: [Item] = []
+        var bytes = 0
+        // A PONG that comes meanwhile waits for one flush at most.
+        while items.count < maxFlushItems, bytes < maxFlushBytes,
+            let item = state.urgent.popFirst() ?? state.items.popFirst()
+        {
+            items.append(item)
+            bytes += item.bytes
+            if item.endsSocket { break }
+        }
+        return items
     }
 
     private func wait() async {

@@ -60,12 +60,11 @@ extension GatewaySession {
     }
 
     mutating func integrated(
-        _ notice: IntegratedNotice, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+        _ fanned: FannedNotice, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
+        let notice = fanned.notice
         guard phase == .live, let clientFile, notice.generation == generation else { return }
-        if let own = notice.acknowledgements.first(where: { $0.clientFile == clientFile.ident }) {
-            acknowledge(own.upload)
-        }
+        if let own = fanned.acknowledgements[clientFile.ident] { acknowledge(own) }
         heardOf = max(heardOf, notice.latest.version)
         // While a page is under way its answer covers this, or another page will.
         guard paging == .none else { return }
@@ -76,22 +75,13 @@ extension GatewaySession {
         guard notice.follows == position.serverVersion, !environment.isCongested,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage(environment) }
-        var entries: [DownloadEntry] = []
-        for entry in notice.entries {
-            if entry.originFile == clientFile.ident {
-                position.clientVersion = max(position.clientVersion, entry.clientVersion)
-            } else if !entry.changeset.bytes.isEmpty {
-                entries.append(
-                    DownloadEntry(
-                        serverVersion: ServerVersion(entry.serverVersion),
-                        clientVersion: ClientVersion(position.clientVersion),
-                        originTimestamp: SyncTimestamp(entry.timestamp), originFileIdent: FileIdent(entry.originFile),
-                        changeset: entry.changeset.bytes))
-            }
-        }
-        position.serverVersion = notice.latest.version
+        let view = fanned.view(for: clientFile.ident, at: position.clientVersion)
+        position = Messages.DownloadCursor(
+            serverVersion: notice.latest.version, clientVersion: max(position.clientVersion, view.clientVersion))
         latest = notice.latest
-        if !entries.isEmpty || uploads.owesAcknowledgement { download(entries, downloadableBytes: 0, &actions) }
+        if !view.entries.isEmpty || uploads.owesAcknowledgement {
+            download(view.entries, packed: view.packed, downloadableBytes: 0, &actions)
+        }
     }
 
     /// Notices were dropped. A page that was asked for before may not cover them.
@@ -121,16 +111,15 @@ extension GatewaySession {
     }
 
     private mutating func download(
-        _ entries: [DownloadEntry], downloadableBytes: UInt64, _ actions: inout [SessionAction]
+        _ entries: [DownloadEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64,
+        _ actions: inout [SessionAction]
     ) {
         let progress = progress
         sent = progress
         uploads.acknowledgementSent()
-        actions.append(
-            .send(
-                .download(
-                    Download(
-                        session: session, progress: progress, detail: .partition(downloadableBytes: downloadableBytes),
-                        entries: entries))))
+        let message = Download(
+            session: session, progress: progress, detail: .partition(downloadableBytes: downloadableBytes),
+            entries: entries)
+        actions.append(packed.map { .sendPacked(message, $0) } ?? .send(.download(message)))
     }
 }

@@ -102,7 +102,7 @@ struct GatewaySession: Sendable {
         case .bound(let answer): bound(answer, environment, &actions)
         case .identified(let answer): identified(answer, environment, &actions)
         case .page(let answer): receive(answer, environment, &actions)
-        case .integrated(let notice): integrated(notice, environment, &actions)
+        case .fanned(let notice): integrated(notice, environment, &actions)
         case .missed: missed(environment)
         case .refused(let answer): refused(answer, environment, &actions)
         case .requestFailed(let error): requestFailed(error, environment, &actions)

@@ -32,7 +32,7 @@ enum ClusterEvent: Sendable {
     case page(PageAnswer)
     case refused(RefusedAnswer)
     case requestFailed(GatewayError)
-    case integrated(IntegratedNotice)
+    case fanned(FannedNotice)
     /// Notices were dropped: the session may have missed history.
     case missed
     case reset(ResetNotice)
@@ -44,9 +44,16 @@ enum ClusterEvent: Sendable {
     case linkUp
 }
 
+extension ClusterEvent {
+    /// A notice for one session alone.
+    static func integrated(_ notice: IntegratedNotice) -> ClusterEvent { .fanned(FannedNotice(notice)) }
+}
+
 /// What a session wants done, in this order.
 enum SessionAction: Sendable {
     case send(ServerMessage)
+    /// A DOWNLOAD whose entries are encoded already.
+    case sendPacked(Download, PackedEntries)
     /// The same, and once it is written the coordinator is told that this client realm knows of its reset.
     case sendReset(ServerMessage, NotifiedReport)
     /// Listen for the realm's notices, and only then ask.

@@ -10,7 +10,7 @@ extension MessageEncoder {
             try writer.number(file.salt)
             writer.body([])
             return writer.bytes
-        case .download(let download): return try encode(download)
+        case .download(let download): return try encode(download, PackedEntries(download.entries))
         case .mark(let session, let request):
             var writer = MessageWriter("mark")
             try writer.number(session)
@@ -62,17 +62,15 @@ extension MessageEncoder {
         }
     }
 
-    private func encode(_ download: Download) throws(SyncProtocolError) -> [UInt8] {
-        var entries = MessageWriter(
-            entriesOf: "download", capacity: download.entries.reduce(0) { $0 + $1.changeset.count + 96 })
-        for entry in download.entries {
-            try entries.entry(
-                [
-                    entry.serverVersion.rawValue, entry.clientVersion.rawValue, entry.originTimestamp.rawValue,
-                    entry.originFileIdent.rawValue, entry.originalSize,
-                ], changeset: entry.changeset)
-        }
-        let body = Body(plain: entries.bytes)
+    /// - Parameter packed: the same entries as the message's.
+    /// - Throws: what would harm the receiver, with fault `.sending`.
+    package func encode(_ download: Download, packed: PackedEntries) throws(SyncProtocolError) -> [UInt8] {
+        try OutgoingRules(mode: mode, version: version, limits: limits).check(.download(download))
+        return try encode(download, packed)
+    }
+
+    private func encode(_ download: Download, _ packed: PackedEntries) throws(SyncProtocolError) -> [UInt8] {
+        let body = packed.body
         var writer = MessageWriter("download", capacity: body.wire.count)
         try writer.number(download.session)
         try writer.cursors(download.progress)

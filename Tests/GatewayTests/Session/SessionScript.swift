@@ -79,6 +79,9 @@ struct SessionScript {
         case .send(let message), .sendReset(let message, _):
             try sockets[socket]?.checker.send(message)
             log.append((socket, message))
+        case .sendPacked(let download, _):
+            try sockets[socket]?.checker.send(.download(download))
+            log.append((socket, .download(download)))
         case .recorded(let upload, let locked):
             sockets[socket]?.checker.identified(
                 session,
