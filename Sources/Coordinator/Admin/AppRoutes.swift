@@ -82,7 +82,7 @@ struct NewApp: Decodable, Sendable {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
                 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
         }
-        guard isPlain, (1...64).contains(id.utf8.count) else {
+        guard isPlain, (1...AppRecord.maxIDBytes).contains(id.utf8.count) else {
             throw .invalid("id: expected 1 to 64 lower-case letters, digits, - and _")
         }
         try settings.validate()

@@ -42,7 +42,7 @@ package final class GatewayService: Service {
     package func run() async throws {
         defer { boundPort.stop() }
         let metrics = GatewayMetrics()
-        let apps = AppDirectory(store: control, lifetime: configuration.timings.appCache, clock: clock)
+        let apps = AppDirectory(store: control, lifetime: configuration.timings.appCache)
         let tokens = TokenAuthority(
             store: control, policy: configuration.tokens, issuer: configuration.publicURL ?? "sluice", clock: clock)
         try await tokens.loadKeys()

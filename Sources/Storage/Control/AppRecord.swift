@@ -11,7 +11,9 @@ package struct AppRecord: Sendable, Codable, Equatable {
         case terminated
     }
 
-    /// Lower-case letters, digits, `-` and `_`, 1 to 64 of them.
+    package static let maxIDBytes = 64
+
+    /// Lower-case letters, digits, `-` and `_`, 1 to `maxIDBytes` of them.
     package var id: String
     package var syncMode: SyncMode
     package var syncState: SyncState

@@ -25,7 +25,7 @@ package final class WorkerService: Service {
         logger: Logger, clock: WorkerClock = .system
     ) {
         self.configuration = configuration
-        self.apps = AppDirectory(apps: apps)
+        self.apps = AppDirectory(store: apps)
         self.stores = stores
         self.readiness = readiness
         self.clock = clock

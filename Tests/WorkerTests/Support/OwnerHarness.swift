@@ -42,7 +42,7 @@ final class OwnerHarness: Sendable {
             by: "w-\(UUID())", now: time.now(), leaseUntil: time.now() + 1, gone: try await opened.ownership()?.owner)
         guard case .owned(let epoch) = claim else { throw WorkerError(.corrupt, "not owned: \(claim)") }
         let owner = SliceOwner(
-            store: opened, epoch: epoch, apps: AppDirectory(apps: control, maxAge: .zero), topology: Topology(),
+            store: opened, epoch: epoch, apps: AppDirectory(store: control, lifetime: .zero), topology: Topology(),
             limits: limits, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return OwnerHarness(control: control, store: opened, owner: owner, time: time)

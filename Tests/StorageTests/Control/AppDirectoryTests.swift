@@ -1,0 +1,81 @@
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite(.timeLimit(.minutes(1))) struct AppDirectoryTests {
+    /// One app whose offline time says which reading it was; a reading can be held up.
+    private final class Source: AppStore {
+        let readings = Mutex(0)
+        let gate = Mutex<CheckedContinuation<Void, Never>?>(nil)
+        let holdsNext = Mutex(false)
+
+        func app(_ id: String) async throws(StoreError) -> AppRecord? {
+            let reading = readings.withLock { readings in
+                readings += 1
+                return readings
+            }
+            let holds = holdsNext.withLock { holds in
+                defer { holds = false }
+                return holds
+            }
+            if holds { await withCheckedContinuation { waiter in gate.withLock { $0 = waiter } } }
+            return id == "tasks" ? AppRecord(id: id, maxOfflineDays: reading, createdAt: 1) : nil
+        }
+
+        func apps() async throws(StoreError) -> [AppRecord] { [] }
+        func insert(_ app: AppRecord) async throws(StoreError) {}
+        func updateApp(
+            _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
+        ) async throws(StoreError) -> AppRecord { AppRecord(id: id, createdAt: 1) }
+        func sliceCount(orCreate count: Int) async throws(StoreError) -> Int { count }
+    }
+
+    @Test func anAppIsReadOnceUntilItIsForgotten() async throws {
+        let source = Source()
+        let directory = AppDirectory(store: source, lifetime: .seconds(3600))
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        directory.forget("tasks")
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
+        #expect(try await directory.latest("tasks")?.maxOfflineDays == 3)
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 3)
+    }
+
+    @Test func whatIsOlderThanItsLifetimeIsReadAgain() async throws {
+        let directory = AppDirectory(store: Source(), lifetime: .zero)
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
+    }
+
+    @Test func unknownAppsAreRememberedToo() async throws {
+        let source = Source()
+        let directory = AppDirectory(store: source, lifetime: .seconds(3600))
+        #expect(try await directory.app("none") == nil)
+        #expect(try await directory.app("none") == nil)
+        #expect(source.readings.withLock { $0 } == 1)
+        #expect(try await directory.app(String(repeating: "n", count: 65)) == nil)
+        #expect(source.readings.withLock { $0 } == 1)
+    }
+
+    @Test func aReadingThatBeganBeforeAForgettingIsNotRemembered() async throws {
+        let source = Source()
+        let directory = AppDirectory(store: source, lifetime: .seconds(3600))
+        source.holdsNext.withLock { $0 = true }
+        async let early = directory.app("tasks")
+        while source.gate.withLock({ $0 }) == nil { await Task.yield() }
+        directory.forget("tasks")
+        source.gate.withLock { $0 }?.resume()
+        #expect(try await early?.maxOfflineDays == 1)
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
+    }
+
+    @Test func aFloodOfUnknownIdsIsNotRememberedWithoutEnd() async throws {
+        let source = Source()
+        let directory = AppDirectory(store: source, lifetime: .seconds(3600))
+        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        for number in 0..<AppDirectory.maxEntries { _ = try await directory.app("n\(number)") }
+        // It was forgotten with the rest.
+        #expect(try await directory.app("tasks")?.maxOfflineDays == AppDirectory.maxEntries + 2)
+    }
+}
