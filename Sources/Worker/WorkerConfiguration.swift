@@ -54,6 +54,11 @@ package struct WorkerLimits: Sendable {
     /// Above this a notice names its versions without carrying them.
     package var maxNoticeBytes = 512 << 10
     package var maxFoundPerReport = 500
+    /// Client realms that a termination has reset may come back at once; more are spread over the time that this rate
+    /// gives, up to a longest.
+    package var resetsAtOnce = 100
+    package var resetsPerSecond = 50
+    package var maxResetSpread: Duration = .seconds(600)
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
 

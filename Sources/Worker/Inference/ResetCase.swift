@@ -36,7 +36,7 @@ struct ResetCase: Codable, Equatable {
     let identOld: UInt64
     var campaign: String
     var attempt = 1
-    /// The connection on which the error was sent.
+    /// The connection on which the error was sent; then the one on which the fresh copy is made.
     var connection: String
     var phase = Phase.notified
     /// The fresh copy was asked for on the connection of the error: it belongs to this client realm and no other.

@@ -40,6 +40,11 @@ extension SliceOwner {
         }
         guard let (key, isSame) = try await caseAwaitingIdent(request, in: context) else { return }
         context.update(ident) { $0.resetOf = key.ident }
+        if !isSame {
+            // The session of the reset comes where the fresh copy was made.
+            cases[key]?.connection = request.connection
+            dirtyCases.insert(key)
+        }
         try await give(
             .boundFresh(ident: ident, session: session, isSameConnection: isSame), to: key, in: context)
     }

@@ -29,6 +29,7 @@ package struct WorkerMetrics: Sendable {
     func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
     func refused(app: String) { count("sluice.worker.sessions.refused", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
+    func paced(app: String) { count("sluice.worker.resets.paced", app) }
     func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
 
     func merged(over entries: Int, conflicts: Int, app: String) {

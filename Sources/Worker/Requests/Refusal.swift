@@ -43,6 +43,14 @@ struct Refusal {
             tryAgain: false, backoff: nil, clientFile: clientFile, campaign: campaign)
     }
 
+    /// One of many resets; its turn comes.
+    static func turn(inSeconds seconds: Int, app: AppRecord) -> Refusal {
+        Refusal(
+            code: 229, action: "Transient",
+            message: "many client realms of app \(app.id) reset; this one's turn is in \(seconds) s", tryAgain: true,
+            backoff: RefusedAnswer.Backoff(intervalSeconds: seconds, maxDelaySeconds: seconds, multiplier: 1))
+    }
+
     /// The session cannot go on as it is; the same client can, from what the server has.
     static func retry(_ message: String) -> Refusal {
         Refusal(

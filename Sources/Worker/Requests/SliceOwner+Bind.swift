@@ -13,6 +13,10 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         let context = try await realm(name, of: app)
+        if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: context) {
+            metrics.paced(app: app.id)
+            return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
+        }
         let now = stamp
         var file: ClientFile?
         if request.needsClientFile {

@@ -31,6 +31,8 @@ package actor SliceOwner {
     var realms: [RealmName: RealmContext] = [:]
     var nextRealm: RealmID?
     var generations: [String: AppGenerationRecord] = [:]
+    /// Of each app that was terminated, since this worker took the slice.
+    var paces: [String: ResetPace] = [:]
     /// Reset cases read or made since the last commit.
     var cases: [ClientFileKey: ResetCase] = [:]
     var dirtyCases: Set<ClientFileKey> = []

@@ -1,0 +1,68 @@
+import Messages
+import Storage
+
+/// How fast the client realms that a termination has reset may fetch their fresh copies from one slice.
+///
+/// All of them come within seconds, and each costs its owner a whole realm. So their return is spread over a time that grows
+/// with their number: each user's client realm has a place in that time, which the owner computes and need not remember.
+/// A client that is told to wait waits up to a quarter less (sync-protocol.md 12); it is let in from three quarters of its
+/// place on, so nobody is told twice.
+struct ResetPace: Equatable {
+    let generation: UInt64
+    /// Milliseconds: when the first of them came, and how long all of them may take.
+    let startedAt: UInt64
+    let window: UInt64
+
+    init(generation: UInt64, startedAt: UInt64, clientRealms: Int, limits: WorkerLimits) {
+        self.generation = generation
+        self.startedAt = startedAt
+        let seconds = UInt64(clamping: clientRealms / max(1, limits.resetsPerSecond))
+        window =
+            clientRealms <= limits.resetsAtOnce
+            ? 0 : min(seconds, limits.maxResetSpread.milliseconds / 1000) * 1000
+    }
+
+    /// How many seconds the client realm must wait for its turn at `now`; nil if it need not.
+    func wait(user: String, partition: String, at now: UInt64) -> Int? {
+        let elapsed = now &- min(now, startedAt)
+        guard elapsed < window else { return nil }
+        let due = window / 1024 * Self.place(user, partition)
+        guard elapsed < due - due / 4 else { return nil }
+        return Int(clamping: (due - elapsed + 999) / 1000)
+    }
+
+    /// From 0 to 1023.
+    private static func place(_ user: String, _ partition: String) -> UInt64 {
+        let hash = FNV1a.hash64("\(user)/\(partition)".utf8)
+        // FNV alone mixes the last bytes badly.
+        return ((hash ^ (hash >> 32)) &* 0x9E37_79B9_7F4A_7C15) >> 54
+    }
+}
+
+extension SliceOwner {
+    /// Apps whose pace is known; beyond, it begins anew.
+    private static let maxPaces = 1_000
+
+    /// How many seconds a client that resets must wait before it may bind its fresh copy; nil if it need not.
+    func turn(of request: BindRequest, app: AppRecord, in context: RealmContext) async throws -> Int? {
+        let generation = try await generation(of: app)
+        guard let campaign = generation.campaign else { return nil }
+        let now = clock.now()
+        let pace: ResetPace
+        if let known = paces[app.id], known.generation == generation.generation {
+            pace = known
+        } else {
+            pace = ResetPace(
+                generation: generation.generation, startedAt: now,
+                clientRealms: try await store.countClientFiles(campaign: campaign), limits: limits)
+            if paces.count >= Self.maxPaces { paces = [:] }
+            paces[app.id] = pace
+        }
+        guard let seconds = pace.wait(user: request.user, partition: context.name.partition, at: now) else {
+            return nil
+        }
+        // Clients that are new, and not resetting, wait for nobody.
+        let resetting = try await store.clientFilesToReset(in: context.record.id, user: request.user, limit: 1)
+        return resetting.isEmpty ? nil : seconds
+    }
+}
