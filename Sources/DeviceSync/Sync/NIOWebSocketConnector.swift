@@ -123,11 +123,14 @@ final class WebSocketSink: WebSocketChannel {
         var channel: (any Channel)?
         var ended = false
         var unconsumed = 0
+        var unsent = 0
     }
     private let contents = Mutex(Contents())
     private let events: @Sendable (WebSocketEvent) -> Void
     /// Reading stops while more than this many bytes wait to be worked off.
     private static let maxUnconsumedBytes = 32 * 1024 * 1024
+    /// Uploading stops while more than this many bytes wait for the network: a server that is busy does not read.
+    private static let maxUnsentBytes = 1024 * 1024
 
     init(events: @escaping @Sendable (WebSocketEvent) -> Void) { self.events = events }
 
@@ -171,10 +174,26 @@ final class WebSocketSink: WebSocketChannel {
     }
 
     func send(_ bytes: [UInt8]) {
-        guard let channel = contents.withLock({ $0.ended ? nil : $0.channel }) else { return }
+        let channel = contents.withLock { contents -> (any Channel)? in
+            guard !contents.ended, let channel = contents.channel else { return nil }
+            contents.unsent += bytes.count
+            return channel
+        }
+        guard let channel else { return }
         let frame = WebSocketFrame(
             fin: true, opcode: .binary, maskKey: .random(), data: channel.allocator.buffer(bytes: bytes))
-        channel.writeAndFlush(frame, promise: nil)
+        channel.writeAndFlush(frame).whenComplete { _ in self.sent(bytes.count) }
+    }
+
+    var isFull: Bool { contents.withLock { $0.unsent > Self.maxUnsentBytes } }
+
+    private func sent(_ bytes: Int) {
+        let isDrained = contents.withLock { contents in
+            let wasFull = contents.unsent > Self.maxUnsentBytes
+            contents.unsent -= bytes
+            return wasFull && contents.unsent <= Self.maxUnsentBytes && !contents.ended
+        }
+        if isDrained { events(.drained) }
     }
 
     func close() {

@@ -81,6 +81,7 @@ extension SyncWorker {
         case .message(let bytes):
             receive(bytes)
             channel?.consumed(bytes.count)
+        case .drained: flush()
         case .ended(let end): ended(end)
         }
     }

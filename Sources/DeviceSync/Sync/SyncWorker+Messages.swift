@@ -21,7 +21,7 @@ extension SyncWorker {
         guard case .connected = connection, !isFlushing else { return }
         isFlushing = true
         defer { isFlushing = false }
-        while let ident = sendQueue.first, case .connected = connection {
+        while let ident = sendQueue.first, case .connected = connection, channel?.isFull != true {
             sendQueue.removeFirst()
             slots[ident]?.isQueued = false
             guard let message = next(ident) else {

@@ -5,6 +5,8 @@ enum WebSocketEvent: Sendable {
     /// The upgrade succeeded, with this answer to the protocols that were offered.
     case opened(protocolToken: String?, requestID: String?)
     case message([UInt8])
+    /// The socket is no longer full.
+    case drained
     case ended(ConnectionEnd)
 }
 
@@ -12,6 +14,8 @@ enum WebSocketEvent: Sendable {
 protocol WebSocketChannel: Sendable {
     /// Sends one binary message; dropped once the socket has ended.
     func send(_ bytes: [UInt8])
+    /// Too much that was sent waits for the network; `drained` follows.
+    var isFull: Bool { get }
     /// Says that `bytes` bytes of messages have been worked off, so that reading may go on.
     func consumed(_ bytes: Int)
     func close()
