@@ -4,6 +4,7 @@ import Logging
 import Messages
 import Operations
 import ServiceLifecycle
+import Storage
 import Synchronization
 
 /// The gateway's line to the cluster: requests to the owners of slices, their answers and notices, uploads, outcomes.
@@ -56,7 +57,8 @@ final class ClusterLink: Sendable {
         }
         let id = UUID().uuidString.lowercased()
         let request = RequestTable.Request(
-            session: number, deadline: context.sentAt &+ context.patience, startedAt: clock.unixMilliseconds())
+            app: context.realm.app, session: number, deadline: context.sentAt &+ context.patience,
+            startedAt: clock.unixMilliseconds())
         guard requests.add(id, request) else {
             return sessions.deliver(.requestFailed(GatewayError(.overloaded, "too many requests")), to: number)
         }
@@ -99,8 +101,7 @@ final class ClusterLink: Sendable {
             let amqp = try AMQPMessage(message, id: id)
             push(amqp, exchange: configuration.topology.outcomes, key: "", lane: 0, completion)
         } catch {
-            logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
-            completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
+            cannotEncode(error, completion)
         }
     }
 
@@ -137,8 +138,7 @@ final class ClusterLink: Sendable {
                 message, id: id, correlationID: correlationID, replyTo: replyTo, persistent: persistent)
             push(amqp, exchange: configuration.topology.slices, key: String(slice.value), lane: slice.value, completion)
         } catch {
-            logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
-            completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
+            cannotEncode(error, completion)
         }
     }
 
@@ -147,20 +147,13 @@ final class ClusterLink: Sendable {
         _ message: AMQPMessage, exchange: String, key: String, lane: Int,
         _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
-        let item = PublishLane.Item(message: message, exchange: exchange, routingKey: key) { error in
-            completion(error.map(Self.gatewayError))
-        }
-        guard !lanes[lane % lanes.count].push(item) else { return }
-        logger.debug("a message came after the link was closed")
-        completion(GatewayError(.shuttingDown, "the gateway is shutting down"))
+        lanes[lane % lanes.count].push(
+            PublishLane.Item(message: message, exchange: exchange, routingKey: key, completion: completion))
     }
 
-    private static func gatewayError(_ error: AMQPError) -> GatewayError {
-        switch error.code {
-        case .nacked, .unroutable, .notFound, .preconditionFailed, .accessRefused, .invalidArgument:
-            GatewayError(.overloaded, "the broker refused a message", underlying: error)
-        default: GatewayError(.brokerUnavailable, "the broker is away", underlying: error)
-        }
+    private func cannotEncode(_ error: any Error, _ completion: @Sendable (GatewayError?) -> Void) {
+        logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+        completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
     }
 }
 

@@ -4,12 +4,15 @@ import Synchronization
 
 /// Publishes in order, one confirmed batch after the other: what one session publishes reaches its slice's queue in the
 /// order in which it was handed in, and a batch costs one wait for the broker however many messages it holds.
+///
+/// What waits is bounded: uploads by their budgets before they come here, everything by `maxMessages` and `maxBytes`.
+/// Beyond these a message is refused, and whoever waits for it told so.
 final class PublishLane: Sendable {
     struct Item: Sendable {
         var message: AMQPMessage
         var exchange: String
         var routingKey: String
-        var completion: @Sendable (AMQPError?) -> Void
+        var completion: @Sendable (GatewayError?) -> Void
     }
 
     private struct State {
@@ -19,21 +22,26 @@ final class PublishLane: Sendable {
         var isClosed = false
     }
 
+    static let maxMessages = 50_000
+    static let maxBytes = 256 << 20
     static let maxBatch = 512
     static let maxBatchBytes = 4 << 20
     private let state = Mutex(State())
 
-    /// False if the lane is closed.
-    func push(_ item: Item) -> Bool {
-        let (isTaken, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-            guard !state.isClosed else { return (false, nil) }
+    /// Takes a message, or tells its completion at once why not.
+    func push(_ item: Item) {
+        let (refusal, waiter) = state.withLock { state -> (GatewayError?, CheckedContinuation<Void, Never>?) in
+            guard !state.isClosed else { return (GatewayError(.shuttingDown, "the gateway stops"), nil) }
+            guard state.items.count < Self.maxMessages, state.bytes + item.message.body.count <= Self.maxBytes else {
+                return (GatewayError(.overloaded, "too much waits for the broker"), nil)
+            }
             state.items.append(item)
             state.bytes += item.message.body.count
             defer { state.waiter = nil }
-            return (true, state.waiter)
+            return (nil, state.waiter)
         }
         waiter?.resume()
-        return isTaken
+        if let refusal { item.completion(refusal) }
     }
 
     /// Takes nothing more; `run` ends once everything is published.
@@ -51,7 +59,9 @@ final class PublishLane: Sendable {
             let results = await channel.publish(
                 batch: batch.map { ($0.message, exchange: $0.exchange, routingKey: $0.routingKey) }, mandatory: true,
                 timeout: timeout)
-            for (index, item) in batch.enumerated() { item.completion(index < results.count ? results[index] : nil) }
+            for (index, item) in batch.enumerated() {
+                item.completion(index < results.count ? results[index].map(GatewayError.init) : nil)
+            }
         }
     }
 

@@ -23,7 +23,7 @@ extension ClientConnection {
         let change = entry.machine.unacknowledgedBytes - before
         if change != 0 {
             budgeted += change
-            self.environment.budget.change(by: change)
+            self.environment.budget.change(by: change, app: upgrade.app)
         }
         if entry.machine.generation != generation {
             self.environment.link.sessions.bound(entry.number, generation: entry.machine.generation)
@@ -58,7 +58,7 @@ extension ClientConnection {
             if let entry = sessions.removeValue(forKey: session) {
                 let rest = entry.machine.unacknowledgedBytes
                 budgeted -= rest
-                environment.budget.change(by: -rest)
+                environment.budget.change(by: -rest, app: upgrade.app)
             }
             numbers[number] = nil
             subscriptions[number] = nil
@@ -93,7 +93,7 @@ extension ClientConnection {
         }
         var isUrgent = false
         if case .pong = message { isUrgent = true }
-        outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent)
+        if outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent) { startWriting() }
         if outbox.bytes > environment.limits.connectionOutboundBytes * 16 {
             logger.warning("a client takes nothing")
             hangUp()
@@ -129,8 +129,8 @@ extension ClientConnection {
         }
     }
 
-    private var mustWait: Bool {
-        if budgeted > 0, environment.budget.isSpent { return true }
+    var mustWait: Bool {
+        if budgeted > 0, environment.budget.isSpent(for: upgrade.app) { return true }
         // Asked after every message: with little under way no session needs a look.
         guard budgeted > environment.limits.sessionUnacknowledgedBytes || !environment.link.isUp else { return false }
         return sessions.values.contains { _, machine in

@@ -4,18 +4,29 @@ import NIOCore
 import Storage
 import SyncProtocol
 
-// What comes from the client and from the cluster.
+// What comes from the client.
 extension ClientConnection {
-    func receive(_ input: SocketInput) async {
-        guard !isClosing else { return }
+    /// What the reader does next.
+    enum Next: Sendable {
+        case goOn
+        /// Nothing more until uploads are acknowledged.
+        case wait
+        /// The app of a BIND is not remembered.
+        case lookUp(Bind)
+    }
+
+    /// Nothing in here waits, or the reader's task would keep what the waiting needs for as long as the socket is open.
+    func receive(_ input: SocketInput) -> Next {
+        guard !isClosing else { return .goOn }
         lastHeard = .now()
+        var lookUp: Bind?
         switch input {
         case .message(let buffer):
             let bytes = Array(buffer.readableBytesView)
-            do {
+            do throws(SyncProtocolError) {
                 let message = try parser.parse(bytes)
                 environment.metrics.received(message.name)
-                await receive(message, bytes: bytes.count)
+                lookUp = receive(message, bytes: bytes.count)
             } catch {
                 violated(error)
             }
@@ -26,21 +37,26 @@ extension ClientConnection {
                     "a message of \(count) bytes, \(environment.protocolLimits.maxMessageBytes) allowed",
                     session: session))
         }
+        if let lookUp { return .lookUp(lookUp) }
+        return mustWait ? .wait : .goOn
     }
 
-    private func receive(_ message: ClientMessage, bytes: Int) async {
+    private func receive(_ message: ClientMessage, bytes: Int) -> Bind? {
         switch checker.receive(message) {
-        case .accept: await act(on: message, bytes: bytes)
+        case .accept: return act(on: message, bytes: bytes)
         case .ignore: break
         case .unbind(let answer):
             if let session = message.session { perform(.unbind(answer: answer), on: session) }
         case .fail(let error): violated(error)
         }
+        return nil
     }
 
-    private func act(on message: ClientMessage, bytes: Int) async {
+    private func act(on message: ClientMessage, bytes: Int) -> Bind? {
         switch message {
-        case .bind(let bind): await self.bind(bind)
+        case .bind(let bind):
+            guard let app = environment.apps.remembered(upgrade.app) else { return bind }
+            self.bind(bind, to: app)
         case .ident(let ident): perform(.ident(ident), on: ident.session)
         case .upload(let upload):
             if !upload.entries.isEmpty {
@@ -62,16 +78,11 @@ extension ClientConnection {
             logger.debug("a query without a session", metadata: ["session": "\(query.session)"])
         case .unbind: break
         }
+        return nil
     }
 
-    private func bind(_ bind: Bind) async {
-        let partition: PartitionValue?
+    func lookUpAndBind(_ bind: Bind) async {
         let app: AppRecord?
-        do throws(SyncProtocolError) {
-            partition = upgrade.mode == .partition ? try bind.partition(limits: environment.protocolLimits) : nil
-        } catch {
-            return refuse(bind, error)
-        }
         do {
             app = try await environment.apps.app(upgrade.app)
         } catch {
@@ -80,6 +91,16 @@ extension ClientConnection {
                 bind, SyncProtocolError(.otherSessionError, session: bind.session, "the server cannot look up the app"))
         }
         guard !isClosing, checker.session(bind.session) != nil else { return }
+        self.bind(bind, to: app)
+    }
+
+    private func bind(_ bind: Bind, to app: AppRecord?) {
+        let partition: PartitionValue?
+        do throws(SyncProtocolError) {
+            partition = upgrade.mode == .partition ? try bind.partition(limits: environment.protocolLimits) : nil
+        } catch {
+            return refuse(bind, error)
+        }
         guard let app else {
             return refuse(
                 bind,
@@ -147,68 +168,5 @@ extension ClientConnection {
         guard let answer = own.answer else { return close(1002, "protocol violation") }
         send(answer)
         if !isSessions { hangUp() }
-    }
-
-    func open(_ letter: Mailbox.Letter) async {
-        switch letter {
-        case .event(let event, let number):
-            switch event {
-            case .reset, .generation: await readRecovery(for: number)
-            default: break
-            }
-            guard let session = numbers[number] else { return }
-            perform(.cluster(event), on: session)
-        case .settings(let app): await settingsChanged(app)
-        case .tick: await tick()
-        case .drained:
-            for (session, entry) in sessions where entry.machine.wantsPage { perform(.drained, on: session) }
-        case .close(let code, let reason): close(code, reason)
-        case .shutdown: shutdown()
-        case .hangUp: hangUp()
-        }
-    }
-
-    private func settingsChanged(_ id: String) async {
-        guard id == upgrade.app, let app = try? await environment.apps.app(id) else { return }
-        performOnAll(.settings(app))
-    }
-
-    /// Recovery may have been switched off just before the termination: what was remembered at BIND does not count.
-    private func readRecovery(for number: UInt64) async {
-        guard let app = try? await environment.apps.app(upgrade.app), let session = numbers[number] else { return }
-        perform(.recovery(app.clientRecovery), on: session)
-    }
-
-    /// Tells the client to come back, to this gateway's successor or to another one.
-    private func shutdown() {
-        guard !isClosing else { return }
-        let body = JSONErrorBody(
-            code: .connectionClosed, message: "the server is restarting", action: .transient, tryAgain: true,
-            backoff: .short)
-        send(.jsonError(session: .connection, code: .connectionClosed, body: body))
-        hangUp()
-    }
-
-    private func tick() async {
-        guard !isClosing else { return }
-        let now = environment.clock.unixMilliseconds()
-        if .now() > lastHeard + TimeAmount(environment.timings.silentSocket) {
-            logger.info("a client is silent")
-            return hangUp()
-        }
-        if let claims = upgrade.claims {
-            let expiry = UInt64(max(0, claims.exp)) &* 1000
-            if now > expiry &+ environment.timings.tokenGrace.milliseconds { return close(4001, "token expired") }
-            if now > checkedAt &+ environment.timings.recheck.milliseconds {
-                checkedAt = now
-                switch try? await environment.accounts.recheck(claims) {
-                case .refresh(let reason): return close(4001, reason)
-                case .forbidden(let reason): return close(4002, reason)
-                // An unreachable store is no reason to lose clients.
-                case .allowed, nil: break
-                }
-            }
-        }
-        performOnAll(.tick)
     }
 }

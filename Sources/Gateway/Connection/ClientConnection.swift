@@ -20,6 +20,8 @@ actor ClientConnection {
     /// By the clock that nobody can move: a step of the system's time must not cost every client its socket.
     var lastHeard = NIODeadline.now()
     var checkedAt: UInt64
+    /// Set while the socket is open.
+    var outbound: NIOAsyncChannelOutboundWriter<SocketOutput>?
     var budgeted = 0
     var isClosing = false
     var readers: [CheckedContinuation<Void, Never>] = []
@@ -41,6 +43,9 @@ actor ClientConnection {
     }
 
     /// Serves the socket until it ends, whoever ends it.
+    ///
+    /// This task reads. Writing, and what the cluster says, are done by tasks that live as long as there is something to
+    /// do: a gateway's memory is idle sessions, and a task that waits costs each of them kilobytes.
     func run(_ socket: SyncSocket) async {
         if let refusal = upgrade.refusal {
             close(refusal.code, refusal.reason)
@@ -49,55 +54,51 @@ actor ClientConnection {
         }
         do {
             try await socket.executeThenClose { inbound, outbound in
-                await withTaskGroup(of: Void.self) { group in
-                    group.addTask { await self.read(inbound) }
-                    group.addTask { await self.write(to: outbound, socket.channel) }
-                    group.addTask { await self.readMail() }
-                    await group.next()
-                    self.stop()
-                    group.cancelAll()
-                }
+                self.outbound = outbound
+                self.startWriting()
+                await self.read(inbound)
+                self.stop()
             }
         } catch {
             logger.debug("a socket failed", metadata: ["error": "\(error)"])
         }
+        outbound = nil
         ended()
     }
 
     private nonisolated func read(_ inbound: NIOAsyncChannelInboundStream<SocketInput>) async {
         do {
             for try await input in inbound {
-                await receive(input)
-                await waitForBudget()
+                switch await receive(input) {
+                case .goOn: break
+                case .wait: await waitForBudget()
+                case .lookUp(let bind): await lookUpAndBind(bind)
+                }
             }
         } catch {
             logger.debug("a socket was lost", metadata: ["error": "\(error)"])
         }
     }
 
-    private nonisolated func write(
-        to outbound: NIOAsyncChannelOutboundWriter<SocketOutput>, _ channel: any Channel
-    ) async {
+    /// To be called when `outbox` says so: one task writes at a time.
+    func startWriting() {
+        guard let outbound else { return }
+        Task { await write(to: outbound) }
+    }
+
+    /// Writes until nothing waits.
+    private nonisolated func write(to outbound: NIOAsyncChannelOutboundWriter<SocketOutput>) async {
         do {
-            while case let items = await outbox.next(), !items.isEmpty {
+            while case let items = outbox.take(), !items.isEmpty {
                 try await outbound.write(contentsOf: items.lazy.map(\.output))
                 for item in items { if let report = item.report { environment.link.report(report) } }
-                if outbox.written(items) { mailbox.post(.drained) }
-                if items.last?.endsSocket == true {
-                    // The handler lets the client read it, then closes.
-                    try await channel.closeFuture.get()
-                    return
-                }
+                if outbox.written(items) { post(.drained) }
+                // The handler lets the client read the end, then closes.
+                if items.last?.endsSocket == true { return }
             }
         } catch {
             logger.debug("a socket takes no more", metadata: ["error": "\(error)"])
-        }
-    }
-
-    private func readMail() async {
-        for await letter in mailbox.letters {
-            mailbox.taken(letter)
-            await open(letter)
+            await stop()
         }
     }
 
@@ -105,7 +106,7 @@ actor ClientConnection {
     private func ended() {
         stop()
         for ident in sessions.keys { perform(.connectionLost, on: ident) }
-        environment.budget.change(by: -budgeted)
+        environment.budget.change(by: -budgeted, app: upgrade.app)
         budgeted = 0
     }
 
@@ -121,25 +122,26 @@ actor ClientConnection {
     /// Ends the socket with a close code.
     func close(_ code: UInt16, _ reason: String) {
         guard !isClosing else { return }
-        isClosing = true
-        outbox.push(Outbox.Item(output: .close(code: code, reason: reason)))
-        outbox.finish()
-        resumeReaders()
+        finish(with: .close(code: code, reason: reason))
     }
 
     /// Ends the socket after what was sent, without a close frame.
     func hangUp() {
         guard !isClosing else { return }
+        finish(with: .hangUp)
+    }
+
+    private func finish(with last: SocketOutput) {
         isClosing = true
-        outbox.push(Outbox.Item(output: .hangUp))
+        if outbox.push(Outbox.Item(output: last)) { startWriting() }
         outbox.finish()
         resumeReaders()
     }
 }
 
 extension ClientConnection: SessionSink {
-    nonisolated func deliver(_ event: ClusterEvent, to number: UInt64) { mailbox.post(.event(event, number: number)) }
-    nonisolated func settingsChanged(app: String) { mailbox.post(.settings(app: app)) }
+    nonisolated func deliver(_ event: ClusterEvent, to number: UInt64) { post(.event(event, number: number)) }
+    nonisolated func settingsChanged(app: String) { post(.settings(app: app)) }
 }
 
 /// What all connections of a gateway share.

@@ -57,7 +57,7 @@ final class ConnectionRegistry: Sendable {
             state.keys[holder]?.remove(key)
             return state.connections[holder]
         }
-        older?.mailbox.post(.hangUp)
+        older?.post(.hangUp)
     }
 
     func release(_ clientFile: UInt64, realm: RealmName, by connection: ClientConnection) {
@@ -77,7 +77,7 @@ final class ConnectionRegistry: Sendable {
     /// Closes the sockets of one login.
     func closeLogin(_ sid: String, code: UInt16, reason: String) {
         for connection in all where connection.upgrade.claims?.sid == sid {
-            connection.mailbox.post(.close(code: code, reason: reason))
+            connection.post(.close(code: code, reason: reason))
         }
     }
 
@@ -87,11 +87,11 @@ final class ConnectionRegistry: Sendable {
             state.isStopping = true
             return Array(state.connections.values)
         }
-        for connection in connections { connection.mailbox.post(.shutdown) }
+        for connection in connections { connection.post(.shutdown) }
     }
 
     func tick(sessions: Int) {
         metrics.sessions(sessions)
-        for connection in all { connection.mailbox.post(.tick) }
+        for connection in all { connection.post(.tick) }
     }
 }

@@ -1,10 +1,12 @@
+import DequeModule
 import Messages
 import Synchronization
 
 /// What the cluster says to the sessions of one connection, in order, until the connection gets to it.
 ///
 /// Answers are bounded by the requests they answer. Notices come unasked: beyond a bound in bytes they are dropped, and
-/// the session is told once that it missed some, which makes it ask for the page.
+/// the session is told once that it missed some, which makes it ask for the page. Of a letter that says nothing new
+/// while one like it waits, one is kept.
 final class Mailbox: Sendable {
     enum Letter: Sendable {
         case event(ClusterEvent, number: UInt64)
@@ -17,12 +19,17 @@ final class Mailbox: Sendable {
     }
 
     private struct State {
+        var letters: Deque<Letter> = []
         var bytes = 0
         var missed: Set<UInt64> = []
+        var hasTick = false
+        var hasDrained = false
+        var hasSettings = false
+        /// Somebody takes the letters out, or is about to.
+        var isBeingRead = false
+        var isFinished = false
     }
 
-    let letters: AsyncStream<Letter>
-    private let continuation: AsyncStream<Letter>.Continuation
     private let state = Mutex(State())
     private let limit: Int
     private let metrics: GatewayMetrics
@@ -30,41 +37,72 @@ final class Mailbox: Sendable {
     init(limit: Int, metrics: GatewayMetrics) {
         self.limit = limit
         self.metrics = metrics
-        // Unbounded, because the bound is kept here in bytes; everything else in it is bounded by what it answers.
-        (letters, continuation) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     }
 
-    func post(_ letter: Letter) {
-        guard case .event(.fanned(let notice), let number) = letter else {
-            continuation.yield(letter)
-            return
+    /// - Returns: true if nobody reads: the caller sees to it that somebody does.
+    func post(_ letter: Letter) -> Bool {
+        let (mustRead, hasMissed) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isFinished else { return (false, false) }
+            let kept = Self.admit(letter, &state, limit: limit)
+            guard let kept else { return (false, false) }
+            state.letters.append(kept)
+            defer { state.isBeingRead = true }
+            if case .event(.missed, _) = kept { return (!state.isBeingRead, true) }
+            return (!state.isBeingRead, false)
         }
-        let size = notice.bytes
-        enum Choice { case take, miss, drop }
-        let choice: Choice = state.withLock { state in
-            if state.bytes + size <= limit {
-                state.bytes += size
-                return .take
-            }
-            return state.missed.insert(number).inserted ? .miss : .drop
-        }
-        switch choice {
-        case .take: continuation.yield(letter)
-        case .miss:
-            metrics.missedNotice()
-            continuation.yield(.event(.missed, number: number))
-        case .drop: break
-        }
+        if hasMissed { metrics.missedNotice() }
+        return mustRead
     }
 
-    /// To be called with every letter taken out, before it is acted on.
-    func taken(_ letter: Letter) {
+    /// What of the letter is kept, if anything.
+    private static func admit(_ letter: Letter, _ state: inout State, limit: Int) -> Letter? {
         switch letter {
-        case .event(.fanned(let notice), _): state.withLock { $0.bytes -= notice.bytes }
-        case .event(.missed, let number): state.withLock { _ = $0.missed.remove(number) }
-        default: break
+        case .event(.fanned(let notice), let number):
+            if state.bytes + notice.bytes <= limit {
+                state.bytes += notice.bytes
+                return letter
+            }
+            return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
+        case .tick:
+            defer { state.hasTick = true }
+            return state.hasTick ? nil : letter
+        case .drained:
+            defer { state.hasDrained = true }
+            return state.hasDrained ? nil : letter
+        case .settings:
+            // They are the settings of the connection's one app, and read when the letter is opened.
+            defer { state.hasSettings = true }
+            return state.hasSettings ? nil : letter
+        case .event, .close, .shutdown, .hangUp: return letter
         }
     }
 
-    func finish() { continuation.finish() }
+    /// The next letter. After nil, which says that none waits, the next `post` returns true.
+    func take() -> Letter? {
+        state.withLock { state in
+            guard let letter = state.letters.popFirst() else {
+                state.isBeingRead = false
+                // What a burst has grown is not kept.
+                state.letters = []
+                return nil
+            }
+            switch letter {
+            case .event(.fanned(let notice), _): state.bytes -= notice.bytes
+            case .event(.missed, let number): state.missed.remove(number)
+            case .tick: state.hasTick = false
+            case .drained: state.hasDrained = false
+            case .settings: state.hasSettings = false
+            case .event, .close, .shutdown, .hangUp: break
+            }
+            return letter
+        }
+    }
+
+    /// Takes no more letters, and throws away what waits.
+    func finish() {
+        state.withLock { state in
+            state.isFinished = true
+            state.letters = []
+        }
+    }
 }

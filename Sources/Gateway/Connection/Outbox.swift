@@ -18,7 +18,8 @@ final class Outbox: Sendable {
         var urgent: Deque<Item> = []
         var items: Deque<Item> = []
         var bytes = 0
-        var waiter: CheckedContinuation<Void, Never>?
+        /// Somebody writes, or nobody can yet.
+        var isBusy = true
         var isFinished = false
     }
 
@@ -26,38 +27,44 @@ final class Outbox: Sendable {
     static let maxFlushBytes = 256 << 10
     private let state = Mutex(State())
 
-    /// Bytes that wait, the one being written included.
+    /// Bytes that wait, the ones being written included.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    func push(_ item: Item, isUrgent: Bool = false) {
-        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard !state.isFinished else { return nil }
+    /// - Returns: true if nobody writes: the caller sees to it that somebody does.
+    func push(_ item: Item, isUrgent: Bool = false) -> Bool {
+        state.withLock { state in
+            guard !state.isFinished else { return false }
             if isUrgent { state.urgent.append(item) } else { state.items.append(item) }
             state.bytes += item.bytes
-            defer { state.waiter = nil }
-            return state.waiter
+            defer { state.isBusy = true }
+            return !state.isBusy
         }
-        waiter?.resume()
     }
 
     /// Takes nothing more; what waits is still handed out.
-    func finish() {
-        let waiter = state.withLock { state in
-            state.isFinished = true
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume()
-    }
+    func finish() { state.withLock { $0.isFinished = true } }
 
-    /// The next items, as many as are worth one flush; none after the last one.
-    func next() async -> [Item] {
-        while !Task.isCancelled {
-            let (items, isFinished) = state.withLock { state in (Self.take(&state), state.isFinished) }
-            if !items.isEmpty || isFinished { return items }
-            await wait()
+    /// The next items, as many as are worth one flush. After none, which says that none wait, the next `push` returns
+    /// true.
+    func take() -> [Item] {
+        state.withLock { state in
+            var items: [Item] = []
+            var bytes = 0
+            // A PONG that comes meanwhile waits for one flush at most.
+            while items.count < Self.maxFlushItems, bytes < Self.maxFlushBytes,
+                let item = state.urgent.popFirst() ?? state.items.popFirst()
+            {
+                items.append(item)
+                bytes += item.bytes
+                if item.endsSocket { break }
+            }
+            if items.isEmpty {
+                state.isBusy = false
+                // What a burst has grown is not kept.
+                state.items = []
+            }
+            return items
         }
-        return []
     }
 
     /// To be called when the items are written. True if nothing waits.
@@ -66,41 +73,6 @@ final class Outbox: Sendable {
         return state.withLock { state in
             state.bytes -= bytes
             return state.items.isEmpty
-        }
-    }
-
-    private static func take(_ state: inout State) -> [Item] {
-        var items: [Item] = []
-        var bytes = 0
-        // A PONG that comes meanwhile waits for one flush at most.
-        while items.count < maxFlushItems, bytes < maxFlushBytes,
-            let item = state.urgent.popFirst() ?? state.items.popFirst()
-        {
-            items.append(item)
-            bytes += item.bytes
-            if item.endsSocket { break }
-        }
-        return items
-    }
-
-    private func wait() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state in
-                    guard state.urgent.isEmpty, state.items.isEmpty, !state.isFinished, !Task.isCancelled else {
-                        return true
-                    }
-                    state.waiter = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
-            }
-            waiter?.resume()
         }
     }
 }

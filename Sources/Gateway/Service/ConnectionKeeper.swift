@@ -25,6 +25,6 @@ struct ConnectionKeeper: Service {
         while registry.count > 0, ContinuousClock.now < deadline, !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(20))
         }
-        for connection in registry.all { connection.mailbox.post(.hangUp) }
+        for connection in registry.all { connection.post(.hangUp) }
     }
 }

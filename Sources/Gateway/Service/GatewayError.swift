@@ -1,3 +1,5 @@
+package import AMQP
+
 /// Why the gateway could not do something. Messages name no token, password or payload.
 package struct GatewayError: Error, CustomStringConvertible, Sendable {
     package struct Code: Hashable, Sendable {
@@ -29,5 +31,16 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
 
     package var description: String {
         underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
+    }
+}
+
+extension GatewayError {
+    /// Why the broker did not take a message.
+    package init(_ error: AMQPError) {
+        switch error.code {
+        case .nacked, .unroutable, .notFound, .preconditionFailed, .accessRefused, .invalidArgument:
+            self.init(.overloaded, "the broker refused a message", underlying: error)
+        default: self.init(.brokerUnavailable, "the broker is away", underlying: error)
+        }
     }
 }

@@ -14,8 +14,9 @@ enum FrameEvent: Sendable, Equatable {
 
 /// Reads the WebSocket frames of a client (RFC 6455 5): masked ones only, no extensions, no text.
 ///
-/// Unlike NIO's own decoder it can read past a message that is too large, keeping only its beginning. A stock client
-/// answers close code 1009 by resetting every realm of the socket, so such a message must cost one session and no more.
+/// Not NIO's own decoder, which knows two ends for a frame beyond its limit: to fail, or to hold all of it. A stock client
+/// answers close code 1009 by resetting every realm of the socket, so a message that is too large must cost one session
+/// and no more, and no memory: this one reads past it and keeps its beginning, which says whose it was.
 struct FrameDecoder: ByteToMessageDecoder {
     typealias InboundOut = FrameEvent
 

@@ -9,7 +9,7 @@ import Storage
 /// place on, so nobody is told twice.
 struct ResetPace: Equatable {
     let generation: UInt64
-    /// Milliseconds: when the first of them came, and how long all of them may take.
+    /// Milliseconds: when the first of them came, by the clock that nobody can move, and how long all of them may take.
     let startedAt: UInt64
     let window: UInt64
 
@@ -47,7 +47,7 @@ extension SliceOwner {
     func turn(of request: BindRequest, app: AppRecord, in context: RealmContext) async throws -> Int? {
         let generation = try await generation(of: app)
         guard let campaign = generation.campaign else { return nil }
-        let now = clock.now()
+        let now = clock.uptime()
         let pace: ResetPace
         if let known = paces[app.id], known.generation == generation.generation {
             pace = known

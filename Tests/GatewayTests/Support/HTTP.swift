@@ -45,9 +45,10 @@ extension GatewayHarness {
         var user: String
     }
 
-    func logInAnonymously() async throws -> Tokens {
+    func logInAnonymously(app: String? = nil) async throws -> Tokens {
+        let path = app.map { "/api/client/v2.0/app/\($0)" } ?? Self.app
         let answer = try await request(
-            "POST", "\(Self.app)/auth/providers/anon-user/login",
+            "POST", "\(path)/auth/providers/anon-user/login",
             body: #"{"provider":"anon-user","options":{"device":{"sdk":"Swift"}}}"#)
         guard let access = answer.string("access_token"), let refresh = answer.string("refresh_token"),
             let user = answer.string("user_id")

@@ -29,7 +29,11 @@ actor ScriptedOwner {
         self.slices = slices
     }
 
+    /// Apps whose uploads are read and not integrated.
+    var stuck: Set<String> = []
+
     func ignore(_ types: Set<String>) { silent = types }
+    func leave(_ apps: Set<String>) { stuck = apps }
 
     func start() async throws {
         var logger = Logger(label: "owner")
@@ -138,6 +142,7 @@ actor ScriptedOwner {
         case ChangesetMessage.type:
             let upload = try message.decode(ChangesetMessage.self)
             uploads.append(upload)
+            guard !stuck.contains(upload.realm.app) else { return }
             var realm = realms[upload.realm, default: FakeRealm()]
             let notice = realm.integrate(upload)
             realms[upload.realm] = realm

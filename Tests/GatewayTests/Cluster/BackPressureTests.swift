@@ -1,0 +1,83 @@
+import Messages
+import Storage
+import SyncProtocol
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// Who is slow, or sends too much, is alone with it.
+@Suite(.needsBroker, .timeLimit(.minutes(5)))
+struct BackPressureTests {
+    /// Which nothing can compress.
+    private static func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
+
+    @Test func aClientThatDoesNotReadDelaysNobodyAndMissesNothing() async throws {
+        let count = 240
+        let changeset = Self.noise(64 << 10)
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.connectionOutboundBytes = 256 << 10 }) {
+            gateway in
+            let (first, second) = (try await gateway.logInAnonymously(), try await gateway.logInAnonymously())
+            try await SyncClient.with(port: gateway.port, token: first.access) { slow in
+                _ = try await ConnectionTests.open(&slow)
+                try await SyncClient.with(port: gateway.port, token: second.access) { writer in
+                    _ = try await ConnectionTests.open(&writer)
+                    var acknowledged: ClientVersion = 0
+                    // More than the sockets between them hold, and all of it while the other reads nothing.
+                    for version in 2...(count + 1) {
+                        try await writer.send(ConnectionTests.upload(UInt64(version), bytes: changeset))
+                        while acknowledged < ClientVersion(UInt64(max(0, version - 10))) {
+                            guard case .download(let download) = try await writer.nextMessage() else { continue }
+                            acknowledged = download.uploadClientVersion
+                        }
+                    }
+                    while acknowledged < ClientVersion(UInt64(count + 1)) {
+                        guard case .download(let download) = try await writer.nextMessage() else { continue }
+                        acknowledged = download.uploadClientVersion
+                    }
+                }
+                var versions: [ServerVersion] = []
+                while versions.count < count {
+                    guard case .download(let download) = try await slow.nextMessage() else { continue }
+                    versions += download.entries.map(\.serverVersion)
+                }
+                #expect(versions == (1...UInt64(count)).map(ServerVersion.init))
+            }
+        }
+    }
+
+    @Test func anAppWhoseUploadsPileUpDoesNotStopTheOthers() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.gatewayUnacknowledgedBytes = 64 << 10 }) {
+            gateway in
+            try await gateway.store.insert(AppRecord(id: "flood", createdAt: 1))
+            await gateway.owner?.leave(["flood"])
+            let flooding = try await gateway.logInAnonymously(app: "flood")
+            let calm = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, app: "flood", token: flooding.access) { flood in
+                _ = try await ConnectionTests.open(&flood)
+                for version in 2...9 {
+                    try await flood.send(
+                        ConnectionTests.upload(UInt64(version), bytes: Self.noise(16 << 10)))
+                }
+                try await eventually("the flood has filled the budget") {
+                    await (gateway.owner?.uploads.count ?? 0) >= 4
+                }
+                try await SyncClient.with(port: gateway.port, token: calm.access) { client in
+                    _ = try await ConnectionTests.open(&client)
+                    for version in 2...9 {
+                        try await client.send(
+                            ConnectionTests.upload(UInt64(version), bytes: Self.noise(16 << 10)))
+                    }
+                    var acknowledged: ClientVersion = 0
+                    while acknowledged < 9 {
+                        guard case .download(let download) = try await client.nextMessage() else { continue }
+                        acknowledged = download.uploadClientVersion
+                    }
+                }
+                // Its socket is not read any more.
+                let uploads = await gateway.owner?.uploads.count { $0.realm.app == "flood" } ?? 0
+                #expect(uploads < 8)
+            }
+        }
+    }
+}

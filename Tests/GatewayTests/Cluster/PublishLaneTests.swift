@@ -1,0 +1,34 @@
+import AMQP
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct PublishLaneTests {
+    private func push(_ count: Int, bytes: Int, to lane: PublishLane) -> [GatewayError.Code: Int] {
+        let refused = Mutex<[GatewayError.Code: Int]>([:])
+        let message = AMQPMessage(body: Array(repeating: 0, count: bytes))
+        for _ in 0..<count {
+            lane.push(
+                .init(
+                    message: message, exchange: "x", routingKey: "",
+                    completion: { error in if let error { refused.withLock { $0[error.code, default: 0] += 1 } } }))
+        }
+        return refused.withLock { $0 }
+    }
+
+    @Test func aBrokerThatTakesNothingDoesNotFillTheMemory() {
+        let lane = PublishLane()
+        #expect(push(PublishLane.maxMessages, bytes: 1, to: lane).isEmpty)
+        #expect(push(3, bytes: 1, to: lane) == [.overloaded: 3])
+        let other = PublishLane()
+        #expect(push(16, bytes: 16 << 20, to: other).isEmpty)
+        #expect(push(1, bytes: 1, to: other) == [.overloaded: 1])
+    }
+
+    @Test func aMessageAfterTheEndIsRefusedToo() {
+        let lane = PublishLane()
+        lane.close()
+        #expect(push(2, bytes: 1, to: lane) == [.shuttingDown: 2])
+    }
+}
