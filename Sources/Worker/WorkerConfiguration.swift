@@ -62,6 +62,8 @@ package struct WorkerLimits: Sendable {
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
 
+    package var compaction = CompactionLimits()
+
     /// False merges every upload with all of the history since its base: the same result, to compare with.
     package var usesHistoryIndex = true
 

@@ -4,6 +4,8 @@ package struct WorkerError: Error, CustomStringConvertible, Sendable {
         package var name: String
         /// What is stored does not fit together; nothing is written over it.
         package static let corrupt = Code(name: "corrupt")
+        /// Something has no place in what the protocol allows.
+        package static let tooLarge = Code(name: "tooLarge")
         /// The worker is stopping.
         package static let stopping = Code(name: "stopping")
     }

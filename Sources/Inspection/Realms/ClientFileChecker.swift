@@ -7,6 +7,8 @@ struct ClientFileChecker {
     /// From the history: what it has of each client file at least.
     let highestClientVersion: [UInt64: UInt64]
     let reciprocals: [UInt64: VersionSpan]
+    /// The versions of those that can be read.
+    let bases: Set<UInt64>
 
     func check(_ file: ClientFileRecord, _ findings: inout FindingList) {
         let name = "client file \(file.ident)"
@@ -37,6 +39,7 @@ struct ClientFileChecker {
                 .clientFiles,
                 "\(name) is recorded up to its version \(file.upload.clientVersion); the history has its \(highest)")
         }
+        if file.state == .live, let start = file.historyStart { checkHistory(of: file, from: start, name, &findings) }
         if let span = reciprocals[file.ident], span.last > latest {
             findings.add(
                 .reciprocals, "\(name) has reciprocals up to version \(span.last); the latest is \(latest)")
@@ -46,6 +49,22 @@ struct ClientFileChecker {
                 .reciprocals,
                 "\(name) has reciprocals from version \(span.first); its window begins after \(file.upload.serverVersion)"
             )
+        }
+    }
+
+    /// Whether everything that it may still need is there.
+    private func checkHistory(
+        of file: ClientFileRecord, from start: UInt64, _ name: String, _ findings: inout FindingList
+    ) {
+        let uploaded = file.upload.serverVersion
+        if max(uploaded, start) < record.historyBase {
+            findings.add(
+                .clientFiles,
+                "\(name) needs the history after version \(max(uploaded, start)); it begins after \(record.historyBase)"
+            )
+        }
+        if uploaded < start, file.seenServerVersion < start, !bases.contains(start) {
+            findings.add(.clientFiles, "\(name) has begun with the base at version \(start), which is not there")
         }
     }
 

@@ -49,27 +49,43 @@ package struct RealmExport {
         }
     }
 
-    /// A first line about the realm, then one line a version, its changeset in hexadecimal.
+    /// A first line about the realm, then one line a version, its changeset in hexadecimal. Where the history was compacted,
+    /// the changesets of its newest base come first, and then the versions that follow that: applied in their order, the lines
+    /// always make the state.
     ///
-    /// - Throws: `notFound`.
+    /// - Throws: `notFound`, `corrupt`.
     package func history(to write: (String) async throws -> Void) async throws -> Count {
         try await reader.snapshot {
             let record = try await realm()
             try await write(Self.line(Head(record, "history")))
             var count = Count()
-            var after = record.historyBase
-            let key = HistoryKey(realm: record.id, generation: record.generation)
-            while after < record.latest.version {
-                let page = try await reader.history(
-                    of: key, after: after, through: record.latest.version, maxBytes: 1 << 20)
-                guard let end = page.last else {
-                    throw InspectionError(.corrupt, "realm \(name) has no version \(after + 1) in its history")
-                }
-                for entry in page { try await write(Self.line(VersionLine(entry))) }
-                count.versions += page.count
-                after = end.version
+            var after: UInt64 = 0
+            if record.historyBase > 0 {
+                guard
+                    let base = try await reader.newestBase(of: record.id, generation: record.generation)
+                else { throw InspectionError(.corrupt, "realm \(name) has neither its whole history nor a base") }
+                try await versions(of: base.historyKey, after: 0, through: base.entries, base.version, write, &count)
+                after = base.version
             }
+            let key = HistoryKey(realm: record.id, generation: record.generation)
+            try await versions(of: key, after: after, through: record.latest.version, nil, write, &count)
             return count
+        }
+    }
+
+    private func versions(
+        of key: HistoryKey, after start: UInt64, through end: UInt64, _ base: UInt64?,
+        _ write: (String) async throws -> Void, _ count: inout Count
+    ) async throws {
+        var after = start
+        while after < end {
+            let page = try await reader.history(of: key, after: after, through: end, maxBytes: 1 << 20)
+            guard let last = page.last else {
+                throw InspectionError(.corrupt, "realm \(name) has no version \(after + 1) in its history")
+            }
+            for entry in page { try await write(Self.line(VersionLine(entry, base: base))) }
+            count.versions += page.count
+            after = last.version
         }
     }
 
@@ -161,8 +177,11 @@ package struct RealmExport {
         var clientVersion: UInt64
         var timestamp: UInt64
         var changeset: HexBytes
+        /// The version of the base that it is a part of; then `version` counts the base's changesets.
+        var base: UInt64?
 
-        init(_ record: HistoryRecord) {
+        init(_ record: HistoryRecord, base: UInt64?) {
+            self.base = base
             version = record.version
             originFile = record.originFile
             clientVersion = record.clientVersion

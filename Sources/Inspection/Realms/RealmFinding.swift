@@ -38,12 +38,12 @@ struct FindingList {
 /// What a realm's verification came to.
 package struct RealmVerdict: Sendable, Equatable, Codable {
     package enum Replay: String, Sendable, Codable {
-        /// The history, applied to nothing, gives the state.
+        /// The history, applied to nothing, gives the state; and where it was compacted, the base with what follows it.
         case equal
         /// It does not; the findings say where.
         case different
-        /// The history does not reach back to the realm's beginning: what was before it is compacted away, and only the
-        /// state has it. Everything else was checked.
+        /// The history does not reach back to the realm's beginning, and there is no base either, which is a fault.
+        /// Everything else was checked.
         case compacted
         /// Something in the history cannot be applied at all.
         case broken
@@ -55,6 +55,8 @@ package struct RealmVerdict: Sendable, Equatable, Codable {
     package var generation: UInt64
     package var version: UInt64
     package var historyBase: UInt64
+    /// The version of the base that a new client begins with; nil if it gets the history.
+    package var base: UInt64?
     package var entries: UInt64
     package var historyBytes: UInt64
     package var objects: Int

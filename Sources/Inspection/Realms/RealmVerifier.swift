@@ -12,6 +12,7 @@ package struct RealmVerifier {
     private var digest: String?
     private var objects = 0
     private var highest: [UInt64: UInt64] = [:]
+    private var bases: [BaseRecord] = []
 
     /// How far it has come, in bytes of history, of how many.
     package typealias Progress = (_ done: UInt64, _ of: UInt64) -> Void
@@ -34,15 +35,20 @@ package struct RealmVerifier {
 
     private var key: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
 
+    /// What a client begins with.
+    private var newest: BaseRecord? { bases.last { $0.isComplete && $0.generation == record.generation } }
+
     private mutating func run(_ progress: Progress) async throws -> RealmVerdict {
         let span = try await reader.historySpan(of: key)
         checkSpan(span)
+        bases = try await reader.bases(of: record.id)
         let replay = try await replay(progress)
         let clientFiles = try await checkClientFiles()
         return RealmVerdict(
             app: record.name.app, partition: record.name.partition, slice: reader.slice.value,
             generation: record.generation, version: record.latest.version, historyBase: record.historyBase,
-            entries: span?.count ?? 0, historyBytes: record.historyBytes, objects: objects, clientFiles: clientFiles,
+            base: newest?.version, entries: span?.count ?? 0, historyBytes: record.historyBytes, objects: objects,
+            clientFiles: clientFiles,
             replay: replay, digest: digest, findings: findings.listed, findingCount: findings.count)
     }
 
@@ -67,12 +73,23 @@ package struct RealmVerifier {
         }
     }
 
-    /// Reads the whole history once: checks its books, and applies it to nothing.
+    /// Reads the whole history once: checks its books, and applies it to nothing, and what follows the newest base to that
+    /// base: what a client gets that begins now.
     private mutating func replay(_ progress: Progress) async throws -> RealmVerdict.Replay {
         let isWhole = record.historyBase == 0
-        let scratch = try await ScratchRealm(historyBytes: isWhole ? record.historyBytes : 0)
-        var checker = HistoryChecker(record: record)
+        let whole = isWhole ? try await ScratchRealm(historyBytes: record.historyBytes) : nil
+        var begun: ScratchRealm?
         var isBroken = false
+        if let newest {
+            let bytes = newest.bytes &+ (record.historyBytes &- min(record.historyBytes, newest.historyBytes))
+            let scratch = try await ScratchRealm(historyBytes: bytes)
+            begun = scratch
+            isBroken = try await !apply(newest, to: scratch)
+        } else if !isWhole {
+            findings.add(
+                .continuity, "history begins after version \(record.historyBase), and there is no base to begin with")
+        }
+        var checker = HistoryChecker(record: record)
         var after = record.historyBase
         var done: UInt64 = 0
         while after < record.latest.version {
@@ -85,7 +102,8 @@ package struct RealmVerifier {
                 guard !entry.changeset.isEmpty else { continue }
                 do {
                     let changeset = try Changeset(parsing: entry.changeset)
-                    if isWhole, !isBroken { try await scratch.apply(changeset) }
+                    if !isBroken { try await whole?.apply(changeset) }
+                    if !isBroken, entry.version > newest?.version ?? 0 { try await begun?.apply(changeset) }
                 } catch let error as StoreError {
                     throw error
                 } catch {
@@ -102,8 +120,52 @@ package struct RealmVerifier {
             _ = try await compare(with: nil)
             return .broken
         }
-        let isEqual = try await compare(with: isWhole ? scratch : nil)
-        return isWhole ? (isEqual ? .equal : .different) : .compacted
+        var isEqual = true
+        if let begun { isEqual = try await compare(with: begun) }
+        if let whole { isEqual = try await compare(with: whole) && isEqual }
+        guard begun != nil || whole != nil else {
+            _ = try await compare(with: nil)
+            return .compacted
+        }
+        return isEqual ? .equal : .different
+    }
+
+    /// - Returns: whether all of it could be applied.
+    private mutating func apply(_ base: BaseRecord, to scratch: ScratchRealm) async throws -> Bool {
+        if base.version < record.historyBase || base.version > record.latest.version {
+            findings.add(
+                .continuity,
+                "the base is of version \(base.version); the history goes from \(record.historyBase) to"
+                    + " \(record.latest.version)")
+        }
+        var after: UInt64 = 0
+        var bytes: UInt64 = 0
+        while true {
+            let page = try await reader.history(
+                of: base.historyKey, after: after, through: UInt64(Int64.max), maxBytes: 1 << 20)
+            guard !page.isEmpty else { break }
+            for entry in page {
+                bytes &+= UInt64(entry.changeset.count)
+                if entry.version != after &+ 1 || entry.originFile != 1 || entry.cumulativeBytes != bytes {
+                    findings.add(.continuity, "the base's changeset \(after) is followed by \(entry.version)")
+                }
+                after = entry.version
+                do {
+                    try await scratch.apply(try Changeset(parsing: entry.changeset))
+                } catch let error as StoreError {
+                    throw error
+                } catch {
+                    findings.add(.encoding, "the base's changeset \(entry.version) cannot be applied: \(error)")
+                    return false
+                }
+            }
+        }
+        if after != base.entries || bytes != base.bytes {
+            findings.add(
+                .continuity,
+                "the base has \(after) changesets of \(bytes) bytes; expected \(base.entries) of \(base.bytes)")
+        }
+        return true
     }
 
     // MARK: State
@@ -111,6 +173,7 @@ package struct RealmVerifier {
     /// Reads the whole state once, and compares it with what the history made. Nil: only reads.
     private mutating func compare(with scratch: ScratchRealm?) async throws -> Bool {
         let before = findings.count
+        objects = 0
         let schema: Schema
         do {
             schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)
@@ -212,7 +275,9 @@ package struct RealmVerifier {
     /// - Returns: how many there are.
     private mutating func checkClientFiles() async throws -> Int {
         let spans = try await reader.reciprocalSpans(in: record.id)
-        let checker = ClientFileChecker(record: record, highestClientVersion: highest, reciprocals: spans)
+        let readable = bases.filter { $0.isComplete && $0.generation == record.generation }.map(\.version)
+        let checker = ClientFileChecker(
+            record: record, highestClientVersion: highest, reciprocals: spans, bases: Set(readable))
         var findings = self.findings
         var known: Set<UInt64> = []
         var count = 0

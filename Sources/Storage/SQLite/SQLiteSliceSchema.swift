@@ -10,6 +10,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("2: digests of the history") { db in
             try db.execute(sql: version2)
         }
+        migrator.registerMigration("bases of compacted histories") { db in
+            try db.execute(sql: bases)
+        }
         return migrator
     }
 
@@ -56,6 +59,17 @@ enum SQLiteSliceSchema {
         CREATE INDEX reset_cases_by_user ON reset_cases (realm, user) WHERE is_open;
         CREATE INDEX reset_cases_by_due ON reset_cases (due_at) WHERE due_at IS NOT NULL;
         CREATE TABLE seen_messages (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
+        """
+
+    /// A base's changesets are in `history`, under its version instead of a generation, negative. The client files that there
+    /// are have begun with the history itself.
+    private static let bases = """
+        CREATE TABLE bases (
+            realm INTEGER NOT NULL, version INTEGER NOT NULL, generation INTEGER NOT NULL, entries INTEGER NOT NULL,
+            bytes INTEGER NOT NULL, history_bytes INTEGER NOT NULL, complete INTEGER NOT NULL,
+            created_at INTEGER NOT NULL, PRIMARY KEY (realm, version)) WITHOUT ROWID;
+        ALTER TABLE client_files ADD COLUMN start INTEGER;
+        UPDATE client_files SET start = 0;
         """
 
     /// With a rowid: a digest is longer than what a page of an index holds well.

@@ -4,7 +4,7 @@ import Messages
 extension SQLiteSliceStore {
     private static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
-        f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of
+        f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start
         """
 
     private static func clientFile(_ row: Row) throws -> ClientFileRecord {
@@ -17,6 +17,7 @@ extension SQLiteSliceStore {
             user: row[3], generation: UInt64(stored: row[4]), state: state, campaign: row[6],
             upload: UploadCursor(clientVersion: UInt64(stored: row[7]), serverVersion: UInt64(stored: row[8])),
             lockedServerVersion: UInt64(stored: row[9]), seenServerVersion: UInt64(stored: row[10]),
+            historyStart: (row[18] as Int64?).map(UInt64.init(stored:)),
             createdAt: UInt64(stored: row[11]), lastSeen: UInt64(stored: row[12]), connection: row[13],
             protocolVersion: row[14], userAgent: row[15], supersededBy: (row[16] as Int64?).map(UInt64.init(stored:)),
             resetOf: (row[17] as Int64?).map(UInt64.init(stored:)))
@@ -105,7 +106,7 @@ extension SQLiteSliceStore {
                 arguments: [campaign, after?.realm.value ?? 0, after?.ident.stored ?? 0, limit]
             ).map { row in
                 ListedClientFile(
-                    name: RealmName(app: row[18], partition: row[19]), record: try Self.clientFile(row))
+                    name: RealmName(app: row[19], partition: row[20]), record: try Self.clientFile(row))
             }
         }
     }

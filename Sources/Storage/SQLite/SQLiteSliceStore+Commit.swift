@@ -11,6 +11,7 @@ extension SQLiteSliceStore {
             try Self.terminate(batch.terminations, db)
             try Self.remove(batch, db)
             try Self.putRealms(batch.realms, db)
+            try Self.compact(batch, db)
             try Self.putObjects(batch, db)
             try Self.append(batch.history, db)
             try Self.putDigests(batch.historyDigests, db)
@@ -38,14 +39,7 @@ extension SQLiteSliceStore {
     }
 
     private static func remove(_ batch: SliceBatch, _ db: Database) throws {
-        for trim in batch.historyTrims {
-            try db.cachedStatement(
-                sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?"
-            ).execute(arguments: [trim.key.realm.value, trim.key.generation.stored, trim.through.stored])
-            try db.cachedStatement(
-                sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?"
-            ).execute(arguments: [trim.key.realm.value, trim.key.generation.stored, trim.through.stored])
-        }
+        for trim in batch.historyTrims { try self.trim(trim.key, through: trim.through, db) }
         for realm in batch.reciprocalResets {
             try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ?").execute(arguments: [realm.value])
         }
@@ -57,9 +51,11 @@ extension SQLiteSliceStore {
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
                     history_bytes, next_ident, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, latest = excluded.latest,
+                ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
-                    history_base = excluded.history_base, history_bytes = excluded.history_bytes,
+                    history_base = CASE WHEN generation = excluded.generation
+                        THEN max(history_base, excluded.history_base) ELSE excluded.history_base END,
+                    generation = excluded.generation, history_bytes = excluded.history_bytes,
                     next_ident = excluded.next_ident, schema = excluded.schema
                 """)
         for realm in realms {
@@ -69,6 +65,39 @@ extension SQLiteSliceStore {
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
             ])
         }
+    }
+
+    private static func compact(_ batch: SliceBatch, _ db: Database) throws {
+        for compaction in batch.compactions {
+            try trim(compaction.key, through: compaction.through, db)
+            try db.cachedStatement(
+                sql: "UPDATE realms SET history_base = max(history_base, ?) WHERE id = ? AND generation = ?"
+            ).execute(arguments: [
+                compaction.through.stored, compaction.key.realm.value, compaction.key.generation.stored,
+            ])
+        }
+        for base in batch.bases {
+            try db.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO bases (realm, version, generation, entries, bytes, history_bytes, complete,
+                        created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    """
+            ).execute(arguments: [
+                base.realm.value, base.version.stored, base.generation.stored, base.entries.stored, base.bytes.stored,
+                base.historyBytes.stored, base.isComplete, base.createdAt.stored,
+            ])
+        }
+        for base in batch.baseRemovals {
+            try db.cachedStatement(sql: "DELETE FROM bases WHERE realm = ? AND version = ?")
+                .execute(arguments: [base.realm.value, base.version.stored])
+        }
+    }
+
+    private static func trim(_ key: HistoryKey, through: UInt64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?")
+            .execute(arguments: [key.realm.value, key.series, through.stored])
+        try db.cachedStatement(sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?")
+            .execute(arguments: [key.realm.value, key.series, through.stored])
     }
 
     private static func putObjects(_ batch: SliceBatch, _ db: Database) throws {
@@ -103,7 +132,7 @@ extension SQLiteSliceStore {
         for appended in history {
             let record = appended.record
             statement.bind(1, appended.key.realm.value)
-            statement.bind(2, appended.key.generation)
+            statement.bind(2, appended.key.series)
             statement.bind(3, record.version)
             statement.bind(4, record.salt)
             statement.bind(5, record.originFile)
@@ -121,12 +150,12 @@ extension SQLiteSliceStore {
             try db.cachedStatement(
                 sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through > ? AND through <= ?"
             ).execute(arguments: [
-                digest.key.realm.value, digest.key.generation.stored, digest.after.stored, digest.through.stored,
+                digest.key.realm.value, digest.key.series, digest.after.stored, digest.through.stored,
             ])
             try db.cachedStatement(
                 sql: "INSERT INTO history_digests (realm, generation, after, through, body) VALUES (?, ?, ?, ?, ?)"
             ).execute(arguments: [
-                digest.key.realm.value, digest.key.generation.stored, digest.after.stored, digest.through.stored,
+                digest.key.realm.value, digest.key.series, digest.after.stored, digest.through.stored,
                 Data(digest.body),
             ])
         }
@@ -138,7 +167,7 @@ extension SQLiteSliceStore {
             sql: """
                 INSERT OR REPLACE INTO client_files (realm, ident, salt, user, generation, state, campaign,
                     upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
-                    superseded_by, reset_of) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    superseded_by, reset_of, start) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         for file in files {
             try statement.execute(arguments: [
@@ -146,7 +175,7 @@ extension SQLiteSliceStore {
                 file.state.rawValue, file.campaign, file.upload.clientVersion.stored, file.upload.serverVersion.stored,
                 file.lockedServerVersion.stored, file.seenServerVersion.stored, file.createdAt.stored,
                 file.lastSeen.stored, file.connection, file.protocolVersion, file.userAgent,
-                file.supersededBy?.stored, file.resetOf?.stored,
+                file.supersededBy?.stored, file.resetOf?.stored, file.historyStart?.stored,
             ])
         }
     }

@@ -26,7 +26,7 @@ extension SQLiteSliceStore {
                         SELECT version, salt, origin, client_version, timestamp, cumulative, changeset FROM history
                         WHERE realm = ? AND generation = ? AND version > ? AND version <= ? ORDER BY version
                         """),
-                arguments: [key.realm.value, key.generation.stored, after.stored, through.stored])
+                arguments: [key.realm.value, key.series, after.stored, through.stored])
             var entries: [HistoryRecord] = []
             var bytes = 0
             while bytes < maxBytes || entries.isEmpty, let row = try rows.next() {
@@ -50,7 +50,7 @@ extension SQLiteSliceStore {
                 WHERE realm = ? AND generation = ? AND version = ?
                 """)
             statement.bind(1, key.realm.value)
-            statement.bind(2, key.generation)
+            statement.bind(2, key.series)
             var entries: [HistoryRecord] = []
             var bytes = 0
             for version in versions {
@@ -74,7 +74,7 @@ extension SQLiteSliceStore {
                         SELECT after, through, body FROM history_digests
                         WHERE realm = ? AND generation = ? AND through > ? ORDER BY through
                         """),
-                arguments: [key.realm.value, key.generation.stored, after.stored])
+                arguments: [key.realm.value, key.series, after.stored])
             var digests: [HistoryDigest] = []
             var bytes = 0
             while bytes < maxBytes || digests.isEmpty, let row = try rows.next() {
@@ -95,7 +95,7 @@ extension SQLiteSliceStore {
                         SELECT version, salt, origin, client_version, timestamp, cumulative, x'' FROM history
                         WHERE realm = ? AND generation = ? AND version = ?
                         """),
-                arguments: [key.realm.value, key.generation.stored, version.stored]
+                arguments: [key.realm.value, key.series, version.stored]
             ).map(Self.record)
         }
     }

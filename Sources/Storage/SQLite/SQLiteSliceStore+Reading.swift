@@ -72,7 +72,7 @@ extension SQLiteSliceStore: SliceReader {
                 sql: """
                     SELECT min(version), max(version), count(*) FROM history WHERE realm = ? AND generation = ?
                     """,
-                arguments: [key.realm.value, key.generation.stored]
+                arguments: [key.realm.value, key.series]
             ).flatMap { Self.span($0, at: 0) }
         }
     }

@@ -8,7 +8,7 @@ package import Messages
 /// write begins IMMEDIATE: that, and the epoch check, make fencing hold among processes that open the same file.
 package final class SQLiteSliceStore: SliceStore {
     package let slice: SliceNumber
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
 
     /// For a database that is open already (`SQLiteSliceStore+Reading`).
     init(slice: SliceNumber, database: DatabaseQueue) {
@@ -36,8 +36,15 @@ package final class SQLiteSliceStore: SliceStore {
         configuration.label = "sluice.store.slice"
         configuration.busyMode = .timeout(10)
         configuration.prepareDatabase { db in
-            // FULL: an acknowledged change survives a power cut, not only a crash of the process.
-            try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384")
+            // Before anything is in a new file; one that was made without it keeps the room it has.
+            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+            // FULL: an acknowledged change survives a power cut, not only a crash of the process. The limit is for the log
+            // that a snapshot has made grow.
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16384;
+                    PRAGMA journal_size_limit = 67108864
+                    """)
         }
         return configuration
     }
@@ -126,6 +133,11 @@ package final class SQLiteSliceStore: SliceStore {
         default: return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
         }
     }
+}
+
+extension HistoryKey {
+    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
+    var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
 }
 
 extension UInt64 {

@@ -27,6 +27,9 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var lockedServerVersion: UInt64
     /// The highest server version that the client has shown or asked a page after.
     package var seenServerVersion: UInt64
+    /// The version up to which it has the realm by other means than the history: a base, or another client file's copy; 0
+    /// if it began with the history itself. Nil: it has not begun, and needs nothing that is kept.
+    package var historyStart: UInt64?
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
     package var lastSeen: UInt64
@@ -41,7 +44,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package init(
         realm: RealmID, file: ClientFile, user: String, generation: UInt64, state: State = .live,
         campaign: String? = nil, upload: UploadCursor = UploadCursor(), lockedServerVersion: UInt64 = 0,
-        seenServerVersion: UInt64 = 0, createdAt: UInt64, lastSeen: UInt64, connection: String, protocolVersion: Int,
+        seenServerVersion: UInt64 = 0, historyStart: UInt64? = nil, createdAt: UInt64, lastSeen: UInt64,
+        connection: String, protocolVersion: Int,
         userAgent: String, supersededBy: UInt64? = nil, resetOf: UInt64? = nil
     ) {
         self.realm = realm
@@ -53,6 +57,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         self.upload = upload
         self.lockedServerVersion = lockedServerVersion
         self.seenServerVersion = seenServerVersion
+        self.historyStart = historyStart
         self.createdAt = createdAt
         self.lastSeen = lastSeen
         self.connection = connection

@@ -27,13 +27,17 @@ package struct HistoryRecord: Sendable, Equatable {
     }
 }
 
-/// A realm's history of one generation: a new generation's is written beside the old one's before it takes its place.
+/// A realm's history of one generation: a new generation's is written beside the old one's before it takes its place. Or a
+/// base of it, which has versions of its own.
 package struct HistoryKey: Hashable, Sendable {
     package var realm: RealmID
     package var generation: UInt64
+    /// The version at which the base has the realm (`BaseRecord`); 0 for the history itself.
+    package var base: UInt64
 
-    package init(realm: RealmID, generation: UInt64) {
+    package init(realm: RealmID, generation: UInt64, base: UInt64 = 0) {
         self.realm = realm
         self.generation = generation
+        self.base = base
     }
 }

@@ -63,6 +63,17 @@ package struct SliceBatch: Sendable {
         }
     }
 
+    /// Versions of a realm's history to delete, up to and including one; it begins after that from then on.
+    package struct Compaction: Sendable, Equatable {
+        package var key: HistoryKey
+        package var through: UInt64
+
+        package init(key: HistoryKey, through: UInt64) {
+            self.key = key
+            self.through = through
+        }
+    }
+
     /// Reciprocals of a client file to delete up to and including a version.
     package struct ReciprocalTrim: Sendable, Equatable {
         package var owner: ClientFileKey
@@ -78,7 +89,12 @@ package struct SliceBatch: Sendable {
     package var historyTrims: [HistoryTrim] = []
     /// Realms whose reciprocals of all client files go.
     package var reciprocalResets: [RealmID] = []
+    /// A realm's heading does not set its history's beginning back, unless it is of another generation.
     package var realms: [RealmRecord] = []
+    package var compactions: [Compaction] = []
+    package var bases: [BaseRecord] = []
+    /// Bases whose changesets are all gone.
+    package var baseRemovals: [BaseRecord] = []
     package var tableRemovals: [TableRemoval] = []
     package var objects: [ObjectChange] = []
     package var history: [Appended] = []
@@ -99,6 +115,6 @@ package struct SliceBatch: Sendable {
         terminations.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
             && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && historyDigests.isEmpty
             && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty
-            && seenMessages.isEmpty
+            && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty && baseRemovals.isEmpty
     }
 }

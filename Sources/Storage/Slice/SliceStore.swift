@@ -52,6 +52,11 @@ package protocol SliceStore: Sendable {
     ) async throws(StoreError) -> [HistoryDigest]
     /// A version without its changeset.
     func historyHeading(of key: HistoryKey, version: UInt64) async throws(StoreError) -> HistoryRecord?
+    /// The last version of a stretch after `after` that is to be dropped at once: at most `maxVersions` and about `maxBytes`,
+    /// at least one version; nil if there is none up to `through`.
+    func historyStretch(
+        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> UInt64?
     /// The stored reciprocals of the versions after `after`, or nil if they are more than `maxBytes`; one that is present
     /// may be empty.
     func reciprocals(
@@ -61,6 +66,24 @@ package protocol SliceStore: Sendable {
     func reciprocals(
         of owner: ClientFileKey, at versions: [UInt64]
     ) async throws(StoreError) -> [UInt64: [UInt8]]
+
+    // MARK: Bases
+
+    /// All of a realm's, of whatever generation, complete or not, in the order of their versions.
+    func bases(of realm: RealmID) async throws(StoreError) -> [BaseRecord]
+    /// One that may be read.
+    func base(
+        of realm: RealmID, generation: UInt64, version: UInt64
+    ) async throws(StoreError) -> BaseRecord?
+    /// The newest with which a client file may begin.
+    func newestBase(of realm: RealmID, generation: UInt64) async throws(StoreError) -> BaseRecord?
+    /// The version after which the history is still needed by live client files of the generation: the lowest on which one
+    /// of them may base an upload or a download. Nil if nobody needs any.
+    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64?
+    /// Whether a live client file has begun with a base and may still read it or base an upload within it.
+    func isNeeded(_ base: BaseRecord) async throws(StoreError) -> Bool
+    /// The slice as it is now, to be read from while it changes. The log cannot be emptied until `endSnapshot`.
+    func openSnapshot() async throws(StoreError) -> any SliceReader
 
     // MARK: Client files and resets
 
@@ -102,4 +125,10 @@ package protocol SliceStore: Sendable {
     /// Makes all changes of the batch durable, or none.
     /// - Throws: `fenced` if the slice is no longer owned under this epoch.
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError)
+
+    /// Gives room that deletions have left back to the file system, at most `maxBytes` at once; keeps some for what comes.
+    ///
+    /// - Returns: the bytes given back.
+    /// - Throws: `fenced`.
+    func reclaim(maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Int
 }

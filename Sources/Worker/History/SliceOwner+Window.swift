@@ -81,7 +81,7 @@ extension SliceOwner {
 }
 
 /// The keys that a search is for.
-private struct KeyFilter {
+struct KeyFilter {
     private var bits = [UInt64](repeating: 0, count: 1 << 10)
     private let keys: Set<UInt32>
 

@@ -32,6 +32,17 @@ package struct WorkerMetrics: Sendable {
     func paced(app: String) { count("sluice.worker.resets.paced", app) }
     func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
 
+    func expired(_ amount: Int, app: String) { count("sluice.worker.client_files.expired", app, by: amount) }
+
+    func baseWritten(_ bytes: UInt64, app: String) {
+        count("sluice.worker.history.bases", app)
+        count("sluice.worker.history.base_bytes", app, by: Int(truncatingIfNeeded: bytes))
+    }
+    func compacted(_ versions: Int, app: String) { count("sluice.worker.history.compacted", app, by: versions) }
+    func reclaimed(_ bytes: Int) {
+        if bytes > 0 { Counter(label: "sluice.worker.store.reclaimed_bytes").increment(by: bytes) }
+    }
+
     func merged(over entries: Int, conflicts: Int, app: String) {
         count("sluice.worker.merge.entries", app, by: entries)
         count("sluice.worker.merge.conflicts", app, by: conflicts)

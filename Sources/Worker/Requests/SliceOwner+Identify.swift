@@ -48,6 +48,9 @@ extension SliceOwner {
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, to: address)
         }
+        if request.download.serverVersion > 0 {
+            _ = try await begin(file, at: request.download.serverVersion, in: context)
+        }
         let now = stamp
         let connection = context.sessions[session]?.connection
         context.update(ident) {
@@ -79,8 +82,11 @@ extension SliceOwner {
         let download = request.download
         let latest = request.latest
         let current = context.record.latest.version
-        if download.serverVersion < max(file.upload.serverVersion, context.record.historyBase) {
-            return (209, "download cursor \(download.serverVersion) lies before what is kept for this client")
+        if download.serverVersion < file.upload.serverVersion {
+            return (209, "download cursor \(download.serverVersion) lies before what the client has uploaded on")
+        }
+        guard try await isKept(after: download.serverVersion, for: file, in: context) else {
+            return (222, "the history after server version \(download.serverVersion) is compacted")
         }
         if download.clientVersion > file.upload.clientVersion {
             return (210, "client version \(download.clientVersion) was never integrated")

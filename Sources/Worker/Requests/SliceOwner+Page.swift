@@ -10,7 +10,7 @@ extension SliceOwner {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         let context = try await realm(name, of: app)
-        guard let file = try await clientFile(request.clientFile, in: context) else {
+        guard var file = try await clientFile(request.clientFile, in: context) else {
             let refusal = Refusal.reset(
                 code: 208, "client file \(request.clientFile) does not exist here", app: app,
                 clientFile: request.clientFile, campaign: nil)
@@ -26,12 +26,19 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         let latest = context.record.latest
-        guard request.after.serverVersion >= context.record.historyBase, request.after.serverVersion <= latest.version
-        else {
+        let after = request.after.serverVersion
+        guard after <= latest.version else {
             return try await refuseForReset(
-                context, session, code: 209, "download cursor \(request.after.serverVersion) is not in the history",
+                context, session, code: 209, "server version \(after) does not exist; the latest is \(latest.version)",
                 app: app, file: file, to: address)
         }
+        guard try await isKept(after: after, for: file, in: context) else {
+            return try await refuseForReset(
+                context, session, code: 222, "the history after server version \(after) is compacted", app: app,
+                file: file, to: address)
+        }
+        // Also where there is nothing yet: what comes next goes by its notices, not by a page.
+        file = try await begin(file, at: after, in: context)
         let answer = try await answer(to: request, file, context)
         if request.isMark, answer.isComplete {
             try await observe(.marked, of: file.ident, campaign: nil, in: context)
@@ -39,40 +46,79 @@ extension SliceOwner {
         try reply(answer, to: address)
     }
 
-    /// One read of bounded size: it may hold nothing for this client, and still moves the cursor.
+    /// What comes next for the client: of the base that it began with, then of the history. One read of bounded size of each:
+    /// it may hold nothing for this client, and still moves the cursor.
     private func answer(
         to request: PageRequest, _ file: ClientFileRecord, _ context: RealmContext
     ) async throws -> PageAnswer {
         let latest = context.record.latest
         let budget = min(max(request.maxBytes, 1), limits.maxPageBytes)
-        let records = try await history(
-            of: context, after: request.after.serverVersion, through: latest.version, maxBytes: budget)
         var cursor = request.after
         var entries: [HistoryEntry] = []
-        for record in records {
-            guard record.version == cursor.serverVersion + 1 else {
-                throw WorkerError(
-                    .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
+        var bytes = 0
+        if let base = try await base(at: cursor.serverVersion, of: file, in: context) {
+            let records = try await store.history(
+                of: base.historyKey, after: cursor.serverVersion, through: base.entries, maxBytes: budget)
+            for record in records {
+                try advance(&cursor, to: record, of: file, in: context, &entries)
+                bytes += record.changeset.count + 32
             }
-            cursor.serverVersion = record.version
-            if record.originFile == file.ident {
-                cursor.clientVersion = max(cursor.clientVersion, record.clientVersion)
-            } else if !record.changeset.isEmpty {
-                // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs
-                // that), not the author's version.
-                var entry = HistoryEntry(record)
-                entry.clientVersion = cursor.clientVersion
-                entries.append(entry)
+            let rest = base.bytes &- min(base.bytes, records.last?.cumulativeBytes ?? base.bytes)
+            guard records.isEmpty || cursor.serverVersion == base.entries else {
+                return PageAnswer(
+                    generation: context.record.generation, after: request.after, entries: entries, download: cursor,
+                    latest: latest, upload: file.upload,
+                    downloadableBytes: rest + remaining(after: base.historyBytes, in: context))
             }
+            // Whoever has all of the base has the realm as it was at its version.
+            cursor.serverVersion = base.version
         }
-        if records.isEmpty, cursor.serverVersion < latest.version {
+        let isFull = bytes >= budget
+        var records: [HistoryRecord] = []
+        if !isFull {
+            records = try await history(
+                of: context, after: cursor.serverVersion, through: latest.version, maxBytes: budget - bytes)
+        }
+        for record in records { try advance(&cursor, to: record, of: file, in: context, &entries) }
+        if records.isEmpty, !isFull, cursor.serverVersion < latest.version {
             throw WorkerError(
                 .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
         }
-        let covered = records.last?.cumulativeBytes ?? context.record.historyBytes
+        let covered: UInt64
+        if let last = records.last {
+            covered = last.cumulativeBytes
+        } else if let base = try await base(at: request.after.serverVersion, of: file, in: context) {
+            covered = base.historyBytes
+        } else {
+            covered = context.record.historyBytes
+        }
         return PageAnswer(
             generation: context.record.generation, after: request.after, entries: entries, download: cursor,
-            latest: latest, upload: file.upload,
-            downloadableBytes: context.record.historyBytes > covered ? context.record.historyBytes - covered : 0)
+            latest: latest, upload: file.upload, downloadableBytes: remaining(after: covered, in: context))
+    }
+
+    private func remaining(after covered: UInt64, in context: RealmContext) -> UInt64 {
+        context.record.historyBytes > covered ? context.record.historyBytes - covered : 0
+    }
+
+    /// Puts a version in the page, unless it says nothing to the client.
+    private func advance(
+        _ cursor: inout DownloadCursor, to record: HistoryRecord, of file: ClientFileRecord, in context: RealmContext,
+        _ entries: inout [HistoryEntry]
+    ) throws {
+        guard record.version == cursor.serverVersion + 1 else {
+            throw WorkerError(
+                .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
+        }
+        cursor.serverVersion = record.version
+        if record.originFile == file.ident {
+            cursor.clientVersion = max(cursor.clientVersion, record.clientVersion)
+        } else if !record.changeset.isEmpty {
+            // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs
+            // that), not the author's version.
+            var entry = HistoryEntry(record)
+            entry.clientVersion = cursor.clientVersion
+            entries.append(entry)
+        }
     }
 }

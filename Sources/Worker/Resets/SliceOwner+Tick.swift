@@ -4,7 +4,7 @@ import Messages
 import Storage
 
 extension SliceOwner {
-    /// What the clock drives: generations said again, client files expired, inferences settled.
+    /// What the clock drives: generations said again, client files expired, inferences settled, histories compacted.
     func tick(_ message: TickMessage) async throws {
         try await flush()
         tickedAt = message.at
@@ -20,6 +20,9 @@ extension SliceOwner {
             try await expire(generation.app, now: now)
         }
         try await settleCases(now: now)
+        try await flush()
+        try await compact(for: limits.compaction.timePerRun)
+        try await reclaim()
     }
 
     /// Client files that were not seen for the app's maximum offline time cannot come back.
@@ -33,6 +36,7 @@ extension SliceOwner {
             file.state = .expired
             pending.clientFiles.append(file)
         }
+        metrics.expired(files.count, app: id)
         logger.info("client files expired", metadata: ["app": "\(id)", "count": "\(files.count)"])
         try await flush()
         forgetRealms(of: id)

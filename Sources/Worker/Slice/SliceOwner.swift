@@ -41,6 +41,7 @@ package actor SliceOwner {
     var pending = SliceBatch()
     var seenPending: Set<String> = []
     var touched: [RealmContext] = []
+    var compaction = CompactionState()
     /// Apps as they were found since the last commit.
     private var appsInHand: [String: AppRecord] = [:]
     private var answers: [Publication] = []
@@ -67,6 +68,8 @@ package actor SliceOwner {
         logger[metadataKey: "epoch"] = "\(epoch)"
         self.logger = logger
     }
+
+    deinit { compaction.writer?.cancel() }
 
     /// Deals with messages in their order. What they change is durable when this returns.
     ///

@@ -20,6 +20,12 @@ extension SliceOwner {
         var result = MergedUpload(changesets: incoming.map(\.changeset))
         let current = context.record.latest.version
         guard var base = incoming.first?.lastIntegratedLocalVersion, base < current else { return result }
+        if let file = context.clientFile(ident)?.record,
+            let start = try await self.base(at: base, of: file, in: context)
+        {
+            try await merge(incoming, of: ident, over: start, after: base, &result, in: context)
+            base = start.version
+        }
         switch try await window(for: result.changesets, of: ident, after: base, in: context) {
         case .versions(let versions):
             var rest = versions[...]
@@ -46,7 +52,7 @@ extension SliceOwner {
         return result
     }
 
-    private func transform(
+    func transform(
         _ incoming: [IncomingChangeset], over window: [LocalChangeset], _ result: inout MergedUpload,
         in context: RealmContext
     ) throws {
@@ -104,7 +110,7 @@ extension SliceOwner {
         return (try await reciprocated(items, for: ident, after: base, in: context), versions.count - rest.count)
     }
 
-    private func item(_ record: HistoryRecord, in context: RealmContext) throws -> ChangesetCache.Item {
+    func item(_ record: HistoryRecord, in context: RealmContext) throws -> ChangesetCache.Item {
         ChangesetCache.Item(
             local: LocalChangeset(
                 version: record.version, originTimestamp: record.timestamp, originFileIdent: record.originFile,
@@ -113,7 +119,7 @@ extension SliceOwner {
     }
 
     /// The entries that the client did not write and that say something, as earlier merges with it have left them.
-    private func reciprocated(
+    func reciprocated(
         _ items: [ChangesetCache.Item], for ident: UInt64, after base: UInt64, in context: RealmContext
     ) async throws -> [LocalChangeset] {
         var locals: [LocalChangeset] = []

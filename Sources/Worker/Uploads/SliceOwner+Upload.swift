@@ -17,7 +17,7 @@ extension SliceOwner {
             return try refuse(message.realm, upload.session, refusal)
         }
         let context = try await realm(message.realm, of: app)
-        guard let file = try await clientFile(upload.clientFile, in: context) else {
+        guard var file = try await clientFile(upload.clientFile, in: context) else {
             let refusal = Refusal.reset(
                 code: 208, "client file \(upload.clientFile) does not exist here", app: app,
                 clientFile: upload.clientFile, campaign: nil)
@@ -33,7 +33,11 @@ extension SliceOwner {
         guard upload.generation == generation else {
             return try refuse(context.name, upload.session, .retry("the session belongs to another sync generation"))
         }
-        switch upload.verdict(on: message.entries, file: file, current: context.record.latest.version) {
+        if let first = message.entries.first { file = try await begin(file, at: first.serverVersion, in: context) }
+        let isInBase = try await base(at: file.upload.serverVersion, of: file, in: context) != nil
+        let kept = isInBase ? 0 : context.record.historyBase
+        let current = context.record.latest.version
+        switch upload.verdict(on: message.entries, file: file, current: current, kept: kept) {
         case .retry(let reason):
             metrics.gap(app: app.id)
             try refuse(context.name, upload.session, .retry(reason))

@@ -14,8 +14,9 @@ enum UploadVerdict {
 extension ChangesetMessage.Upload {
     /// - Parameters:
     ///   - current: the realm's latest server version.
+    ///   - kept: the version after which everything is kept that an upload of this client file may have to be merged with.
     func verdict(
-        on entries: [ChangesetMessage.Entry], file: ClientFileRecord, current: UInt64
+        on entries: [ChangesetMessage.Entry], file: ClientFileRecord, current: UInt64, kept: UInt64 = 0
     ) -> UploadVerdict {
         let recorded = file.upload
         guard follows <= recorded.clientVersion else {
@@ -52,6 +53,13 @@ extension ChangesetMessage.Upload {
                     reason:
                         "an upload is based on server version \(first.serverVersion), before \(recorded.serverVersion)")
             }
+        }
+        if let first = new.first, first.serverVersion < kept {
+            return .reset(
+                code: 222,
+                reason:
+                    "an upload is based on server version \(first.serverVersion), and the history up to \(kept) is compacted"
+            )
         }
         return .integrate(new)
     }

@@ -11,8 +11,8 @@ struct RealmsVerify: AsyncParsableCommand {
         discussion: """
             Replays each history from nothing and compares what it makes with the stored state, object by object; checks that
             versions, salts and byte counts go on without a gap, that client files' progress lies within the history, and
-            that reciprocals lie within their window. Where the beginning of a history is compacted away, the replay is left
-            out, and the answer says so.
+            that reciprocals lie within their window. Where a history was compacted, its newest base and what follows are
+            replayed, as a new client gets them.
 
             Reads each realm in one read transaction, so a cluster may run meanwhile. Memory is bounded; large realms are
             replayed into a temporary folder (TMPDIR) of about their history's size.
@@ -65,10 +65,11 @@ struct RealmsVerify: AsyncParsableCommand {
         func add(_ verdict: RealmVerdict, _ tally: inout (sound: Int, unsound: Int)) throws {
             if verdict.isSound { tally.sound += 1 } else { tally.unsound += 1 }
             if json { return try Printing.json(verdict) }
-            let base = verdict.historyBase > 0 ? " after \(verdict.historyBase)" : ""
+            let after = verdict.historyBase > 0 ? " after \(verdict.historyBase)" : ""
+            let base = verdict.base.map { ", base \($0)" } ?? ""
             Printing.line(
                 "\(verdict.isSound ? "ok   " : "FAULT")  \(verdict.app) \(verdict.partition.oneLine)  slice \(verdict.slice)"
-                    + "  version \(verdict.version)  \(verdict.entries) in history\(base)  \(verdict.objects) objects"
+                    + "  version \(verdict.version)  \(verdict.entries) in history\(after)\(base)  \(verdict.objects) objects"
                     + "  \(verdict.clientFiles) client files  replay \(verdict.replay.rawValue)"
                     + (verdict.digest.map { "  \($0)" } ?? ""))
             for finding in verdict.findings {

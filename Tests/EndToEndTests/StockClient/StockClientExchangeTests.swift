@@ -52,7 +52,7 @@ struct StockClientExchangeTests {
                 sessions.append(try await connection.open(path, StockFile()))
             }
             for session in sessions { try await connection.download(session) }
-            let schema = try schemaOfTasks()
+            let schema = try StockScenario.schemaOfTasks()
             for session in sessions {
                 try await connection.upload(schema, session)
                 try await connection.upload(StockScenario.task("of \(session)"), session)
@@ -96,15 +96,5 @@ struct StockClientExchangeTests {
             }
             #expect(copies.count == 1)
         }
-    }
-
-    /// The recorded client's first upload: its schema.
-    private func schemaOfTasks() throws -> [UInt8] {
-        let recording = try Recording("pbs-first-connect-and-resume")
-        guard case .message(let message) = recording.lines[try recording.index(of: "upload 1 0 125")],
-            case .upload(let upload) = try ClientMessageParser(mode: .partition).parse(message.bytes),
-            let entry = upload.entries.first
-        else { throw StockClientError("no schema") }
-        return entry.changeset
     }
 }

@@ -55,6 +55,16 @@ enum StockScenario {
         return changeset.encoded()
     }
 
+    /// The recorded client's first upload: its schema.
+    static func schemaOfTasks() throws -> [UInt8] {
+        let recording = try Recording("pbs-first-connect-and-resume")
+        guard case .message(let message) = recording.lines[try recording.index(of: "upload 1 0 125")],
+            case .upload(let upload) = try ClientMessageParser(mode: .partition).parse(message.bytes),
+            let entry = upload.entries.first
+        else { throw StockClientError("no schema") }
+        return entry.changeset
+    }
+
     // MARK: The operator
 
     struct Campaign: Decodable {

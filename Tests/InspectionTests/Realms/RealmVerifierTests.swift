@@ -74,16 +74,84 @@ import Testing
         #expect(verdict.findings.contains { $0.check == .encoding && $0.what.contains("version 2") })
     }
 
-    @Test func aCompactedHistoryIsCheckedWithoutReplay() async throws {
+    /// The history is dropped up to version 2, of which there is a base; its second changeset makes this dog.
+    private func compacted(secondDog: Int = 1, seen: (inout BaseRecord) -> Void = { _ in }) async throws -> StoredRealm
+    {
         let realm = try await StoredRealm()
         realm.record.historyBase = 2
+        var base = BaseRecord(
+            realm: realm.record.id, generation: 1, version: 2, entries: 2,
+            historyBytes: realm.history[1].cumulativeBytes,
+            isComplete: true, createdAt: 1)
+        let changesets = [realm.history[0].changeset, realm.history[secondDog].changeset]
+        base.bytes = UInt64(changesets[0].count + changesets[1].count)
+        var entries: [HistoryRecord] = []
+        for (index, changeset) in changesets.enumerated() {
+            entries.append(
+                HistoryRecord(
+                    version: UInt64(index + 1), salt: 77, originFile: 1, clientVersion: 0, timestamp: 5,
+                    changeset: changeset,
+                    cumulativeBytes: UInt64(changesets[...index].reduce(0) { $0 + $1.count })))
+        }
+        seen(&base)
         try await realm.commit {
             $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
             $0.realms = [realm.record]
+            $0.bases = [base]
+            $0.history = entries.map { SliceBatch.Appended(key: base.historyKey, record: $0) }
         }
-        let verdict = try await realm.verify()
+        return realm
+    }
+
+    @Test func aCompactedHistoryReplaysFromItsBase() async throws {
+        let verdict = try await compacted().verify()
         #expect(verdict.isSound, "\(verdict.findings)")
-        #expect(verdict.replay == .compacted && verdict.entries == 1 && verdict.objects == 3)
+        #expect(verdict.replay == .equal && verdict.base == 2 && verdict.entries == 1 && verdict.objects == 3)
+    }
+
+    @Test func aBaseThatIsNotTheStateIsFound() async throws {
+        let verdict = try await compacted(secondDog: 2).verify()
+        #expect(verdict.replay == .different && verdict.findings.allSatisfy { $0.check == .replay })
+        #expect(verdict.findings.contains { $0.what.contains("Dog/8") })
+    }
+
+    @Test func aBaseWithoutAllOfItsChangesetsIsFound() async throws {
+        let verdict = try await compacted { $0.entries = 3 }.verify()
+        #expect(verdict.findings.map(\.check) == [.continuity], "\(verdict.findings)")
+    }
+
+    @Test func aCompactedHistoryWithoutABaseIsFound() async throws {
+        let verdict = try await compacted { $0.isComplete = false }.verify()
+        #expect(verdict.replay == .compacted && verdict.objects == 3)
+        #expect(verdict.findings.map(\.check) == [.continuity], "\(verdict.findings)")
+    }
+
+    @Test func clientFilesThatNeedWhatWasDroppedAreFound() async throws {
+        let realm = try await compacted()
+        let files = [
+            realm.clientFile { $0.historyStart = 0 },
+            realm.clientFile {
+                $0.historyStart = 3
+                $0.seenServerVersion = 0
+            },
+        ]
+        for file in files {
+            try await realm.commit { $0.clientFiles = [file] }
+            let verdict = try await realm.verify()
+            #expect(verdict.findings.map(\.check) == [.clientFiles], "\(verdict.findings)")
+        }
+        try await realm.commit { $0.clientFiles = [realm.clientFile { $0.historyStart = 2 }] }
+        #expect(try await realm.verify().isSound)
+    }
+
+    @Test func aCompactedHistoryIsExportedAsBaseAndWhatFollows() async throws {
+        let realm = try await compacted()
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        var lines: [String] = []
+        let count = try await RealmExport(reader: reader, name: StoredRealm.name).history { lines.append($0) }
+        #expect(count.versions == 3 && lines.count == 4)
+        #expect(lines[1].contains("\"base\":2") && lines[2].contains("\"base\":2"))
+        #expect(lines[3].contains("\"version\":3") && !lines[3].contains("base"))
     }
 
     @Test(arguments: ["seen", "uploaded", "generation", "salt", "locked", "ident"])

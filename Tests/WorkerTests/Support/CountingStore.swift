@@ -2,11 +2,13 @@ import Messages
 import Storage
 import Synchronization
 
-/// A store in memory that counts what is read of the history.
+/// A store in memory that counts what is read of the history, and breaks down when told to.
 final class CountingStore: SliceStore {
     private let store: SQLiteSliceStore
     let historyRead = Mutex(0)
     let hidesDigests = Mutex(false)
+    /// How many commits succeed before all fail; nil for no end.
+    let commitsLeft = Mutex<Int?>(nil)
 
     init() throws { store = try SQLiteSliceStore(slice: SliceNumber(0)) }
 
@@ -34,6 +36,28 @@ final class CountingStore: SliceStore {
     }
 
     // MARK: The same as the store's
+
+    func historyStretch(
+        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> UInt64? {
+        try await store.historyStretch(
+            of: key, after: after, through: through, maxVersions: maxVersions, maxBytes: maxBytes)
+    }
+    func bases(of realm: RealmID) async throws(StoreError) -> [BaseRecord] { try await store.bases(of: realm) }
+    func base(of realm: RealmID, generation: UInt64, version: UInt64) async throws(StoreError) -> BaseRecord? {
+        try await store.base(of: realm, generation: generation, version: version)
+    }
+    func newestBase(of realm: RealmID, generation: UInt64) async throws(StoreError) -> BaseRecord? {
+        try await store.newestBase(of: realm, generation: generation)
+    }
+    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64? {
+        try await store.neededHistory(of: realm, generation: generation)
+    }
+    func isNeeded(_ base: BaseRecord) async throws(StoreError) -> Bool { try await store.isNeeded(base) }
+    func openSnapshot() async throws(StoreError) -> any SliceReader { try await store.openSnapshot() }
+    func reclaim(maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Int {
+        try await store.reclaim(maxBytes: maxBytes, epoch: epoch)
+    }
 
     func claim(by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?) async throws(StoreError) -> SliceClaim
     {
@@ -111,6 +135,12 @@ final class CountingStore: SliceStore {
     }
     func isSeen(messageID: String) async throws(StoreError) -> Bool { try await store.isSeen(messageID: messageID) }
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+        let isBroken = commitsLeft.withLock { left in
+            guard let some = left else { return false }
+            left = max(0, some - 1)
+            return some == 0
+        }
+        if isBroken { throw StoreError(.unavailable, "the store is away, as the test wants it") }
         try await store.commit(batch, epoch: epoch)
     }
 }

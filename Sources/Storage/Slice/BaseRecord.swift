@@ -1,0 +1,33 @@
+/// A realm's state at a version, as synthetic changesets that make it from nothing: what a new client gets instead of the
+/// history up to there. They are kept as the versions 1 ... `entries` of a history of their own, `historyKey`.
+package struct BaseRecord: Sendable, Equatable {
+    package var realm: RealmID
+    package var generation: UInt64
+    /// Whoever has the base has the realm as it was at this version of its history, and goes on after it.
+    package var version: UInt64
+    /// How many changesets it has, never more than `version`, and their bytes.
+    package var entries: UInt64
+    package var bytes: UInt64
+    /// Bytes of the history up to `version`, as `HistoryRecord.cumulativeBytes` counts them.
+    package var historyBytes: UInt64
+    /// False while it is being written, or dropped: then nobody may begin with it.
+    package var isComplete: Bool
+    /// Milliseconds of Unix time.
+    package var createdAt: UInt64
+
+    package init(
+        realm: RealmID, generation: UInt64, version: UInt64, entries: UInt64 = 0, bytes: UInt64 = 0,
+        historyBytes: UInt64, isComplete: Bool = false, createdAt: UInt64
+    ) {
+        self.realm = realm
+        self.generation = generation
+        self.version = version
+        self.entries = entries
+        self.bytes = bytes
+        self.historyBytes = historyBytes
+        self.isComplete = isComplete
+        self.createdAt = createdAt
+    }
+
+    package var historyKey: HistoryKey { HistoryKey(realm: realm, generation: generation, base: version) }
+}

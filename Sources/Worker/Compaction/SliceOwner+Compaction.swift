@@ -1,0 +1,175 @@
+import Logging
+import Messages
+import Storage
+
+/// How far the owner has come with looking after its realms' histories.
+struct CompactionState {
+    /// The realm that was looked at last; nil at the beginning of a round.
+    var last: RealmID?
+    /// Time ran out with something left to drop.
+    var isBehind = false
+    /// The realm whose base is being written.
+    var writing: RealmID?
+    var writer: Task<Void, Never>?
+}
+
+// Histories are compacted between messages, with the tick that drives it and, where that was not enough, after the batches
+// that follow: as long at a time as `CompactionLimits` says. Every commit leaves the realm whole.
+extension SliceOwner {
+    /// Looks at the next realms: has bases written, and drops what no client file needs any more.
+    ///
+    /// Called with nothing pending, so that what the store says of client files is how it is.
+    func compact(for time: Duration) async throws {
+        let deadline = ContinuousClock.now + time
+        let limit = limits.compaction.realmsPerRun
+        let records = try await store.realms(after: compaction.last, limit: limit)
+        compaction.isBehind = false
+        for record in records {
+            guard try await compact(record, until: deadline) else {
+                compaction.isBehind = true
+                return
+            }
+            compaction.last = record.id
+        }
+        if records.count < limit { compaction.last = nil }
+    }
+
+    /// Goes on with what a tick has left; does nothing if it left nothing.
+    package func compactFurther(for time: Duration) async throws {
+        guard compaction.isBehind else { return }
+        try await compact(for: time)
+        try await reclaim()
+    }
+
+    func reclaim() async throws {
+        let bytes = try await store.reclaim(maxBytes: limits.compaction.reclaimedPerRun, epoch: epoch)
+        metrics.reclaimed(bytes)
+    }
+
+    /// Waits for the base that is being written.
+    package func finishWriting() async { _ = await compaction.writer?.value }
+
+    /// - Returns: whether it is done with the realm for now.
+    private func compact(_ record: RealmRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {
+        // One that has never been longer than that has no bases.
+        guard record.latest.version >= limits.compaction.minVersions || record.generation > 1 else { return true }
+        // It restarts when it is next needed.
+        guard try await isCurrent(record) else { return true }
+        // Asked first: one that is complete by the time that the bases are read must not be taken for a torso.
+        let isWriting = compaction.writing == record.id
+        let bases = try await store.bases(of: record.id)
+        let newest = bases.last { $0.isComplete && $0.generation == record.generation }
+        var kept = 0
+        for base in bases {
+            if isWriting, !base.isComplete { continue }
+            var isNeeded = base == newest
+            if !isNeeded, base.isComplete, base.generation == record.generation {
+                isNeeded = try await store.isNeeded(base)
+            }
+            if isNeeded {
+                kept += 1
+            } else {
+                guard try await drop(base, until: deadline) else { return false }
+            }
+        }
+        if kept < limits.compaction.maxBases, isLong(record, after: newest) { startWriting(record) }
+        guard let newest else { return true }
+        return try await trim(record, to: newest, until: deadline)
+    }
+
+    private func isCurrent(_ record: RealmRecord) async throws -> Bool {
+        guard let app = try await apps.app(record.name.app) else { return false }
+        return try await generation(of: app).generation <= record.generation
+    }
+
+    private func isLong(_ record: RealmRecord, after newest: BaseRecord?) -> Bool {
+        let limits = limits.compaction
+        return record.latest.version &- (newest?.version ?? 0) >= limits.minVersions
+            && record.historyBytes &- (newest?.historyBytes ?? 0) >= max(limits.minBytes, newest?.bytes ?? 0)
+    }
+
+    // MARK: Writing
+
+    /// One at a time in a slice; the others' turn comes with a later round.
+    private func startWriting(_ record: RealmRecord) {
+        guard compaction.writing == nil else { return }
+        compaction.writing = record.id
+        let writer = BaseWriter(store: store, epoch: epoch, limits: limits.compaction, clock: clock)
+        let (name, logger, metrics) = (record.name, logger, metrics)
+        // Beside the batches, and not kept alive by the owner's end: the epoch stops it, or the cancellation.
+        compaction.writer = Task { [weak self] in
+            do {
+                if let base = try await writer.write(name) {
+                    metrics.baseWritten(base.bytes, app: name.app)
+                    logger.info(
+                        "base of a realm's history written",
+                        metadata: [
+                            "app": "\(name.app)", "realm": "\(name.partition)", "version": "\(base.version)",
+                            "changesets": "\(base.entries)", "bytes": "\(base.bytes)",
+                        ])
+                }
+            } catch {
+                let isExpected = error is CancellationError || (error as? StoreError)?.code == .fenced
+                logger.log(
+                    level: isExpected ? .debug : .warning, "base of a realm's history not written",
+                    metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])
+            }
+            await self?.wroteBase()
+        }
+    }
+
+    private func wroteBase() { compaction.writing = nil }
+
+    // MARK: Dropping
+
+    /// Drops the history before the newest base that no client file needs.
+    private func trim(
+        _ record: RealmRecord, to newest: BaseRecord, until deadline: ContinuousClock.Instant
+    ) async throws -> Bool {
+        guard record.historyBase + 1 < newest.version else { return true }
+        let needed = try await store.neededHistory(of: record.id, generation: record.generation) ?? newest.version
+        // A client that has seen nothing after that version still shows its salt.
+        let end = min(needed, newest.version)
+        guard end > 1 else { return true }
+        let key = HistoryKey(realm: record.id, generation: record.generation)
+        var from = record.historyBase
+        while from < end - 1 {
+            guard ContinuousClock.now < deadline else { return false }
+            guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
+            var batch = SliceBatch()
+            batch.compactions = [SliceBatch.Compaction(key: key, through: through)]
+            try await store.commit(batch, epoch: epoch)
+            if let context = realms[record.name], context.record.generation == record.generation {
+                context.record.historyBase = max(context.record.historyBase, through)
+            }
+            metrics.compacted(Int(truncatingIfNeeded: through &- from), app: record.name.app)
+            from = through
+        }
+        return true
+    }
+
+    private func drop(_ base: BaseRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {
+        var base = base
+        base.isComplete = false
+        while true {
+            guard ContinuousClock.now < deadline else { return false }
+            var batch = SliceBatch()
+            if let through = try await stretch(of: base.historyKey, after: 0, through: UInt64(Int64.max)) {
+                batch.bases = [base]
+                batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: through)]
+                try await store.commit(batch, epoch: epoch)
+            } else {
+                batch.baseRemovals = [base]
+                batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: UInt64(Int64.max))]
+                try await store.commit(batch, epoch: epoch)
+                return true
+            }
+        }
+    }
+
+    private func stretch(of key: HistoryKey, after: UInt64, through: UInt64) async throws -> UInt64? {
+        try await store.historyStretch(
+            of: key, after: after, through: through, maxVersions: limits.compaction.versionsPerStep,
+            maxBytes: limits.compaction.bytesPerStep)
+    }
+}

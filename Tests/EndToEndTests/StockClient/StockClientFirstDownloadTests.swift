@@ -1,0 +1,83 @@
+import Changesets
+import Foundation
+import LocalCluster
+import SyncProtocol
+import TestSupport
+import Testing
+
+/// What a stock client is sent that meets a realm with a long history for the first time.
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+struct StockClientFirstDownloadTests {
+    private struct Realm: Decodable {
+        var historyBase: UInt64
+    }
+
+    private struct Verdict: Decodable {
+        var replay: String
+        var base: UInt64?
+        var findingCount: Int
+    }
+
+    private static let tasks = 1_500
+
+    @Test func aCompactedRealmIsDownloadedPageByPageAndTakenUpAgain() async throws {
+        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
+            try await cluster.operate("apps", "create", StockUser.app)
+            try await publishTasks(to: cluster)
+            _ = try await StockClientError.within("the history is compacted", limit: .seconds(60)) {
+                try await cluster.operateJSON([Realm].self, "realms", "list").first { $0.historyBase > 0 }
+            }
+
+            // One that loses its connection in the middle, and goes on where it was.
+            let user = try await StockUser(cluster)
+            let early = StockFile()
+            let cut = try await user.connect()
+            _ = try await cut.open(StockScenario.path, early)
+            try await cut.wait("the first of several pages has come") { _ in !early.entries.isEmpty }
+            await cut.close()
+            let before = early.entries.count
+            #expect(before < 100)
+            let again = try await user.connect()
+            let session = try await again.open(StockScenario.path, early)
+            // Another one writes meanwhile.
+            let (other, file) = try await StockScenario.newcomer(cluster)
+            try await other.upload(StockScenario.task("meanwhile"), 1)
+            try await again.download(session)
+            try await again.upload(StockScenario.task("afterwards"), session)
+            try await other.download(1)
+
+            for image in [early.image, file.image] {
+                #expect(image.objects.count >= Self.tasks && image.has("Task", "task-0"))
+                #expect(image.has("Task", "task-\(Self.tasks - 1)"))
+            }
+            #expect(early.image.has("Task", "meanwhile") && file.image.has("Task", "afterwards"))
+            // Nothing came twice, and far fewer changesets than there were versions.
+            let versions = early.entries.map(\.serverVersion)
+            #expect(versions == versions.sorted() && Set(versions).count == versions.count)
+            #expect(versions.count < 100)
+
+            let verdict = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            #expect(verdict.findingCount == 0 && verdict.replay == "equal" && verdict.base != nil)
+        }
+    }
+
+    /// As many changesets of a kilobyte each, after the schema, which make more state than one page holds.
+    @MainActor private func publishTasks(to cluster: LocalCluster) async throws {
+        let name = String(repeating: "n", count: 1_000)
+        var changesets = [try StockScenario.schemaOfTasks()]
+        for number in 0..<Self.tasks {
+            changesets.append(StockScenario.task("task-\(number)", name: name))
+        }
+        let events = stride(from: 0, to: changesets.count, by: 100).map { start in
+            let texts = changesets[start..<min(start + 100, changesets.count)].map { bytes in
+                "\"" + bytes.map { String(format: "%02x", $0) }.joined() + "\""
+            }
+            let partition = StockScenario.path.replacingOccurrences(of: "\"", with: "\\\"")
+            return #"{"realm": {"app": "\#(StockUser.app)", "partition": "\#(partition)"}, "changesets": "#
+                + "[\(texts.joined(separator: ","))]}"
+        }
+        let file = "\(cluster.folder)/events"
+        try events.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        try await cluster.operate("publish", "changeset", "--file", file)
+    }
+}

@@ -1,0 +1,190 @@
+import Changesets
+import Messages
+import Storage
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct SliceBaseTests {
+    private let key = HistoryKey(realm: RealmID(1), generation: 1)
+
+    private func base(_ version: UInt64, generation: UInt64 = 1, isComplete: Bool = true) -> BaseRecord {
+        BaseRecord(
+            realm: RealmID(1), generation: generation, version: version, entries: 2, bytes: 6, historyBytes: 30,
+            isComplete: isComplete, createdAt: 77)
+    }
+
+    private func commit(_ store: any SliceStore, _ epoch: Epoch, _ change: (inout SliceBatch) -> Void) async throws {
+        var batch = SliceBatch()
+        change(&batch)
+        #expect(!batch.isEmpty)
+        try await store.commit(batch, epoch: epoch)
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aBaseStandsBesideTheHistory(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let base = base(9)
+            try await commit(store, epoch) {
+                $0.realms = [Sample.realm(latest: 9)]
+                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
+                $0.history += [1, 2].map { .init(key: base.historyKey, record: Sample.entry($0, [7])) }
+                $0.historyDigests = [HistoryDigest(key: base.historyKey, after: 0, through: 2, body: [1])]
+                $0.bases = [base, self.base(4, generation: 2), self.base(8, isComplete: false)]
+            }
+            #expect(try await store.bases(of: RealmID(1)).map(\.version) == [4, 8, 9])
+            #expect(try await store.newestBase(of: RealmID(1), generation: 1) == base)
+            #expect(try await store.newestBase(of: RealmID(1), generation: 3) == nil)
+            #expect(try await store.base(of: RealmID(1), generation: 1, version: 9) == base)
+            #expect(try await store.base(of: RealmID(1), generation: 1, version: 8) == nil)
+            #expect(try await store.base(of: RealmID(1), generation: 1, version: 4) == nil)
+            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).count == 9)
+            let entries = try await store.history(of: base.historyKey, after: 0, through: 99, maxBytes: .max)
+            #expect(entries.map(\.changeset) == [[7], [7]])
+            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
+            #expect(try await store.historyDigests(of: base.historyKey, after: 0, maxBytes: .max).count == 1)
+
+            try await commit(store, epoch) {
+                $0.historyTrims = [.init(key: base.historyKey, through: 99)]
+                $0.baseRemovals = [base]
+            }
+            #expect(try await store.bases(of: RealmID(1)).map(\.version) == [4, 8])
+            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).count == 9)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aCompactedHistoryBeginsLaterWhateverAnOlderHeadingSays(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var realm = Sample.realm(latest: 9)
+            try await commit(store, epoch) {
+                $0.realms = [realm]
+                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
+            }
+            try await commit(store, epoch) { $0.compactions = [.init(key: key, through: 4)] }
+            #expect(try await store.realm(realm.name)?.historyBase == 4)
+            #expect(
+                try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version)
+                    == [5, 6, 7, 8, 9])
+            try await commit(store, epoch) { $0.realms = [realm] }
+            #expect(try await store.realm(realm.name)?.historyBase == 4)
+            // A new generation's history begins anew.
+            realm.generation = 2
+            try await commit(store, epoch) { $0.realms = [realm] }
+            #expect(try await store.realm(realm.name)?.historyBase == 0)
+            try await commit(store, epoch) { $0.compactions = [.init(key: key, through: 7)] }
+            #expect(try await store.realm(realm.name)?.historyBase == 0)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aStretchIsBoundedByVersionsAndBytes(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            try await commit(store, epoch) {
+                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
+            }
+            func stretch(after: UInt64, through: UInt64, versions: Int, bytes: UInt64) async throws -> UInt64? {
+                try await store.historyStretch(
+                    of: key, after: after, through: through, maxVersions: versions, maxBytes: bytes)
+            }
+            #expect(try await stretch(after: 0, through: 99, versions: 4, bytes: .max) == 4)
+            #expect(try await stretch(after: 0, through: 3, versions: 4, bytes: .max) == 3)
+            #expect(try await stretch(after: 2, through: 99, versions: 40, bytes: 1) == 4)
+            #expect(try await stretch(after: 2, through: 99, versions: 40, bytes: 0) == 3)
+            #expect(try await stretch(after: 9, through: 99, versions: 40, bytes: .max) == nil)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func whatClientFilesNeedIsTheLowestThatOneOfThemMayGoBackTo(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            func file(
+                _ ident: UInt64, start: UInt64?, uploaded: UInt64, _ state: ClientFileRecord.State = .live,
+                generation: UInt64 = 1
+            ) -> ClientFileRecord {
+                var file = Sample.file(ident, generation: generation)
+                file.historyStart = start
+                file.upload.serverVersion = uploaded
+                file.state = state
+                return file
+            }
+            func needed() async throws -> UInt64? {
+                try await store.neededHistory(of: RealmID(1), generation: 1)
+            }
+            try await commit(store, epoch) {
+                $0.realms = [Sample.realm()]
+                $0.clientFiles = [
+                    file(2, start: nil, uploaded: 0), file(3, start: 0, uploaded: 1, .expired),
+                    file(4, start: 0, uploaded: 1, generation: 2),
+                ]
+            }
+            #expect(try await needed() == nil)
+            let other = file(5, start: 0, uploaded: 30)
+            try await commit(store, epoch) { $0.clientFiles = [other, file(6, start: 20, uploaded: 3)] }
+            #expect(try await needed() == 20)
+            #expect(try await store.isNeeded(base(20)))
+            #expect(try await !store.isNeeded(base(21)))
+            #expect(try await store.clientFile(other.key) == other)
+            try await commit(store, epoch) { $0.clientFiles = [file(6, start: 20, uploaded: 25)] }
+            #expect(try await needed() == 25)
+            #expect(try await !store.isNeeded(base(20)))
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aSnapshotStaysAsItWas(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let row = ObjectRow(table: 1, key: .int(1))
+            try await commit(store, epoch) {
+                $0.realms = [Sample.realm(latest: 3)]
+                $0.objects = [.init(realm: RealmID(1), row: row, body: [1])]
+            }
+            let snapshot = try await store.openSnapshot()
+            try await commit(store, epoch) {
+                $0.realms = [Sample.realm(latest: 4)]
+                $0.objects = [.init(realm: RealmID(1), row: row, body: nil)]
+            }
+            #expect(try await snapshot.realm(Sample.realm().name)?.latest.version == 3)
+            #expect(try await snapshot.objects(in: RealmID(1), at: [row]) == [row: [1]])
+            try await snapshot.endSnapshot()
+            #expect(try await store.objects(in: RealmID(1), at: [row]).isEmpty)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func roomIsGivenBackInSteps(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            #expect(try await store.reclaim(maxBytes: 1 << 20, epoch: epoch) == 0)
+            for version in 1...16 as ClosedRange<UInt64> {
+                try await commit(store, epoch) {
+                    $0.history = [
+                        .init(key: key, record: Sample.entry(version, [UInt8](repeating: 5, count: 1 << 20)))
+                    ]
+                }
+            }
+            try await commit(store, epoch) { $0.historyTrims = [.init(key: key, through: 99)] }
+            var steps = 0
+            var total = 0
+            while case let bytes = try await store.reclaim(maxBytes: 4 << 20, epoch: epoch), bytes > 0 {
+                #expect(bytes <= 4 << 20)
+                total += bytes
+                steps += 1
+            }
+            #expect(steps >= 3 && total > 12 << 20)
+            await #expect(throws: StoreError.self) {
+                try await commit(store, epoch) {
+                    $0.history = [
+                        .init(key: key, record: Sample.entry(1, [UInt8](repeating: 5, count: 8 << 20)))
+                    ]
+                }
+                try await commit(store, epoch) { $0.historyTrims = [.init(key: key, through: 99)] }
+                _ = try await store.take("another")
+                _ = try await store.reclaim(maxBytes: 4 << 20, epoch: epoch)
+            }
+        }
+    }
+}
