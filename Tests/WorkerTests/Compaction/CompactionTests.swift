@@ -169,7 +169,7 @@ import Testing
         #expect(try await harness.titles()[7] == "mine")
     }
 
-    @Test func anUploadAndADownloadBelowTheHistoryAreRefusedAsExpired() async throws {
+    @Test func aDownloadBelowTheHistoryIsRefusedAsExpired() async throws {
         let (harness, author) = try await prepared()
         try await harness.tick()
         try await harness.tick()
