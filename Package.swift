@@ -43,6 +43,8 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
+        // What the fuzzers feed: little enough to be compiled with their instrumentation.
+        .library(name: "MergeConformance", targets: ["MergeConformance"]),
         .library(
             name: "SluiceEngine",
             targets: [

@@ -17,7 +17,7 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "fuzz",
-            dependencies: [.product(name: "SluiceEngine", package: "sluice")],
+            dependencies: [.product(name: "MergeConformance", package: "sluice")],
             packageAccess: false,
             swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-package-name", engine])])
     ]
