@@ -1,4 +1,5 @@
 import Merge
+import MergeConformance
 import Testing
 
 /// Sections 13.2 and 13.4.

@@ -1,24 +1,3 @@
-/// What the upload scan and the trimming need to know of an entry in a client's history.
-package struct ClientHistoryEntry: Hashable, Sendable {
-    package var version: UInt64
-    /// Made here, and not integrated from the server.
-    package var isLocal: Bool
-    /// The bytes of the changeset as it was made; 0 if it changes nothing.
-    package var size: Int
-    /// The last server version that was integrated when this version was made, including by it.
-    package var serverVersion: UInt64
-
-    package init(version: UInt64, isLocal: Bool, size: Int, serverVersion: UInt64) {
-        self.version = version
-        self.isLocal = isLocal
-        self.size = size
-        self.serverVersion = serverVersion
-    }
-
-    /// Whether the server has to get it.
-    var isUploadable: Bool { isLocal && size > 0 }
-}
-
 /// Chooses what the next UPLOAD message carries (spec: merge-rules.md, 13.2).
 package struct UploadPlanner: Hashable, Sendable {
     /// An upload is closed once it has this many bytes of changesets.
@@ -56,25 +35,5 @@ package struct UploadPlanner: Hashable, Sendable {
         }
         if batch.versions.isEmpty, batch.progress.serverVersion <= cursor.serverVersion { return nil }
         return batch
-    }
-}
-
-/// Which of a client's own history entries are of no more use (spec: merge-rules.md, 13.4).
-package enum HistoryTrimming {
-    /// The version up to which entries can go, and their reciprocals with them.
-    ///
-    /// No download will be based on anything before `downloadClientVersion`; entries after it can go too as long as no
-    /// merge would ever look at them.
-    ///
-    /// - Parameter entries: our history by ascending version.
-    package static func base(
-        _ entries: some Sequence<ClientHistoryEntry>, downloadClientVersion: UInt64
-    ) -> UInt64 {
-        var base: UInt64 = 0
-        for entry in entries {
-            if entry.version > downloadClientVersion, entry.isUploadable { break }
-            base = entry.version
-        }
-        return base
     }
 }

@@ -1,9 +1,11 @@
+import Merge
+
 /// Decides what an upload means for the server, before anything is parsed or merged (spec: merge-rules.md, 12.2;
 /// sync-protocol.md, 6.3).
 ///
 /// Delivery is at least once and in no certain order; this makes the effect exactly once and in order.
-package enum UploadIntegration {
-    package enum Plan: Hashable, Sendable {
+enum UploadIntegration {
+    enum Plan: Hashable, Sendable {
         /// All of it is integrated already: acknowledge it again, change nothing.
         case duplicate
         /// Something before it is missing. The session has to end and the client to upload again from `expected`.
@@ -16,7 +18,7 @@ package enum UploadIntegration {
     ///   - progress: as stored for the client file.
     ///   - entries: all changesets of the message, in order.
     ///   - currentServerVersion: the newest version of the realm's history.
-    package static func plan(
+    static func plan(
         _ header: UploadHeader, entries: [UploadEntry], progress: ClientFileProgress, currentServerVersion: UInt64
     ) -> Plan {
         do throws(ProtocolViolation) {

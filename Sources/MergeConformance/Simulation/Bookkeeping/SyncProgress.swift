@@ -1,18 +1,18 @@
 /// Where a client stands against the server: what a client stores, and what every DOWNLOAD message begins with
 /// (spec: merge-rules.md, 13.1; sync-protocol.md, 6.2).
-package struct SyncProgress: Hashable, Sendable {
+struct SyncProgress: Hashable, Sendable {
     /// The client has everything up to this server version.
-    package var downloadServerVersion: UInt64
+    var downloadServerVersion: UInt64
     /// The newest of our versions that the server had integrated at or before that one.
-    package var downloadClientVersion: UInt64
-    package var latestServerVersion: UInt64
-    package var latestServerVersionSalt: UInt64
+    var downloadClientVersion: UInt64
+    var latestServerVersion: UInt64
+    var latestServerVersionSalt: UInt64
     /// The newest of our versions that the server has integrated: the acknowledgement of uploads.
-    package var uploadClientVersion: UInt64
+    var uploadClientVersion: UInt64
     /// The server version that we had integrated there. In a message 0 means "as before".
-    package var uploadServerVersion: UInt64
+    var uploadServerVersion: UInt64
 
-    package init(
+    init(
         downloadServerVersion: UInt64 = 0, downloadClientVersion: UInt64 = 0, latestServerVersion: UInt64 = 0,
         latestServerVersionSalt: UInt64 = 0, uploadClientVersion: UInt64 = 0, uploadServerVersion: UInt64 = 0
     ) {

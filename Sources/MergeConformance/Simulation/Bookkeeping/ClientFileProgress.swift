@@ -1,19 +1,21 @@
+import Merge
+
 /// How far a client file has come, as the server has stored it (spec: merge-rules.md, 12.1).
-package struct ClientFileProgress: Hashable, Sendable {
+struct ClientFileProgress: Hashable, Sendable {
     /// The last of the client's versions that is integrated. What lies at or below it is never integrated again.
-    package var clientVersion: UInt64
+    var clientVersion: UInt64
     /// The last server version that the client had integrated at that point. Its uploads are based on this one or later
     /// ones, so reciprocals begin after it.
-    package var rhBaseVersion: UInt64
+    var rhBaseVersion: UInt64
     /// The client's download cursor as it last reported it: it may ask for the history after this.
-    package var lockedServerVersion: UInt64
+    var lockedServerVersion: UInt64
 
-    package init(clientVersion: UInt64 = 0, rhBaseVersion: UInt64 = 0, lockedServerVersion: UInt64 = 0) {
+    init(clientVersion: UInt64 = 0, rhBaseVersion: UInt64 = 0, lockedServerVersion: UInt64 = 0) {
         self.clientVersion = clientVersion
         self.rhBaseVersion = rhBaseVersion
         self.lockedServerVersion = lockedServerVersion
     }
 
     /// The upload cursor, which in downloads is the client's acknowledgement.
-    package var cursor: UploadCursor { UploadCursor(clientVersion: clientVersion, serverVersion: rhBaseVersion) }
+    var cursor: UploadCursor { UploadCursor(clientVersion: clientVersion, serverVersion: rhBaseVersion) }
 }

@@ -1,0 +1,21 @@
+package import Merge
+
+/// Which of a client's own history entries are of no more use (spec: merge-rules.md, 13.4).
+package enum HistoryTrimming {
+    /// The version up to which entries can go, and their reciprocals with them.
+    ///
+    /// No download will be based on anything before `downloadClientVersion`; entries after it can go too as long as no
+    /// merge would ever look at them.
+    ///
+    /// - Parameter entries: our history by ascending version.
+    package static func base(
+        _ entries: some Sequence<ClientHistoryEntry>, downloadClientVersion: UInt64
+    ) -> UInt64 {
+        var base: UInt64 = 0
+        for entry in entries {
+            if entry.version > downloadClientVersion, entry.isUploadable { break }
+            base = entry.version
+        }
+        return base
+    }
+}
