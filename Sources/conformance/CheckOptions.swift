@@ -1,5 +1,5 @@
 import ArgumentParser
-import Merge
+import Changesets
 
 /// What the checks of recordings have in common.
 struct CheckOptions: ParsableArguments {
@@ -19,7 +19,7 @@ struct CheckOptions: ParsableArguments {
 enum Compatibility: String, ExpressibleByArgument, CaseIterable {
     case stock, convergent
 
-    var merge: MergeCompatibility {
+    var merge: PeerCompatibility {
         switch self {
         case .stock: .stockClients
         case .convergent: .convergent

@@ -222,7 +222,7 @@ extension ChangesetReader {
         return path
     }
 
-    private mutating func readPath() throws(ChangesetError) -> [PathElement] {
+    private mutating func readPath() throws(ChangesetError) -> PathElements {
         let count = try input.readUInt32()
         guard count > 0 else { return [] }
         guard count <= input.remaining else { throw input.malformed("truncated input: path of \(count) elements") }
@@ -230,19 +230,25 @@ extension ChangesetReader {
             throw ChangesetError(
                 .limitExceeded, "path of \(count) elements, limit \(limits.maxPathElements)", offset: input.position)
         }
-        var path: [PathElement] = []
-        path.reserveCapacity(Int(count))
-        for _ in 0..<count {
-            let number = try input.readInt64()
-            if number == -1 {
-                path.append(.key(try readInterned()))
-            } else {
-                guard let index = UInt32(exactly: number) else {
-                    throw input.malformed("path element \(number): expected an index, or -1 before a string")
-                }
-                path.append(.index(index))
-            }
+        switch count {
+        case 1: return PathElements(try readPathElement())
+        case 2:
+            let first = try readPathElement()
+            return PathElements(first, try readPathElement())
+        default:
+            var path: [PathElement] = []
+            path.reserveCapacity(Int(count))
+            for _ in 0..<count { path.append(try readPathElement()) }
+            return PathElements(path)
         }
-        return path
+    }
+
+    private mutating func readPathElement() throws(ChangesetError) -> PathElement {
+        let number = try input.readInt64()
+        if number == -1 { return .key(try readInterned()) }
+        guard let index = UInt32(exactly: number) else {
+            throw input.malformed("path element \(number): expected an index, or -1 before a string")
+        }
+        return .index(index)
     }
 }

@@ -6,12 +6,13 @@ package enum PathElement: Hashable, Sendable {
 
 /// What a path instruction addresses: the field of a top-level object, and the way from there inwards.
 package struct FieldPath: Hashable, Sendable {
-    package var table: InternedString
+    // In this order it takes the least memory.
     package var object: PrimaryKey
+    package var table: InternedString
     package var field: InternedString
-    package var path: [PathElement]
+    package var path: PathElements
 
-    package init(table: InternedString, object: PrimaryKey, field: InternedString, path: [PathElement] = []) {
+    package init(table: InternedString, object: PrimaryKey, field: InternedString, path: PathElements = []) {
         self.table = table
         self.object = object
         self.field = field

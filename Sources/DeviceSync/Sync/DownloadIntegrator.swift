@@ -87,7 +87,7 @@ struct DownloadIntegrator {
                 changeset: changeset)
         }
         do {
-            return try MergeEngine(compatibility: SyncRules.merge).transform(
+            return try MergeEngine().transform(
                 incoming: incoming, over: window.entries, currentLocalVersion: version)
         } catch {
             throw IntegrationError(code: .badChangeset, message: "Failed to transform received changeset: \(error)")
@@ -110,9 +110,4 @@ struct DownloadIntegrator {
         if new.upload.serverVersion == 0 { progress.upload.serverVersion = old.upload.serverVersion }
         return progress
     }
-}
-
-/// What this client and the server's workers have to agree on.
-enum SyncRules {
-    static let merge = MergeCompatibility.convergent
 }

@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 
 /// Operational transformation: makes two sequences of changes, each made without knowledge of the other, apply after one
 /// another (spec: merge-rules.md).
@@ -6,10 +6,10 @@ import Changesets
 /// `state + local + result.incoming` equals `state + incoming + result.modifiedLocal`, where entries that are not listed
 /// as modified stand for themselves. Pure: the same input gives the same output, and nothing is kept between calls.
 package struct MergeEngine: Sendable {
-    private let compatibility: MergeCompatibility
+    private let compatibility: PeerCompatibility
     private let search: ConflictSearch
 
-    package init(compatibility: MergeCompatibility, search: ConflictSearch = .indexed) {
+    package init(compatibility: PeerCompatibility = .standard, search: ConflictSearch = .indexed) {
         self.compatibility = compatibility
         self.search = search
     }

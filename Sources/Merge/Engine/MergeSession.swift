@@ -17,7 +17,7 @@ struct MergeSession {
     private var localIndex: LocalIndex?
     private var walk = ConflictWalk()
 
-    init(compatibility: MergeCompatibility, search: ConflictSearch) {
+    init(compatibility: PeerCompatibility, search: ConflictSearch) {
         matrix = RuleMatrix(compatibility)
         self.search = search
         reader = OperationReader(compatibility)
@@ -99,7 +99,7 @@ struct MergeSession {
         for list in finder.lists(local: local, window, incoming: incoming, index, steps) {
             guard
                 var merge = ListMerge(
-                    local: list.local, of: local.operations, incoming: list.incoming, of: incoming.operations)
+                    list, local: local.operations, incoming: incoming.operations, steps)
             else { continue }
             do throws(RuleViolation) {
                 guard try merge.merge(&local.operations, &incoming.operations, matrix, &steps) else { continue }
@@ -190,7 +190,8 @@ struct MergeSession {
     var writer: OperationWriter { OperationWriter(symbols: reader.symbols, steps: steps) }
 
     func modifiedLocal() -> [TransformResult.Reciprocal] {
-        localVersions.indices.filter { local.isDirty(changeset: $0) }.map { entry in
+        let writer = writer
+        return localVersions.indices.filter { writer.isModified($0, of: local) }.map { entry in
             TransformResult.Reciprocal(
                 version: localVersions[entry], changeset: writer.changeset(entry, of: local))
         }

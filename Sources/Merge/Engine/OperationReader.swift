@@ -7,14 +7,14 @@ struct OperationReader {
 
     private(set) var symbols = SymbolTable()
     private var elements = ElementTable()
-    private let compatibility: MergeCompatibility
+    private let compatibility: PeerCompatibility
     /// The symbols of the current changeset's strings.
     private var local: [Symbol] = []
     /// How many bytes of strings the reference's parser would have seen so far in the current changeset, had it been
     /// encoded in normalized form.
     private var stringBytes: UInt64 = 0
 
-    init(_ compatibility: MergeCompatibility) {
+    init(_ compatibility: PeerCompatibility) {
         self.compatibility = compatibility
         // Symbol 0 is the empty string, the target of untyped links.
         _ = symbols.symbol(for: ByteString([]))

@@ -33,6 +33,21 @@ struct OperationWriter {
         return changeset
     }
 
+    /// Whether the changeset is another one than before. What was shifted there and back is as it was.
+    func isModified(_ index: Int, of list: OperationList) -> Bool {
+        guard list.isDirty(changeset: index) else { return false }
+        let range = list.ranges[index]
+        if !list.inFront.isEmpty, range.contains(where: { list.inFront[$0] != nil }) { return true }
+        let instructions = list.changesets[index].instructions
+        return range.contains { position in
+            let operation = list.operations[position]
+            guard operation.isDirty else { return false }
+            if !operation.isLive { return true }
+            let original = instructions[Int(operation.source)]
+            return adjusted(original, by: operation) != original
+        }
+    }
+
     /// In the order in which the instructions were put in, and even for those discarded since.
     private func adoptStrings(for range: Range<Int>, of list: OperationList, into strings: inout InternTable) {
         guard !list.inFront.isEmpty else { return }

@@ -19,7 +19,7 @@ import Changesets
 /// A node's second list holds what its equals do nothing to: creations, and increments.
 struct ConflictIndex {
     /// Steps deeper than this share a node, which bounds what hostile paths cost.
-    private static let maximumDepth: UInt32 = 16
+    static let maximumDepth: UInt32 = 16
 
     private var tree: ConflictTree
     /// Changes per column, and columns that link to a class: kept only if the local side erases schema.
@@ -29,11 +29,18 @@ struct ConflictIndex {
     private var rawErasures: [UInt32: [UInt32]] = [:]
     private let followsErasures: Bool
     private let comparesRawErasures: Bool
+    /// The one step at which a list index names an element whatever happens to the list.
+    private let elementLevel: UInt32?
 
     /// - Parameters:
     ///   - followsErasures: whether local operations erase classes or columns.
     ///   - comparesRawErasures: whether two erasures from a set may meet although their values differ.
-    init(_ list: OperationList, _ steps: PathSteps, followsErasures: Bool, comparesRawErasures: Bool) {
+    ///   - elementLevel: the step at which list indexes are names of elements, which no operation shifts.
+    init(
+        _ list: OperationList, _ steps: PathSteps, followsErasures: Bool, comparesRawErasures: Bool,
+        elementLevel: UInt32? = nil
+    ) {
+        self.elementLevel = elementLevel
         self.followsErasures = followsErasures
         self.comparesRawErasures = comparesRawErasures
         tree = ConflictTree(capacity: list.operations.count)
@@ -99,8 +106,8 @@ struct ConflictIndex {
         var level: UInt32 = 0
         while level < min(operation.depth, Self.maximumDepth) {
             let step = steps.step(level, of: operation)
-            if step.isIndex { return (node, false) }
-            node = tree.make(.key, step.value, below: node)
+            if step.isIndex, level != elementLevel { return (node, false) }
+            node = tree.make(step.isIndex ? .element : .key, step.value, below: node)
             level += 1
         }
         let endsHere = level == operation.depth
@@ -192,10 +199,10 @@ struct ConflictIndex {
         var level: UInt32 = 0
         while level < min(operation.depth, Self.maximumDepth) {
             let step = steps.step(level, of: operation)
-            if step.isIndex { break }
+            if step.isIndex, level != elementLevel { break }
             add(node, .main, list, &walk)
             add(node, .second, list, &walk)
-            guard let below = tree.find(.key, step.value, below: node) else { return }
+            guard let below = tree.find(step.isIndex ? .element : .key, step.value, below: node) else { return }
             node = below
             level += 1
         }

@@ -1,11 +1,13 @@
 /// Finds the lists of a run that `ListMerge` can merge as a whole: both sides insert, erase and assign elements there by
-/// index, and nobody does anything else to the list, to what is in its elements, or to what it is in.
+/// index, or change something inside of them, and nobody does anything else to the list or to what it is in.
 struct ListFinder {
     struct List {
         /// The positions of its live operations.
         var local: [UInt32] = []
         var incoming: [UInt32] = []
-        /// Something else is done here, or below.
+        /// Which step of their paths is the index.
+        var level: UInt32 = 0
+        /// Something else is done here.
         fileprivate var isBlocked = false
         /// Anything is done here, so that a list further below is in something that changes.
         fileprivate var blocksBelow = false
@@ -47,8 +49,9 @@ struct ListFinder {
                 let object = Int(operation.object.number)
                 guard operation.isLive, object < isHot.count, isHot[object] else { continue }
                 index.visitPath(of: operation, steps) { node, level, isHome in
-                    if isHome, operation.isElementOperation, operation.depth == level &+ 1 {
+                    if isHome, operation.isElementOperation(at: level, steps) {
                         append(&lists[node, default: List()], UInt32(truncatingIfNeeded: position))
+                        lists[node]?.level = level
                     } else {
                         lists[node, default: List()].isBlocked = true
                     }
@@ -71,7 +74,7 @@ struct ListFinder {
         for operation in side.operations[positions] where operation.object != .none && operation.isLive {
             let object = Int(operation.object.number)
             if operation.code == .eraseObject { erased.append(object) }
-            guard operation.isElementOperation else { continue }
+            guard operation.mayBeElementOperation else { continue }
             if object >= counts.count {
                 counts.append(contentsOf: repeatElement(0, count: object + 1 - counts.count))
             }
@@ -83,8 +86,15 @@ struct ListFinder {
 }
 
 extension Operation {
-    /// Whether it inserts, erases or assigns a list's element.
-    fileprivate var isElementOperation: Bool {
-        endsInIndex && (code == .arrayInsert || code == .arrayErase || code == .update)
+    private var insertsErasesOrAssigns: Bool { code == .arrayInsert || code == .arrayErase || code == .update }
+
+    fileprivate var mayBeElementOperation: Bool { depth > 1 || (endsInIndex && insertsErasesOrAssigns) }
+
+    /// Whether it inserts, erases or assigns a list's element by the index at this step, or changes what is inside of one.
+    fileprivate func isElementOperation(at level: UInt32, _ steps: PathSteps) -> Bool {
+        guard level &+ 1 < ConflictIndex.maximumDepth, depth > level, steps.step(level, of: self).isIndex else {
+            return false
+        }
+        return depth > level &+ 1 || insertsErasesOrAssigns
     }
 }

@@ -5,12 +5,16 @@
 struct ListHistory {
     enum Kind {
         case insert, erase, assign
+        /// Changes something inside the element.
+        case inside
     }
 
     struct Step {
         /// The operation's position on its side.
         var position: UInt32
         var element: UInt32
+        /// What the operation calls the element.
+        var index: UInt32
         var kind: Kind
     }
 
@@ -28,9 +32,11 @@ struct ListHistory {
     var count: Int { ranks.count }
     var insertCount: Int { count - baseCount }
 
-    /// - Parameter positions: live operations of one list, all of them inserts, erasures or assignments by index.
+    /// - Parameters:
+    ///   - positions: live operations of one list, all of them inserts, erasures or assignments by index, or inside elements.
+    ///   - level: which step of their paths is the index.
     /// - Returns: nil if they do not follow from each other, beginning with a list of `baseCount`.
-    init?(_ positions: [UInt32], of operations: [Operation], baseCount: Int) {
+    init?(_ positions: [UInt32], of operations: [Operation], at level: UInt32, baseCount: Int, _ paths: PathSteps) {
         self.baseCount = baseCount
         var sequence = ElementSequence(count: baseCount, capacity: baseCount + positions.count)
         steps.reserveCapacity(positions.count)
@@ -38,25 +44,30 @@ struct ListHistory {
         for position in positions {
             let operation = operations[Int(position)]
             let count = sequence.count
-            guard operation.priorSize == count,
-                operation.index < count || (operation.index == count && operation.code == .arrayInsert)
+            let isInside = operation.depth > level &+ 1
+            let index = paths.step(level, of: operation).value
+            guard isInside || operation.priorSize == count,
+                index < count || (index == count && !isInside && operation.code == .arrayInsert)
             else { return nil }
             let element: UInt32
             let kind: Kind
             switch operation.code {
+            case _ where isInside:
+                element = sequence.element(at: index)
+                kind = .inside
             case .arrayInsert:
-                element = sequence.insert(at: operation.index)
+                element = sequence.insert(at: index)
                 kind = .insert
                 erasedBy.append(Self.never)
             case .arrayErase:
-                element = sequence.erase(at: operation.index)
+                element = sequence.erase(at: index)
                 kind = .erase
                 erasedBy[Int(element)] = UInt32(truncatingIfNeeded: steps.count)
             default:
-                element = sequence.element(at: operation.index)
+                element = sequence.element(at: index)
                 kind = .assign
             }
-            steps.append(Step(position: position, element: element, kind: kind))
+            steps.append(Step(position: position, element: element, index: index, kind: kind))
         }
         order = sequence.inOrder()
         ranks = Array(repeating: 0, count: order.count)

@@ -38,35 +38,57 @@ struct ListMerge {
     private var incoming: ListReplay
     /// How many incoming inserts are older than each local insert.
     private let olderIncoming: [Int]
+    /// Which step of the operations' paths is the index.
+    private let level: UInt32
     /// How many more erased elements may be passed by.
     private var patience: Int
 
     private static let none = ListReplay.none
 
-    /// - Parameter local: the positions of the list's live operations, and likewise `incoming`.
     /// - Returns: nil if the operations do not follow from each other, if their ages do not separate each other, or if the
     ///   list is so long that to go through it costs more than its operations.
-    init?(local: [UInt32], of ours: [Operation], incoming: [UInt32], of theirs: [Operation]) {
-        guard let first = local.first.map({ ours[Int($0)].priorSize }),
-            first == incoming.first.map({ theirs[Int($0)].priorSize }),
+    init?(_ list: ListFinder.List, local ours: [Operation], incoming theirs: [Operation], _ steps: PathSteps) {
+        let (local, incoming, level) = (list.local, list.incoming, list.level)
+        guard let first = Self.firstSize(local, ours, incoming, theirs, level, steps),
             first <= 1024 + 8 * (local.count + incoming.count)
         else { return nil }
         let baseCount = Int(first)
-        guard let olderIncoming = Self.separation(local, ours, incoming, theirs),
-            let localHistory = ListHistory(local, of: ours, baseCount: baseCount),
-            let incomingHistory = ListHistory(incoming, of: theirs, baseCount: baseCount)
+        guard let olderIncoming = Self.separation(local, ours, incoming, theirs, level),
+            let localHistory = ListHistory(local, of: ours, at: level, baseCount: baseCount, steps),
+            let incomingHistory = ListHistory(incoming, of: theirs, at: level, baseCount: baseCount, steps)
         else { return nil }
         self.olderIncoming = olderIncoming
+        self.level = level
         self.local = ListReplay(localHistory, otherInserts: incomingHistory.insertCount)
         self.incoming = ListReplay(incomingHistory, otherInserts: localHistory.insertCount)
         patience = 64 * (local.count + incoming.count)
     }
 
+    /// How many elements both sides began with; nil if they disagree.
+    private static func firstSize(
+        _ local: [UInt32], _ ours: [Operation], _ incoming: [UInt32], _ theirs: [Operation], _ level: UInt32,
+        _ steps: PathSteps
+    ) -> UInt32? {
+        let depth = level &+ 1
+        let mine = local.first { ours[Int($0)].depth == depth }.map { ours[Int($0)].priorSize }
+        let other = incoming.first { theirs[Int($0)].depth == depth }.map { theirs[Int($0)].priorSize }
+        if let mine, let other { return mine == other ? mine : nil }
+        if let size = mine ?? other { return size }
+        // Nobody says: as many as are changed inside.
+        let indexes =
+            local.map { steps.step(level, of: ours[Int($0)]).value }
+            + incoming.map { steps.step(level, of: theirs[Int($0)]).value }
+        return indexes.max().flatMap { $0 < .max ? $0 + 1 : nil }
+    }
+
     /// For each local insert how many incoming ones are older, if they are the first ones and never fewer than before.
     private static func separation(
-        _ local: [UInt32], _ ours: [Operation], _ incoming: [UInt32], _ theirs: [Operation]
+        _ local: [UInt32], _ ours: [Operation], _ incoming: [UInt32], _ theirs: [Operation], _ level: UInt32
     ) -> [Int]? {
-        let ranks = incoming.lazy.map { theirs[Int($0)] }.filter { $0.code == .arrayInsert }.map(\.rank)
+        func isInsert(_ operation: Operation) -> Bool {
+            operation.code == .arrayInsert && operation.depth == level &+ 1
+        }
+        let ranks = incoming.lazy.map { theirs[Int($0)] }.filter(isInsert).map(\.rank)
         var newestBefore: [UInt32] = []
         for rank in ranks { newestBefore.append(max(rank, newestBefore.last ?? 0)) }
         var oldestAfter: [UInt32] = []
@@ -74,7 +96,7 @@ struct ListMerge {
         oldestAfter.reverse()
 
         var older: [Int] = []
-        for position in local where ours[Int(position)].code == .arrayInsert {
+        for position in local where isInsert(ours[Int(position)]) {
             let rank = ours[Int(position)].rank
             var count = older.last ?? 0
             while count < newestBefore.count, newestBefore[count] < rank { count += 1 }
@@ -90,11 +112,10 @@ struct ListMerge {
         _ ours: inout [Operation], _ theirs: inout [Operation], _ matrix: RuleMatrix, _ steps: inout PathSteps
     ) throws(RuleViolation) -> Bool {
         guard replay() else { return false }
-        let localChanged = Self.changed(local.history, by: incoming.history)
-        let incomingChanged = Self.changed(incoming.history, by: local.history)
-        try mergeEqualElements(&ours, &theirs, matrix, &steps)
-        Self.write(local.history, into: &ours, among: &incoming, changed: localChanged)
-        Self.write(incoming.history, into: &theirs, among: &local, changed: incomingChanged)
+        var elements = EqualElements(local.history, incoming.history, level: level)
+        try elements.merge(&ours, &theirs, matrix, &steps)
+        write(local.history, into: &ours, among: &incoming, &steps)
+        write(incoming.history, into: &theirs, among: &local, &steps)
         return true
     }
 
@@ -139,8 +160,8 @@ struct ListMerge {
             side.erase(step.element)
             if side.history.isBase(step.element) { other.loseCommon(step.element) }
             disown(step.element, on: &side, beside: other, &patience)
-        case .assign:
-            side.passAssignment()
+        case .assign, .inside:
+            side.passChange()
         }
     }
 
@@ -231,50 +252,11 @@ struct ListMerge {
         }
     }
 
-    // MARK: Equal elements
-
-    /// Erasures and assignments of one base element by both sides, each with each, by the rules.
-    private func mergeEqualElements(
-        _ ours: inout [Operation], _ theirs: inout [Operation], _ matrix: RuleMatrix, _ steps: inout PathSteps
-    ) throws(RuleViolation) {
-        var byElement: [UInt32: [UInt32]] = [:]
-        for step in incoming.history.steps where incoming.history.isBase(step.element) {
-            byElement[step.element, default: []].append(step.position)
-        }
-        guard !byElement.isEmpty else { return }
-        for step in local.history.steps where local.history.isBase(step.element) {
-            guard let index = byElement.index(forKey: step.element) else { continue }
-            var mine = ours[Int(step.position)].ofSingleElement
-            var discarded = false
-            for position in byElement.values[index] where mine.isLive {
-                var other = theirs[Int(position)].ofSingleElement
-                _ = try matrix.merge(&mine, &other, &steps)
-                guard !other.isLive else { continue }
-                theirs[Int(position)].discard()
-                discarded = true
-            }
-            if discarded { byElement.values[index].removeAll { !theirs[Int($0)].isLive } }
-            if !mine.isLive { ours[Int(step.position)].discard() }
-        }
-    }
-
     // MARK: Results
 
-    /// Which steps an insert or a live erasure of the other side has met, so that they count as changed even if in the end
-    /// they are as before. An erasure is not met any more once the same element has been erased.
-    private static func changed(_ history: ListHistory, by other: ListHistory) -> [Bool] {
-        if other.insertCount > 0 { return Array(repeating: true, count: history.steps.count) }
-        var erasures = 0
-        for element in 0..<UInt32(other.baseCount) where other.isErased(element) { erasures += 1 }
-        return history.steps.map { step in
-            let changed = erasures > 0
-            if step.kind == .erase, history.isBase(step.element), other.isErased(step.element) { erasures -= 1 }
-            return changed
-        }
-    }
-
-    private static func write(
-        _ history: ListHistory, into operations: inout [Operation], among other: inout ListReplay, changed: [Bool]
+    private func write(
+        _ history: ListHistory, into operations: inout [Operation], among other: inout ListReplay,
+        _ steps: inout PathSteps
     ) {
         // The other side's inserted elements that live in the end, up to each rank.
         var insertedUpTo: [UInt32] = []
@@ -289,29 +271,25 @@ struct ListMerge {
         for element in 0..<UInt32(history.baseCount) where other.history.isErased(element) {
             lost.add(1, at: Int(history.ranks[Int(element)]))
         }
-        for (step, changed) in zip(history.steps, changed) {
+        for step in history.steps {
             let isBase = history.isBase(step.element)
             let rank = Int(history.ranks[Int(step.element)])
             let position = Int(step.position)
             if operations[position].isLive {
                 let left =
                     isBase ? step.element : other.marks.owner(of: step.element &- UInt32(history.baseCount))
-                let before = left == none ? 0 : insertedUpTo[other.rank(left)]
-                operations[position].index = operations[position].index &+ before &- lost.sum(before: rank)
-                operations[position].priorSize = operations[position].priorSize &+ inserted &- lost.total
-                if changed { operations[position].flags.insert(.changed) }
+                let before = left == Self.none ? 0 : insertedUpTo[other.rank(left)]
+                let index = step.index &+ before &- lost.sum(before: rank)
+                if step.kind == .inside {
+                    steps.setIndex(index, atContainerStep: level, of: operations[position])
+                } else {
+                    operations[position].index = index
+                    operations[position].priorSize = operations[position].priorSize &+ inserted &- lost.total
+                }
+                // Perhaps it is as it was: whoever asks compares.
+                operations[position].flags.insert(.changed)
             }
             if step.kind == .erase, isBase, other.history.isErased(step.element) { lost.add(-1, at: rank) }
         }
-    }
-}
-
-extension Operation {
-    /// The same on a list of one, for the rules about equal elements.
-    fileprivate var ofSingleElement: Operation {
-        var operation = self
-        operation.index = 0
-        operation.priorSize = 1
-        return operation
     }
 }

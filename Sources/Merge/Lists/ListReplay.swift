@@ -43,7 +43,7 @@ struct ListReplay {
 
     // MARK: Steps
 
-    mutating func passAssignment() { stepCount &+= 1 }
+    mutating func passChange() { stepCount &+= 1 }
 
     /// The next step inserts an element.
     mutating func insert(_ element: UInt32) {

@@ -5,9 +5,9 @@ import Changesets
 /// These take no notice of rank: what is inside of something that has gone has gone with it. Ancestors at every depth
 /// are dealt with, because each of them meets the same inner instruction in turn.
 struct NestedRules {
-    let compatibility: MergeCompatibility
+    let compatibility: PeerCompatibility
 
-    init(_ compatibility: MergeCompatibility) { self.compatibility = compatibility }
+    init(_ compatibility: PeerCompatibility) { self.compatibility = compatibility }
 
     /// 5.3 Nothing in a class survives it.
     ///

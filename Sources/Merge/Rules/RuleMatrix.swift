@@ -1,11 +1,13 @@
+import Changesets
+
 /// Which rule two concurrent instructions meet (spec: merge-rules.md, section 3; docs/merge.md has the matrix).
 ///
 /// Every pair that is not named here passes unchanged. The rules look at kinds, paths, values and rank, never at which
 /// side is ours: `merge(a, b)` and `merge(b, a)` change a and b in the same way.
 struct RuleMatrix {
-    let compatibility: MergeCompatibility
+    let compatibility: PeerCompatibility
 
-    init(_ compatibility: MergeCompatibility) { self.compatibility = compatibility }
+    init(_ compatibility: PeerCompatibility) { self.compatibility = compatibility }
 
     /// Merges one local with one incoming instruction, both live.
     ///

@@ -1,5 +1,5 @@
-import Changesets
-package import Merge
+package import Changesets
+import Merge
 
 /// How long it takes to merge all of one side with all of the other, in the three steps that the reference was timed in.
 ///
@@ -15,7 +15,7 @@ package struct MergeTiming: Sendable {
     package private(set) var modifiedLocal = 0
 
     /// The best of some runs, each step by itself, after one that does not count.
-    package init(_ input: BenchInput, compatibility: MergeCompatibility, runs: Int) throws {
+    package init(_ input: BenchInput, compatibility: PeerCompatibility, runs: Int) throws {
         for run in 0...max(1, runs) {
             var timing = self
             try timing.measure(input, MergeEngine(compatibility: compatibility))

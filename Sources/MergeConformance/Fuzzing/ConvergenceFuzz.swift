@@ -21,8 +21,8 @@ enum ConvergenceFuzz {
     static func run(_ bytes: [UInt8]) throws(BrokenLaw) {
         var source = ByteSource(bytes)
         var (ours, theirs) = (Peer(), Peer())
-        ours.state.compatibility = .ownPeers
-        theirs.state.compatibility = .ownPeers
+        ours.state.compatibility = .convergent
+        theirs.state.compatibility = .convergent
         var (clock, otherClock) = (UInt64(1), UInt64(1))
         ours.write(&source, clock: &clock)
         theirs.write(&source, clock: &otherClock)

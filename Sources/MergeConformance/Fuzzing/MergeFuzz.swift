@@ -6,7 +6,7 @@ enum MergeFuzz {
     static func run(_ bytes: [UInt8]) throws(BrokenLaw) {
         guard bytes.count > 3, let ours = side(bytes, 0), let theirs = side(bytes, 1) else { return }
         let ranks = bytes[0]
-        for compatibility in [MergeCompatibility.stockClients, .convergent] {
+        for compatibility in [PeerCompatibility.stockClients, .convergent] {
             let indexed = merge(ours, theirs, ranks, MergeEngine(compatibility: compatibility))
             let exhaustive = merge(
                 ours, theirs, ranks, MergeEngine(compatibility: compatibility, search: .exhaustive))

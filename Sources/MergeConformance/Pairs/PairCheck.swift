@@ -1,4 +1,5 @@
-package import Merge
+package import Changesets
+import Merge
 
 /// Checks a file of recorded pairs: both sides byte for byte, or a refusal where the reference refuses.
 package struct PairCheck {
@@ -7,14 +8,14 @@ package struct PairCheck {
     /// A typed error for hostile input that the reference's release build lets pass.
     package static let refusedHostile = "refused"
 
-    private let compatibility: MergeCompatibility
+    private let compatibility: PeerCompatibility
     private let engine: MergeEngine
     private let reference = MergeEngine(compatibility: .stockClients)
     private var report: FileReport
 
     /// - Parameter limit: how many differences the report keeps.
     package static func check(
-        _ file: InputFile, compatibility: MergeCompatibility = .stockClients, limit: Int = 3
+        _ file: InputFile, compatibility: PeerCompatibility = .stockClients, limit: Int = 3
     ) -> FileReport {
         var check = PairCheck(compatibility, FileReport(file: file.name, unit: .cases, limit: limit))
         for line in file.lines { check.check(line) }
@@ -25,7 +26,7 @@ package struct PairCheck {
         return check.report
     }
 
-    private init(_ compatibility: MergeCompatibility, _ report: FileReport) {
+    private init(_ compatibility: PeerCompatibility, _ report: FileReport) {
         self.compatibility = compatibility
         self.report = report
         engine = MergeEngine(compatibility: compatibility)

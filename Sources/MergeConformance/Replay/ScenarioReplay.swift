@@ -1,10 +1,10 @@
-import Changesets
-package import Merge
+package import Changesets
+import Merge
 import RealmState
 
 /// Replays a recorded scenario, and checks every result and the state in which every peer ends.
 package struct ScenarioReplay {
-    private let compatibility: MergeCompatibility
+    private let compatibility: PeerCompatibility
     private let engine: MergeEngine
     private var star = Star()
     private var states = PeerStates()
@@ -19,7 +19,7 @@ package struct ScenarioReplay {
 
     /// - Parameter limit: how many differences the report keeps.
     package static func check(
-        _ file: InputFile, compatibility: MergeCompatibility = .stockClients, limit: Int = 3
+        _ file: InputFile, compatibility: PeerCompatibility = .stockClients, limit: Int = 3
     ) -> FileReport {
         var replay = ScenarioReplay(compatibility, FileReport(file: file.name, unit: .events, limit: limit))
         var lastLine = 0
@@ -39,7 +39,7 @@ package struct ScenarioReplay {
         return replay.report
     }
 
-    private init(_ compatibility: MergeCompatibility, _ report: FileReport) {
+    private init(_ compatibility: PeerCompatibility, _ report: FileReport) {
         self.compatibility = compatibility
         self.report = report
         engine = MergeEngine(compatibility: compatibility)

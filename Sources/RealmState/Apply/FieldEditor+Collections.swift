@@ -45,7 +45,7 @@ extension FieldEditor {
                     return members.insert(member, at: position)
                 }
                 // Of 1 and 1.0 the newer one stays with every peer: the merge discards the older.
-                if compatibility == .ownPeers { members[position] = member }
+                if compatibility == .convergent { members[position] = member }
             }
         case .setErase(.value(let member)):
             try check(member, element, .slot)

@@ -27,7 +27,7 @@ extension FieldEditor {
         case .update(.erased): entries[key] = nil
         case .update(.objectValue):
             guard schema.embeddedTarget(of: element) != nil else { throw .bad("an embedded object where none can be") }
-            if compatibility == .ownPeers, case .embedded = entries[key] { return }
+            if compatibility == .convergent, case .embedded = entries[key] { return }
             entries[key] = .embedded(StoredObject())
         case .update(let new):
             let isNew = entries[key] == nil

@@ -7,10 +7,10 @@ struct FieldEditor {
     let schema: Schema
     let strings: InternTable
     let operation: FieldOperation
-    let compatibility: ApplyCompatibility
+    let compatibility: PeerCompatibility
 
     /// `depth` counts collections around the value.
-    func edit(_ value: inout Value, of column: ColumnSchema, _ path: ArraySlice<PathElement>) throws(RealmStateError) {
+    func edit(_ value: inout Value, of column: ColumnSchema, _ path: Slice<PathElements>) throws(RealmStateError) {
         let element = column.element
         guard let next = path.first else {
             switch column.collection {
@@ -31,7 +31,7 @@ struct FieldEditor {
     }
 
     private func descend(
-        into value: inout Value, _ element: ElementType, _ path: ArraySlice<PathElement>, depth: Int
+        into value: inout Value, _ element: ElementType, _ path: Slice<PathElements>, depth: Int
     ) throws(RealmStateError) {
         guard let next = path.first else { return }
         if element.isMixed {
@@ -54,7 +54,7 @@ struct FieldEditor {
     }
 
     private func editListSlot(
-        _ value: inout Value, _ element: ElementType, _ path: ArraySlice<PathElement>, depth: Int
+        _ value: inout Value, _ element: ElementType, _ path: Slice<PathElements>, depth: Int
     ) throws(RealmStateError) {
         guard case .index(let number) = path.first else { throw .bad("a list needs an index") }
         guard case .list(var items) = value else { throw .bad("there is no list") }
@@ -71,7 +71,7 @@ struct FieldEditor {
     }
 
     private func editEntry(
-        _ value: inout Value, _ element: ElementType, _ path: ArraySlice<PathElement>, depth: Int
+        _ value: inout Value, _ element: ElementType, _ path: Slice<PathElements>, depth: Int
     ) throws(RealmStateError) {
         guard case .key(let interned) = path.first else { throw .bad("a dictionary needs a string") }
         let key = try strings.name(interned)
@@ -93,7 +93,7 @@ struct FieldEditor {
 
 extension StoredObject {
     mutating func edit(
-        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: ArraySlice<PathElement>
+        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: Slice<PathElements>
     ) throws(RealmStateError) {
         guard let column = table.column(field) else {
             throw .bad(table.key?.name == field ? "a primary key cannot be changed" : "no such field")

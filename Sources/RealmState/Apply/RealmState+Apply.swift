@@ -152,7 +152,7 @@ private struct ApplyFocus {
 
 extension CachedObject {
     fileprivate mutating func edit(
-        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: ArraySlice<PathElement>,
+        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: Slice<PathElements>,
         use: UInt64
     ) throws(RealmStateError) {
         lastUse = use

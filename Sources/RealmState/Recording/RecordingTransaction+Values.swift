@@ -62,7 +62,7 @@ extension RecordingTransaction {
             try remove(at: address)
             try recordInsertion(new, at: address, priorSize: place.listCount - 1, owner: place.owner)
         case .entry:
-            if place.content == .embedded, state.compatibility == .ownPeers {
+            if place.content == .embedded, state.compatibility == .convergent {
                 try erase(address, owner: place.owner)
             }
             try update(address, place, new)

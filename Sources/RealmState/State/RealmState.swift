@@ -1,14 +1,6 @@
 package import Changesets
 import HashTreeCollections
 
-/// How objects created in an occupied slot of a dictionary of embedded objects behave (spec: merge-rules.md, D4).
-package enum ApplyCompatibility: Sendable, Hashable {
-    /// The new object replaces the old one, as in every stock client.
-    case stockClients
-    /// The old one stays; converges among peers that all record a removal before a replacement.
-    case ownPeers
-}
-
 /// The objects of one class. A persistent map: a copy shares with its original all but what is changed in it, so that a
 /// writer beside readers that hold on to older states pays for what it touches, not for the size of the class.
 typealias ObjectRows = TreeDictionary<ObjectKey, CachedObject>
@@ -27,7 +19,8 @@ package struct RealmState: Sendable {
 
     package internal(set) var schema: Schema
     package let residency: Residency
-    package var compatibility: ApplyCompatibility
+    /// How changes are recorded and applied where the reference is at fault (D4, D13).
+    package var compatibility: PeerCompatibility
 
     var rows: [TableID: ObjectRows] = [:]
     /// Tables of which every object is known although the residency is partial: those created since.
@@ -52,7 +45,7 @@ package struct RealmState: Sendable {
     }
 
     package init(
-        schema: Schema = Schema(), residency: Residency = .complete, compatibility: ApplyCompatibility = .stockClients,
+        schema: Schema = Schema(), residency: Residency = .complete, compatibility: PeerCompatibility = .standardState,
         indexingIncomingLinks: Bool = false
     ) {
         self.schema = schema

@@ -25,10 +25,10 @@ extension FieldPath {
         self.init(
             table: strings.intern(address.object.className), object: strings.intern(address.object.key),
             field: strings.intern(address.field))
-        path = address.path.map { step in
+        for step in address.path {
             switch step {
-            case .index(let index): .index(UInt32(clamping: index))
-            case .key(let key): .key(strings.intern(key))
+            case .index(let index): path.append(.index(UInt32(clamping: index)))
+            case .key(let key): path.append(.key(strings.intern(key)))
             }
         }
     }

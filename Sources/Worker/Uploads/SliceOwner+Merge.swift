@@ -60,7 +60,7 @@ extension SliceOwner {
         var step = incoming
         for index in step.indices { step[index].changeset = result.changesets[index] }
         do {
-            let merged = try MergeEngine(compatibility: .convergent).transform(
+            let merged = try MergeEngine().transform(
                 incoming: step, over: window, currentLocalVersion: end)
             result.changesets = merged.incoming
             result.reciprocals += merged.modifiedLocal.map { ($0.version, $0.changeset) }

@@ -22,7 +22,7 @@ extension ExampleTests {
     private static func s(_ index: UInt32) -> InternedString { InternedString(index) }
 
     private static func path(_ object: PrimaryKey, _ path: PathElement...) -> FieldPath {
-        FieldPath(table: s(0), object: object, field: s(1), path: path)
+        FieldPath(table: s(0), object: object, field: s(1), path: PathElements(path))
     }
 
     private static func update(

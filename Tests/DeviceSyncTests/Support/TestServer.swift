@@ -244,7 +244,7 @@ final class TestServer: @unchecked Sendable {
                 originTimestamp: entry.originTimestamp.rawValue, originFileIdent: file,
                 changeset: try Changeset(parsing: entry.changeset))
         }
-        let merged = try MergeEngine(compatibility: SyncRules.merge).transform(
+        let merged = try MergeEngine().transform(
             incoming: incoming, over: local, currentLocalVersion: UInt64(history.count))
         for (entry, changeset) in zip(entries, merged.incoming) {
             try state.apply(changeset)

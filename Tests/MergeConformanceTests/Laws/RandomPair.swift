@@ -20,7 +20,7 @@ struct RandomPair {
     init(seed: UInt64, _ profile: SimulationProfile) throws {
         self.seed = seed
         var random = SimulationRandom(seed: seed)
-        var start = RealmState(compatibility: .ownPeers)
+        var start = RealmState(compatibility: .convergent)
         _ = try Self.write(profile.setup, to: &start)
         let generator = EditGenerator(profile: profile)
         let prepared = generator.edits(8, on: start, &random)

@@ -1,11 +1,11 @@
+import Changesets
 import Foundation
-import Merge
 import MergeConformance
 import Testing
 
 @Suite struct MergeTimingTests {
-    @Test(arguments: [MergeCompatibility.stockClients, .convergent])
-    func allOfBothSidesIsMerged(compatibility: MergeCompatibility) throws {
+    @Test(arguments: [PeerCompatibility.stockClients, .convergent])
+    func allOfBothSidesIsMerged(compatibility: PeerCompatibility) throws {
         let text = #"""
             {"ours": [{"version": 3, "timestamp": 5, "origin_file_ident": 2, "changeset": "3f0001540100"}],
              "theirs": [{"version": 3, "timestamp": 6, "origin_file_ident": 3, "changeset": "3f0001540100"},

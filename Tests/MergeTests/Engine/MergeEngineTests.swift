@@ -123,7 +123,7 @@ import Testing
 
     @Test func endlessPathsAreRefused() {
         var path = FieldPath.at("any")
-        path.path = Array(repeating: "k", count: 100_000)
+        path.path = PathElements(repeatElement("k", count: 100_000))
         let error = #expect(throws: MergeError.self) {
             try merge([.set(path, .int(1))], rank: 1, with: [.create()], rank: 2)
         }
@@ -133,7 +133,7 @@ import Testing
     @Test func deepPathsMeetWhateverTheirDepth() throws {
         for depth in [15, 16, 17, 40] {
             var path = FieldPath.at("any")
-            path.path = Array(repeating: "k", count: depth)
+            path.path = PathElements(repeatElement("k", count: depth))
             var deeper = path
             deeper.path.append("j")
             var beside = path

@@ -24,7 +24,7 @@ import Testing
         }
 
         func merge(
-            _ search: ConflictSearch, _ compatibility: MergeCompatibility = .convergent
+            _ search: ConflictSearch, _ compatibility: PeerCompatibility = .convergent
         ) -> Result<TransformResult, MergeError> {
             Result { () throws(MergeError) in
                 try MergeEngine(compatibility: compatibility, search: search).transform(
@@ -32,7 +32,7 @@ import Testing
             }
         }
 
-        func isExact(_ compatibility: MergeCompatibility = .convergent) -> Bool {
+        func isExact(_ compatibility: PeerCompatibility = .convergent) -> Bool {
             merge(.indexedWithWholeLists, compatibility) == merge(.exhaustive, compatibility)
         }
     }
@@ -115,7 +115,7 @@ import Testing
                     .random(in: 1...4, using: &random), on: &right, marker: 200, &random, where: isWanted)
                 sides.addIncoming(edits, rank: clock)
             }
-            for compatibility in [MergeCompatibility.convergent, .stockClients] {
+            for compatibility in [PeerCompatibility.convergent, .stockClients] {
                 #expect(sides.isExact(compatibility), "seed \(seed)")
             }
         }
@@ -193,7 +193,7 @@ import Testing
         ] as [Instruction])
     func whatConcernsMoreThanTheElementsComesOutExactly(instruction: Instruction) {
         let edits: [Instruction] = [.insert(1), .remove(0, of: 4), .assign(1), .insert(3)]
-        for compatibility in [MergeCompatibility.convergent, .stockClients] {
+        for compatibility in [PeerCompatibility.convergent, .stockClients] {
             for place in 0...edits.count {
                 var sides = Sides()
                 sides.addLocal(edits, rank: 1)

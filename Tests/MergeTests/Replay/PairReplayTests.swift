@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import Merge
 import MergeConformance
@@ -23,8 +24,8 @@ import Testing
     }
 
     /// P3.
-    @Test(arguments: RecordedVectors.files("pairs"), [MergeCompatibility.stockClients, .convergent])
-    func theIndexChangesNothing(file: URL, compatibility: MergeCompatibility) throws {
+    @Test(arguments: RecordedVectors.files("pairs"), [PeerCompatibility.stockClients, .convergent])
+    func theIndexChangesNothing(file: URL, compatibility: PeerCompatibility) throws {
         let indexed = MergeEngine(compatibility: compatibility)
         let exhaustive = MergeEngine(compatibility: compatibility, search: .exhaustive)
         try forEachPair(file) { line, pair in

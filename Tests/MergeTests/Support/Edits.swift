@@ -30,7 +30,8 @@ extension FieldPath {
     static func at(
         _ field: String, _ path: PathElement..., object: Int64 = 1, table: String = "Dog"
     ) -> FieldPath {
-        FieldPath(table: Names.intern(table), object: .int(object), field: Names.intern(field), path: path)
+        FieldPath(
+            table: Names.intern(table), object: .int(object), field: Names.intern(field), path: PathElements(path))
     }
 }
 

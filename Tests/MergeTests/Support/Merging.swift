@@ -23,7 +23,7 @@ func local(_ changeset: Changeset, version: UInt64 = 1, rank: UInt64, file: UInt
 /// Merges A, of file 2, with B, of file 3. A is the local side.
 func merge(
     _ a: [Instruction], rank rankA: UInt64, with b: [Instruction], rank rankB: UInt64,
-    _ compatibility: MergeCompatibility = .convergent, _ search: ConflictSearch = .indexed
+    _ compatibility: PeerCompatibility = .convergent, _ search: ConflictSearch = .indexed
 ) throws(MergeError) -> Merged {
     let result = try MergeEngine(compatibility: compatibility, search: search).transform(
         incoming: [incoming(changeset(b), rank: rankB, file: 3)],
@@ -34,7 +34,7 @@ func merge(
 /// Expects what `A@rankA` and `B@rankB` become, whichever side is the local one and however they find each other.
 func expect(
     _ a: [Instruction], _ rankA: UInt64 = 1, with b: [Instruction], _ rankB: UInt64 = 2, gives expectedA: [Instruction],
-    _ expectedB: [Instruction], in modes: [MergeCompatibility] = [.convergent, .stockClients],
+    _ expectedB: [Instruction], in modes: [PeerCompatibility] = [.convergent, .stockClients],
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     for mode in modes {
@@ -52,7 +52,7 @@ func expect(
 /// Expects that A and B cannot be merged, and why.
 func expectRefusal(
     _ a: [Instruction], with b: [Instruction], _ code: MergeError.Code,
-    in modes: [MergeCompatibility] = [.convergent, .stockClients], sourceLocation: SourceLocation = #_sourceLocation
+    in modes: [PeerCompatibility] = [.convergent, .stockClients], sourceLocation: SourceLocation = #_sourceLocation
 ) {
     for mode in modes {
         for search in [ConflictSearch.indexed, .indexedWithWholeLists, .exhaustive] {

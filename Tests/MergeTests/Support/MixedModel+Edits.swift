@@ -3,23 +3,25 @@ import Changesets
 extension MixedModel {
     /// A value inside, where it is, and how long the list is that holds it.
     private struct Slot {
-        var path: [PathElement]
+        var path: PathElements
         var value: MixedModel
         var size: UInt32?
     }
 
-    private func slots(_ path: [PathElement] = [], size: UInt32? = nil) -> [Slot] {
+    private func slots(_ path: PathElements = [], size: UInt32? = nil) -> [Slot] {
         let slot = Slot(path: path, value: self, size: size)
         guard path.count < 2 else { return [slot] }
         switch self {
         case .list(let elements):
             return [slot]
                 + elements.enumerated().flatMap { index, element in
-                    element.slots(path + [.index(UInt32(index))], size: UInt32(elements.count))
+                    element.slots(PathElements(path + [.index(UInt32(index))]), size: UInt32(elements.count))
                 }
         case .dictionary(let entries):
             return [slot]
-                + entries.sorted { $0.key.index < $1.key.index }.flatMap { $0.value.slots(path + [.key($0.key)]) }
+                + entries.sorted { $0.key.index < $1.key.index }.flatMap {
+                    $0.value.slots(PathElements(path + [.key($0.key)]))
+                }
         default: return [slot]
         }
     }

@@ -17,7 +17,7 @@ indirect enum MixedModel: Equatable {
         try apply(instruction, path[...])
     }
 
-    private mutating func apply(_ instruction: Instruction, _ path: ArraySlice<PathElement>) throws {
+    private mutating func apply(_ instruction: Instruction, _ path: Slice<PathElements>) throws {
         func check(_ holds: Bool) throws { if !holds { throw Invalid(instruction: instruction) } }
         guard let step = path.first else { return try applyHere(instruction) }
         switch (self, step) {

@@ -23,13 +23,13 @@ struct RandomChanges {
     private mutating func field() -> String { pick(["x", "l", "any"]) }
     private mutating func key() -> Int64 { pick([1, 1, 2]) }
 
-    private mutating func steps(endingInIndex: Bool) -> [PathElement] {
+    private mutating func steps(endingInIndex: Bool) -> PathElements {
         var steps: [PathElement] = (0..<pick([0, 0, 1, 1, 2, 3])).map { _ in
             // Mostly lists where there are indexes and keys where there are keys, or nothing would ever pass.
             pick([0, 1, 0, 1, "k"] as [PathElement])
         }
         if endingInIndex { steps.append(pick([0, 1, 2] as [PathElement])) }
-        return steps
+        return PathElements(steps)
     }
 
     private mutating func path(endingInIndex: Bool = false) -> FieldPath {

@@ -66,8 +66,8 @@ import Testing
         #expect(state.failure { $0.update(SampleRealm.at("link"), .objectValue) } != nil)
     }
 
-    @Test(arguments: [ApplyCompatibility.stockClients, .ownPeers])
-    func creatingInAnOccupiedEntryDependsOnThePeers(compatibility: ApplyCompatibility) throws {
+    @Test(arguments: [PeerCompatibility.stockClients, .convergent])
+    func creatingInAnOccupiedEntryDependsOnThePeers(compatibility: PeerCompatibility) throws {
         var state = try SampleRealm.make(compatibility)
         try state.apply { builder in
             builder.update(SampleRealm.at("demb", .key("k")), .objectValue)

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: UInt64(1)...12)
     func receiversReachTheAuthorsState(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
-        var replica = try Replica(seed % 2 == 0 ? .stockClients : .ownPeers, indexingIncomingLinks: seed % 3 != 0)
+        var replica = try Replica(seed % 2 == 0 ? .stockClients : .convergent, indexingIncomingLinks: seed % 3 != 0)
         var instructions = 0
         for _ in 0..<100 {
             try replica.write { transaction in

@@ -94,7 +94,7 @@ import Testing
                 "Update(null)", "Update(objectValue)", "ArrayErase 0 1", "ArrayInsert(objectValue) 0",
                 "Update(objectValue)",
             ])
-        var own = try Replica(.ownPeers)
+        var own = try Replica(.convergent)
         try own.write { try $0.createEmbedded(at: SampleRealm.at("demb", .key("k"))) }
         try own.write { try $0.createEmbedded(at: SampleRealm.at("demb", .key("k"))) }
         #expect(own.shape == ["Update(erased)", "Update(objectValue)"])

@@ -8,7 +8,7 @@ struct Replica {
     var receiver: RealmState
     var last: Changeset = Changeset()
 
-    init(_ compatibility: ApplyCompatibility = .stockClients, indexingIncomingLinks: Bool = true) throws {
+    init(_ compatibility: PeerCompatibility = .stockClients, indexingIncomingLinks: Bool = true) throws {
         author = try SampleRealm.make(compatibility, indexingIncomingLinks: indexingIncomingLinks)
         receiver = try SampleRealm.make(compatibility)
     }

@@ -46,7 +46,7 @@ enum SampleRealm {
     }
 
     static func make(
-        _ compatibility: ApplyCompatibility = .stockClients, indexingIncomingLinks: Bool = false
+        _ compatibility: PeerCompatibility = .stockClients, indexingIncomingLinks: Bool = false
     ) throws -> RealmState {
         var state = RealmState(compatibility: compatibility, indexingIncomingLinks: indexingIncomingLinks)
         try state.apply { builder in

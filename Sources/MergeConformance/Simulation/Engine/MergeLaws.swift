@@ -6,7 +6,7 @@ package struct MergeLaws: Sendable {
     private let indexed: MergeEngine
     private let exhaustive: MergeEngine
 
-    package init(_ compatibility: MergeCompatibility) {
+    package init(_ compatibility: PeerCompatibility) {
         indexed = MergeEngine(compatibility: compatibility)
         exhaustive = MergeEngine(compatibility: compatibility, search: .exhaustive)
     }
@@ -60,7 +60,7 @@ package struct MergeLaws: Sendable {
             results += step.incoming
             adopt(step.modifiedLocal, into: &left, &modified)
         }
-        return TransformResult(incoming: results, modifiedLocal: listed(modified, local))
+        return different(TransformResult(incoming: results, modifiedLocal: listed(modified, local)), local)
     }
 
     /// P4, of our side: what has been merged over a part of our history goes on over the rest of it.

@@ -1,5 +1,4 @@
-package import Merge
-package import RealmState
+package import Changesets
 
 /// What the simulated peers agree on.
 package enum SimulationRules: String, CaseIterable, Sendable {
@@ -10,8 +9,8 @@ package enum SimulationRules: String, CaseIterable, Sendable {
     /// Convergent merging with the recorder and applier of stock clients, for realms that both kinds of peers share.
     case mixed
 
-    package var merge: MergeCompatibility { self == .stock ? .stockClients : .convergent }
-    package var apply: ApplyCompatibility { self == .convergent ? .ownPeers : .stockClients }
+    package var merge: PeerCompatibility { self == .stock ? .stockClients : .convergent }
+    package var apply: PeerCompatibility { self == .convergent ? .convergent : .stockClients }
     /// Whether a peer's timestamps never fall (spec: merge-rules.md, 7.5), whatever its clock does.
     var stampsAscend: Bool { self != .stock }
 }

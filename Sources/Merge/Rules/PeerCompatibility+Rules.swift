@@ -1,11 +1,7 @@
-/// Whose behaviour the merge follows in the few places where the reference engine is at fault (spec: merge-rules.md,
-/// section 15). Everywhere else the two are the same.
-package enum MergeCompatibility: Hashable, Sendable {
-    /// Exactly what realm-core does, its mistakes included: for comparing, and for pinning a run to a stock peer.
-    case stockClients
-    /// What the rules mean to say, so that peers that share these rules converge.
-    case convergent
+import Changesets
 
+/// The deviations of merging (docs/merge.md, "Where we differ").
+extension PeerCompatibility {
     /// D1: a move of a list's element carries along what the other side changes inside that list. The reference
     /// rewrites the move's own source index instead.
     var movesCarryNestedPaths: Bool { self == .convergent }
