@@ -4,6 +4,9 @@ package import Testing
 /// The message broker of the tests, started beside them with `Tests/broker start DIR`, which prints the variables read
 /// here.
 package enum TestBroker {
+    /// The broker that a suite has for itself (`OwnBroker`), which then comes before the environment's.
+    @TaskLocal static var own: [String: String]?
+
     /// The broker's address, `amqp://user:password@host:port/vhost`.
     package static var url: String? { environment("SLUICE_TEST_AMQP_URL") }
 
@@ -47,26 +50,40 @@ package enum TestBroker {
         return "test.\(word).\(UInt64.random(in: 0 ... .max))"
     }
 
+    /// Stops the broker of this suite's own, or has it crash, and starts it again with its ports and its data.
+    package static func restart(crash: Bool = false) async throws {
+        guard own != nil, let folder else { throw TestBrokerError("only a suite's own broker may be stopped") }
+        _ = try await run(["stop", folder] + (crash ? ["--kill"] : []))
+        _ = try await run(["start", folder])
+    }
+
     private static func environment(_ name: String) -> String? {
+        if let own { return own[name] }
         let value = ProcessInfo.processInfo.environment[name]
         return value?.isEmpty == false ? value : nil
     }
 
     /// Runs `Tests/broker`, found from this file, off the cooperative pool.
-    private static func run(_ arguments: [String]) async throws -> String {
+    static func run(_ arguments: [String]) async throws -> String {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "broker").path
-        return try await withCheckedThrowingContinuation { continuation in
+        return try await shell(["bash", script] + arguments)
+    }
+
+    /// Runs a program, off the cooperative pool, and returns what it printed.
+    @discardableResult
+    package static func shell(_ command: [String]) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try execute(script, arguments) })
+                continuation.resume(with: Result { try execute(command) })
             }
         }
     }
 
-    private static func execute(_ script: String, _ arguments: [String]) throws -> String {
+    private static func execute(_ command: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["bash", script] + arguments
+        process.arguments = command
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
@@ -74,7 +91,7 @@ package enum TestBroker {
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw TestBrokerError("Tests/broker \(arguments.joined(separator: " ")): \(text)")
+            throw TestBrokerError("\(command.joined(separator: " ")): \(text)")
         }
         return text
     }

@@ -60,51 +60,6 @@ extension BrokerTests {
                 await connection.close()
             }
         }
-
-        @Test(.enabled(if: TestBroker.tlsURL != nil, "needs SLUICE_TEST_AMQPS_URL (Tests/broker start DIR --tls)"))
-        func tlsCarriesEverythingThatPlainTCPDoes() async throws {
-            let url = try #require(TestBroker.tlsURL)
-            var configuration = try AMQPConfiguration(url: url)
-            configuration.heartbeat = .seconds(1)
-            let connection = AMQPConnection(configuration: configuration, logger: testLogger)
-            try await connection.start()
-            let channel = try await connection.openChannel(confirms: true)
-            let queue = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true)).name
-            let body = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 17) }
-            let sent = AMQPMessage(
-                body: body, properties: AMQPProperties(messageID: "big", headers: ["a": ["b": 1]]))
-            try await channel.publish(sent, exchange: "", routingKey: queue, mandatory: true)
-            let consumer = try await channel.consume(queue: queue)
-            let delivery = try await consumer.take(1)[0]
-            #expect(delivery.message == sent)
-            let batch = (0..<500).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
-            async let published = channel.publish(batch: batch)
-            let taken = try await take(499, from: consumer)
-            #expect(await published.allSatisfy { $0 == nil })
-            #expect(taken == (0..<499).map(String.init))
-            try await Task.sleep(for: .seconds(3))
-            #expect(connection.state == .connected(generation: 1))
-            await connection.close()
-        }
-
-        private func take(_ count: Int, from consumer: AMQPConsumer) async throws -> [String] {
-            var texts: [String] = []
-            while texts.count < count {
-                let delivery = try await consumer.take(1)[0]
-                texts.append(delivery.message.text)
-                try await consumer.ack(upTo: delivery)
-            }
-            return texts
-        }
-
-        @Test(.enabled(if: TestBroker.tlsURL != nil, "needs SLUICE_TEST_AMQPS_URL (Tests/broker start DIR --tls)"))
-        func unknownAuthorityIsNotTrusted() async throws {
-            var configuration = try AMQPConfiguration(url: #require(TestBroker.tlsURL))
-            configuration.tls = AMQPTLSConfiguration()
-            let connection = AMQPConnection(configuration: configuration, logger: testLogger)
-            let error = await failure { () throws(AMQPError) in try await connection.start() }
-            #expect(error?.code == .connectFailed)
-        }
     }
 }
 

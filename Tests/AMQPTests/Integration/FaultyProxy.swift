@@ -6,6 +6,7 @@ final class FaultyProxy: Sendable {
     private struct State {
         var frozen = false
         var toClient: [UInt8] = []
+        var cut = false
         var closing = false
     }
 
@@ -48,6 +49,9 @@ final class FaultyProxy: Sendable {
     /// Passes nothing on any more, in either direction, as a cable that was cut.
     func freeze(_ frozen: Bool) { state.withLock { $0.frozen = frozen } }
 
+    /// Closes what is open, without passing on what is on its way.
+    func cut() { state.withLock { $0.cut = true } }
+
     /// Sends these bytes to the client in between what the broker sends.
     func inject(_ bytes: [UInt8]) { state.withLock { $0.toClient += bytes } }
 
@@ -65,11 +69,21 @@ final class FaultyProxy: Sendable {
         var pairs: [(client: Int32, broker: Int32)] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let (frozen, injected, closing) = state.withLock { state in
-                defer { state.toClient = [] }
-                return (state.frozen, state.toClient, state.closing)
+            let (frozen, injected, cut, closing) = state.withLock { state in
+                defer {
+                    state.toClient = []
+                    state.cut = false
+                }
+                return (state.frozen, state.toClient, state.cut, state.closing)
             }
             if closing { break }
+            if cut {
+                for pair in pairs {
+                    close(pair.client)
+                    close(pair.broker)
+                }
+                pairs = []
+            }
             var watched = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
             if !frozen {
                 for pair in pairs {

@@ -55,6 +55,28 @@ extension BrokerTests {
             }
         }
 
+        @Test(arguments: [4096, 10_000])
+        func smallerFrameLimitHoldsForEveryBody(limit: Int) async throws {
+            try await withQueue(adjust: { $0.maxFrameBytes = limit }) { _, channel, queue in
+                let consumer = try await channel.consume(queue: queue)
+                for size in [limit - 9, limit - 8, limit - 7, 2 * limit, 1_000_000] {
+                    let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+                    try await channel.publish(AMQPMessage(body: body), exchange: "", routingKey: queue)
+                    #expect(try await consumer.take(1)[0].message.body == body)
+                }
+                // Headers cannot be split.
+                let headers: AMQPTable = ["h": .bytes(Array(repeating: 7, count: limit))]
+                let error = await failure { () throws(AMQPError) in
+                    try await channel.publish(
+                        AMQPMessage(body: [], properties: AMQPProperties(headers: headers)), exchange: "",
+                        routingKey: queue)
+                }
+                #expect(error?.code == .invalidArgument)
+                try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: queue)
+                #expect(try await consumer.take(1)[0].message.text == "on")
+            }
+        }
+
         @Test func unroutableMandatoryMessageFails() async throws {
             try await withQueue { _, channel, _ in
                 let error = await failure { () throws(AMQPError) in

@@ -57,6 +57,14 @@ func eventually(
     while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
 }
 
+extension AMQPConnection {
+    /// Whether it is connected now, for at least the so-manieth time: a broker that starts may drop whom it has just let in.
+    func isConnected(sinceGeneration least: Int) -> Bool {
+        guard case .connected(let generation) = state else { return false }
+        return generation >= least
+    }
+}
+
 /// The error that an operation throws.
 func failure(
     isolation: isolated (any Actor)? = #isolation, sourceLocation: SourceLocation = #_sourceLocation,
