@@ -161,7 +161,9 @@ let package = Package(
         tests("Storage", ["Changesets", "RealmState", "Messages"]),
         tests("Operations", [metrics]),
         tests("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
-        tests("Worker", ["AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", logging]),
+        tests(
+            "Worker",
+            ["AMQP", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages", "Storage", logging]),
         tests(
             "Gateway",
             [

@@ -7,6 +7,7 @@ import Storage
 import Synchronization
 import Testing
 
+@testable import MergeConformance
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct CompactionTests {
