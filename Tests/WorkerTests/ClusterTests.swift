@@ -79,7 +79,9 @@ import Testing
             #expect(after.epoch > before.epoch)
             let store = try await cluster.stores.store(for: cluster.slice)
             let changes = try await store.ownershipHistory(limit: 1)
-            #expect(changes.map(\.reason) == [.ownerGone])
+            // Without waiting for the lease. In one process the dying one may still get to letting go.
+            #expect(changes.allSatisfy { [.ownerGone, .released].contains($0.reason) }, "\(changes)")
+            #expect(changes.count == 1)
             let error = await #expect(throws: StoreError.self) {
                 try await store.commit(SliceBatch(), epoch: before.epoch)
             }

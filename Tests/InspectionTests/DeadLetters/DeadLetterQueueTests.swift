@@ -70,7 +70,7 @@ import Testing
             await #expect(throws: InspectionError.self) {
                 _ = try await broker.deadLetters.visit(limit: 10) { _, _ in .requeued }
             }
-            #expect(try await broker.buried() == ["a"])
+            try await eventually { try await broker.buried() == ["a"] }
         }
     }
 
