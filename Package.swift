@@ -174,7 +174,7 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "Changesets", "Merge", "RealmState", "SyncProtocol", logging, nio("NIOCore"), nio("NIOPosix"),
+                "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, nio("NIOCore"), nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),
             ]),
         .testTarget(

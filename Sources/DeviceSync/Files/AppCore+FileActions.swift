@@ -21,7 +21,7 @@ extension AppCore {
         for session in sync.allSessions where session.path == action.originalPath {
             session.worker.executor.queue.sync {}
         }
-        guard !RealmCore.isOpen(url) else {
+        guard !RealmFileSet(main: url).isOpen else {
             logger.error(
                 "a realm must be released before its client reset can be handled; it will be at the next launch")
             return
@@ -68,16 +68,44 @@ enum FileActionRunner {
         // Under another name until complete, so that a crash cannot leave half a backup under the promised one.
         let partial = URL(fileURLWithPath: backup + ".partial")
         try RealmFileSet.remove(partial)
-        do {
-            // A copy through SQLite has what is still in the write-ahead log.
-            let database = try DatabaseQueue(path: file.path)
-            try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }
-            try database.close()
-        } catch {
-            _ = try? RealmFileSet.remove(partial)
-            try FileManager.default.copyItem(at: file, to: partial)
+        // Not even opened if it is none of SQLite's: that would cost it its log.
+        if try isDatabase(file) {
+            do {
+                try copyDatabase(file, to: partial)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+                try copyBytes(of: file, to: partial, backup)
+            }
+        } else {
+            try copyBytes(of: file, to: partial, backup)
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: partial.path)
         try FileManager.default.moveItem(at: partial, to: target)
+    }
+
+    private static func isDatabase(_ file: URL) throws -> Bool {
+        let handle = try FileHandle(forReadingFrom: file)
+        defer { try? handle.close() }
+        return try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
+    }
+
+    /// A copy through SQLite has what is still in the write-ahead log. An error that may pass, such as a full disk,
+    /// is thrown: the app is not to lose its backup for it.
+    private static func copyDatabase(_ file: URL, to partial: URL) throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        defer { try? database.close() }
+        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }
+    }
+
+    /// What SQLite cannot read is kept byte for byte, its log too: something may still be got out of them.
+    private static func copyBytes(of file: URL, to partial: URL, _ backup: String) throws {
+        try RealmFileSet.remove(partial)
+        try FileManager.default.copyItem(at: file, to: partial)
+        let log = URL(fileURLWithPath: file.path + "-wal")
+        guard FileManager.default.fileExists(atPath: log.path) else { return }
+        let copy = URL(fileURLWithPath: backup + "-wal")
+        try RealmFileSet.remove(copy)
+        try FileManager.default.copyItem(at: log, to: copy)
     }
 }

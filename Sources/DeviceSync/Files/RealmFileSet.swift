@@ -14,6 +14,9 @@ struct RealmFileSet: Sendable {
 
     var fresh: URL { URL(fileURLWithPath: main.path + ".fresh") }
 
+    /// Whether this process has the realm or its fresh copy open, or is still closing one of them.
+    var isOpen: Bool { OpenFiles.contains(main) || OpenFiles.contains(fresh) }
+
     var exists: Bool { FileManager.default.fileExists(atPath: main.path) }
 
     /// Deletes everything; the main file last, so that a crash in between leaves something to delete again.

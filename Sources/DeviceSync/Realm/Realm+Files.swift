@@ -15,7 +15,7 @@ extension Realm {
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard let url = configuration.fileURL else { return false }
-        guard !RealmCore.isOpen(url) else {
+        guard !RealmFileSet(main: url).isOpen else {
             throw Realm.Error(.alreadyOpen, "the realm is open", fileURL: url)
         }
         return try RealmFileSet(main: url).delete()

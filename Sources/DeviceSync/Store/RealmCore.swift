@@ -137,13 +137,11 @@ final class RealmCore: Sendable {
         }
     }
 
-    static func isOpen(_ url: URL) -> Bool { registry.withLock { $0[normalized(.file(url))]?.core != nil } }
-
     /// The next opener gets a new core; for a file that was replaced.
     static func forget(_ location: Location) { registry.withLock { $0[normalized(location)] = nil } }
 
     private static func normalized(_ location: Location) -> Location {
         guard case .file(let url) = location else { return location }
-        return .file(URL(fileURLWithPath: url.path).standardizedFileURL.resolvingSymlinksInPath())
+        return .file(OpenFiles.canonical(url))
     }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import RealmState
 internal import SyncProtocol
+internal import Synchronization
 
 /// One realm in one SQLite database: schema, objects, sync history, cursors.
 ///
@@ -11,10 +12,13 @@ internal import SyncProtocol
 final class RealmFile: Sendable {
     private let database: DatabaseQueue
     let url: URL?
+    /// Of the file, until `database` is closed.
+    private let openMark: Mutex<OpenFiles.Mark?>
 
     /// - Parameter url: nil for a realm in memory.
     init(url: URL?, readOnly: Bool = false) throws {
         self.url = url
+        openMark = Mutex(url.map(OpenFiles.Mark.init))
         do {
             database = try Self.open(url, readOnly: readOnly)
         } catch let error as DatabaseError {
@@ -284,5 +288,13 @@ final class RealmFile: Sendable {
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
 
-    func close() throws { try database.close() }
+    func close() throws {
+        try database.close()
+        openMark.withLock { $0 = nil }
+    }
+
+    deinit {
+        // Closed before the mark goes, which it does with this object; one that is closed already says nothing.
+        try? database.close()
+    }
 }

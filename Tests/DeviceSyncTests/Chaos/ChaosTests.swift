@@ -82,7 +82,7 @@ struct ChaosTests {
         let url = try await sync(survivor, realm, body)
         #expect(survivor.clientErrors.isEmpty)
         survivor.quit()
-        #expect(await eventually { !RealmCore.isOpen(url) })
+        #expect(await eventually { !RealmFileSet(main: url).isOpen })
     }
 
     private func sync(_ survivor: Device, _ realm: Realm, _ body: (Realm) async throws -> Void) async throws -> URL {

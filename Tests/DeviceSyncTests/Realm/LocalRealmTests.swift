@@ -6,13 +6,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct LocalRealmTests {
-    private final class Folder {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(UUID().uuidString)")
-        deinit { try? FileManager.default.removeItem(at: url) }
-        var configuration: Realm.Configuration {
-            Realm.Configuration(fileURL: url.appendingPathComponent("a.realm"), dynamicSchema: Device.schema)
-        }
-    }
     struct Stop: Error {}
 
     @discardableResult
@@ -34,7 +27,7 @@ struct LocalRealmTests {
                     ])
             }
         }
-        #expect(!RealmCore.isOpen(folder.configuration.fileURL ?? folder.url))
+        #expect(!RealmFileSet(main: folder.configuration.fileURL ?? folder.url).isOpen)
         try inRealm(folder.configuration) { realm in
             let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
             #expect(task["title"] as? String == "text")

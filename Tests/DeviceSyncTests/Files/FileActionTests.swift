@@ -1,0 +1,89 @@
+import Foundation
+import GRDB
+import RealmState
+import Testing
+
+@testable import DeviceSync
+
+/// Backing up and deleting what a manual client reset leaves behind.
+struct FileActionTests {
+    private func action(_ folder: Folder) throws -> FileAction {
+        FileAction(
+            id: "1", kind: .backUpThenDelete, originalPath: folder.file.path,
+            backupPath: folder.url.appendingPathComponent("backup").path, userID: "user", attempt: nil)
+    }
+
+    private func write(_ folder: Folder) throws -> Realm {
+        let realm = try Realm(configuration: folder.configuration)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "kept"]) }
+        return realm
+    }
+
+    private func titles(_ path: String) throws -> [String: String?] {
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
+        configuration.readOnly = true
+        return try Realm(configuration: configuration).titles()
+    }
+
+    /// SQLite holds such a lock while it closes a database, for one.
+    @Test func aFileThatIsLockedForAWhileIsBackedUpWhole() async throws {
+        let folder = Folder()
+        let action = try action(folder)
+        let realm = try write(folder)
+        let path = action.originalPath
+        let other = Task.detached {
+            let database = try DatabaseQueue(path: path)
+            try database.writeWithoutTransaction { database in
+                try database.execute(sql: "BEGIN EXCLUSIVE")
+                Thread.sleep(forTimeInterval: 0.5)
+                try database.execute(sql: "ROLLBACK")
+            }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        try FileActionRunner.run(action)
+        try await other.value
+        #expect(try titles(#require(action.backupPath)) == ["a": "kept"])
+        withExtendedLifetime(realm) {}
+    }
+
+    @Test func aFileThatCannotBeBackedUpNowIsKept() throws {
+        let folder = Folder()
+        var action = try action(folder)
+        _ = try write(folder)
+        // Not a folder, so nothing can be put into it.
+        let blocked = folder.url.appendingPathComponent("blocked")
+        #expect(FileManager.default.createFile(atPath: blocked.path, contents: Data()))
+        action.backupPath = blocked.appendingPathComponent("backup").path
+        #expect(throws: (any Error).self) { try FileActionRunner.run(action) }
+        #expect(try titles(action.originalPath) == ["a": "kept"])
+    }
+
+    @Test func aDamagedFileIsKeptByteForByteWithItsLog() throws {
+        let folder = Folder()
+        let action = try action(folder)
+        let path = action.originalPath
+        try FileLayout.makeFolder(folder.url)
+        let damaged = Data("this is no database, whatever it was before".utf8)
+        #expect(FileManager.default.createFile(atPath: path, contents: damaged))
+        #expect(FileManager.default.createFile(atPath: path + "-wal", contents: Data("log".utf8)))
+        try FileActionRunner.run(action)
+        let backup = try #require(action.backupPath)
+        #expect(FileManager.default.contents(atPath: backup) == damaged)
+        #expect(FileManager.default.contents(atPath: backup + "-wal") == Data("log".utf8))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aFileIsOpenUntilItsDatabaseIsClosed() throws {
+        let folder = Folder()
+        let url = folder.file
+        let first = try RealmFile(url: url)
+        var second: RealmFile? = try RealmFile(url: url)
+        try first.close()
+        #expect(OpenFiles.contains(url))
+        _ = second
+        second = nil
+        #expect(!OpenFiles.contains(url))
+        try first.close()
+        #expect(!OpenFiles.contains(url))
+    }
+}
