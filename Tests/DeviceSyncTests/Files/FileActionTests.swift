@@ -13,10 +13,9 @@ struct FileActionTests {
             backupPath: folder.url.appendingPathComponent("backup").path, userID: "user", attempt: nil)
     }
 
-    private func write(_ folder: Folder) throws -> Realm {
+    private func write(_ folder: Folder) throws {
         let realm = try Realm(configuration: folder.configuration)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "kept"]) }
-        return realm
     }
 
     private func titles(_ path: String) throws -> [String: String?] {
@@ -25,31 +24,37 @@ struct FileActionTests {
         return try Realm(configuration: configuration).titles()
     }
 
+    /// Nobody else can use the file until what is returned is closed.
+    private func lockedOut(_ file: URL) throws -> DatabaseQueue {
+        let database = try DatabaseQueue(path: file.path)
+        try database.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA locking_mode=EXCLUSIVE; CREATE TABLE mine(x)")
+        }
+        #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: file.path).read { try Table("meta").fetchCount($0) }
+        }
+        return database
+    }
+
     /// SQLite holds such a lock while it closes a database, for one.
     @Test func aFileThatIsLockedForAWhileIsBackedUpWhole() async throws {
         let folder = Folder()
         let action = try action(folder)
-        let realm = try write(folder)
-        let path = action.originalPath
-        let other = Task.detached {
-            let database = try DatabaseQueue(path: path)
-            try database.writeWithoutTransaction { database in
-                try database.execute(sql: "BEGIN EXCLUSIVE")
-                Thread.sleep(forTimeInterval: 0.5)
-                try database.execute(sql: "ROLLBACK")
-            }
+        try write(folder)
+        let other = try lockedOut(folder.file)
+        let released = Task {
+            try await Task.sleep(for: .milliseconds(300))
+            try other.close()
         }
-        try await Task.sleep(for: .milliseconds(100))
         try FileActionRunner.run(action)
-        try await other.value
+        try await released.value
         #expect(try titles(#require(action.backupPath)) == ["a": "kept"])
-        withExtendedLifetime(realm) {}
     }
 
     @Test func aFileThatCannotBeBackedUpNowIsKept() throws {
         let folder = Folder()
         var action = try action(folder)
-        _ = try write(folder)
+        try write(folder)
         // Not a folder, so nothing can be put into it.
         let blocked = folder.url.appendingPathComponent("blocked")
         #expect(FileManager.default.createFile(atPath: blocked.path, contents: Data()))

@@ -19,27 +19,24 @@ struct BackPressureTests {
             gateway in
             let (first, second) = (try await gateway.logInAnonymously(), try await gateway.logInAnonymously())
             try await SyncClient.with(port: gateway.port, token: first.access) { slow in
-                _ = try await ConnectionTests.open(&slow)
+                _ = try await SessionOpening.open(&slow)
                 try await SyncClient.with(port: gateway.port, token: second.access) { writer in
-                    _ = try await ConnectionTests.open(&writer)
+                    _ = try await SessionOpening.open(&writer)
                     var acknowledged: ClientVersion = 0
                     // More than the sockets between them hold, and all of it while the other reads nothing.
                     for version in 2...(count + 1) {
-                        try await writer.send(ConnectionTests.upload(UInt64(version), bytes: changeset))
+                        try await writer.send(SessionOpening.upload(UInt64(version), bytes: changeset))
                         while acknowledged < ClientVersion(UInt64(max(0, version - 10))) {
-                            guard case .download(let download) = try await writer.nextMessage() else { continue }
-                            acknowledged = download.uploadClientVersion
+                            acknowledged = try await writer.nextDownload().uploadClientVersion
                         }
                     }
                     while acknowledged < ClientVersion(UInt64(count + 1)) {
-                        guard case .download(let download) = try await writer.nextMessage() else { continue }
-                        acknowledged = download.uploadClientVersion
+                        acknowledged = try await writer.nextDownload().uploadClientVersion
                     }
                 }
                 var versions: [ServerVersion] = []
                 while versions.count < count {
-                    guard case .download(let download) = try await slow.nextMessage() else { continue }
-                    versions += download.entries.map(\.serverVersion)
+                    versions += try await slow.nextDownload().entries.map(\.serverVersion)
                 }
                 #expect(versions == (1...UInt64(count)).map(ServerVersion.init))
             }
@@ -54,24 +51,23 @@ struct BackPressureTests {
             let flooding = try await gateway.logInAnonymously(app: "flood")
             let calm = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, app: "flood", token: flooding.access) { flood in
-                _ = try await ConnectionTests.open(&flood)
+                _ = try await SessionOpening.open(&flood)
                 for version in 2...9 {
                     try await flood.send(
-                        ConnectionTests.upload(UInt64(version), bytes: Self.noise(16 << 10)))
+                        SessionOpening.upload(UInt64(version), bytes: Self.noise(16 << 10)))
                 }
                 try await eventually("the flood has filled the budget") {
                     await (gateway.owner?.uploads.count ?? 0) >= 4
                 }
                 try await SyncClient.with(port: gateway.port, token: calm.access) { client in
-                    _ = try await ConnectionTests.open(&client)
+                    _ = try await SessionOpening.open(&client)
                     for version in 2...9 {
                         try await client.send(
-                            ConnectionTests.upload(UInt64(version), bytes: Self.noise(16 << 10)))
+                            SessionOpening.upload(UInt64(version), bytes: Self.noise(16 << 10)))
                     }
                     var acknowledged: ClientVersion = 0
                     while acknowledged < 9 {
-                        guard case .download(let download) = try await client.nextMessage() else { continue }
-                        acknowledged = download.uploadClientVersion
+                        acknowledged = try await client.nextDownload().uploadClientVersion
                     }
                 }
                 // Its socket is not read any more.

@@ -23,12 +23,12 @@ struct BrokerLossTests {
         try await GatewayHarness.with(broker: true) { gateway in
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
-                _ = try await ConnectionTests.open(&client)
-                try await client.send(ConnectionTests.upload(2))
+                _ = try await SessionOpening.open(&client)
+                try await client.send(SessionOpening.upload(2))
                 guard case .download = try await client.nextMessage() else { throw HarnessError("expected an ack") }
                 try await Self.cut(gateway)
                 // Uploads go on while the broker is away, and are not lost.
-                for version in 3...8 { try await client.send(ConnectionTests.upload(UInt64(version))) }
+                for version in 3...8 { try await client.send(SessionOpening.upload(UInt64(version))) }
                 var acknowledged: ClientVersion = 2
                 while acknowledged < 8 {
                     switch try await client.next() {
@@ -36,20 +36,20 @@ struct BrokerLossTests {
                     case let other: throw HarnessError("expected DOWNLOADs, got \(other)")
                     }
                 }
-                let history = await gateway.owner?.history(of: ConnectionTests.realm) ?? []
+                let history = await gateway.owner?.history(of: SessionOpening.realm) ?? []
                 #expect(history.map(\.clientVersion) == [2, 3, 4, 5, 6, 7, 8])
                 try await eventually("the gateway is ready again") { gateway.readiness.isReady }
                 // The queue is bound again: a notice of another writer arrives.
                 let latest = UInt64(history.count)
                 try await gateway.owner?.notify(
                     IntegratedNotice(
-                        realm: ConnectionTests.realm, generation: 1, follows: latest,
+                        realm: SessionOpening.realm, generation: 1, follows: latest,
                         latest: SaltedVersion(version: latest + 1, salt: 77),
                         entries: [
                             HistoryEntry(
                                 serverVersion: latest + 1, clientVersion: 4, originFile: 99, timestamp: 1,
                                 changeset: [1])
-                        ], acknowledgements: []), key: ConnectionTests.realm.topicKey)
+                        ], acknowledgements: []), key: SessionOpening.realm.topicKey)
                 while true {
                     guard case .download(let download) = try await client.nextMessage() else {
                         throw HarnessError("expected the notice's DOWNLOAD")
@@ -64,9 +64,9 @@ struct BrokerLossTests {
         try await GatewayHarness.with(broker: true) { gateway in
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
-                _ = try await ConnectionTests.open(&client)
+                _ = try await SessionOpening.open(&client)
                 // Written by somebody else, and its notice never sent.
-                await gateway.owner?.write([5], to: ConnectionTests.realm)
+                await gateway.owner?.write([5], to: SessionOpening.realm)
                 try await Self.cut(gateway)
                 guard case .download(let download) = try await client.nextMessage() else {
                     throw HarnessError("expected a DOWNLOAD")

@@ -36,6 +36,8 @@ struct GatewayHarness: Sendable {
         configuration.passwords.logN = 8
         configuration.timings.housekeeping = .milliseconds(50)
         configuration.timings.progressDelay = .milliseconds(50)
+        // What waits for an owner on a busy machine is no silent owner.
+        configuration.timings.requestDeadline = .seconds(60)
         configure(&configuration)
         let opened: any ControlStore
         if let given { opened = given } else { opened = try await ControlStores.open(url: "sqlite::memory:") }

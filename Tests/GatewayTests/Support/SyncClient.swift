@@ -99,6 +99,18 @@ struct SyncClient {
         return message
     }
 
+    /// The next DOWNLOAD, leaving out what else is no error.
+    mutating func nextDownload() async throws -> Download {
+        while true {
+            switch try await nextMessage() {
+            case .download(let download): return download
+            case .jsonError(let session, let code, let body):
+                throw HarnessError("expected DOWNLOAD, session \(session) ended with \(code.rawValue): \(body.message)")
+            default: continue
+            }
+        }
+    }
+
     mutating func nextFrame() async throws -> (UInt8, [UInt8])? {
         while true {
             if let frame = readFrame() { return frame }

@@ -1,0 +1,62 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+
+/// Takes what the cluster sends to this gateway to the sessions that it concerns.
+struct ClusterInbox: Sendable {
+    let gateway: String
+    let sessions: SessionDirectory
+    let requests: RequestTable
+    let apps: AppDirectory
+    let clock: GatewayClock
+    let metrics: GatewayMetrics
+    let logger: Logger
+
+    /// Nobody else reads this queue, so what cannot be read is of no use to anybody: it is logged and dropped.
+    func receive(_ message: AMQPMessage) {
+        do {
+            try dispatch(message)
+        } catch {
+            metrics.undecodable()
+            logger.error(
+                "a message from the cluster cannot be read",
+                metadata: ["type": "\(message.properties.type ?? "none")", "error": "\(error)"])
+        }
+    }
+
+    private func dispatch(_ message: AMQPMessage) throws {
+        switch message.properties.type {
+        case BoundAnswer.type: answer(message, .bound(try message.decode(BoundAnswer.self)))
+        case IdentifiedAnswer.type: answer(message, .identified(try message.decode(IdentifiedAnswer.self)))
+        case PageAnswer.type: answer(message, .page(try message.decode(PageAnswer.self)))
+        case RefusedAnswer.type:
+            let refusal = try message.decode(RefusedAnswer.self)
+            if let id = message.properties.correlationID { _ = requests.take(id) }
+            guard refusal.session.gateway == gateway else { return }
+            sessions.deliver(.refused(refusal), to: refusal.session.number)
+        case IntegratedNotice.type:
+            let notice = try message.decode(IntegratedNotice.self)
+            sessions.deliver(.fanned(FannedNotice(notice)), toRealm: notice.realm)
+        case ResetNotice.type:
+            let notice = try message.decode(ResetNotice.self)
+            apps.forget(notice.app)
+            sessions.deliver(.reset(notice), toApp: notice.app)
+        case GenerationNotice.type:
+            sessions.deliver(try message.decode(GenerationNotice.self))
+        case SettingsNotice.type:
+            let notice = try message.decode(SettingsNotice.self)
+            apps.forget(notice.app)
+            sessions.settingsChanged(app: notice.app)
+        case let other:
+            throw MessageError(messageType: other ?? "untyped", reason: "not for a gateway")
+        }
+    }
+
+    private func answer(_ message: AMQPMessage, _ event: ClusterEvent) {
+        // An answer after its deadline, or to an earlier life of this gateway's id, is nobody's.
+        guard let id = message.properties.correlationID, let request = requests.take(id) else { return }
+        metrics.answered(afterMilliseconds: clock.unixMilliseconds() &- request.startedAt)
+        sessions.deliver(event, to: request.session)
+    }
+}

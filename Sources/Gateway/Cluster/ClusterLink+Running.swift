@@ -1,0 +1,158 @@
+import AMQP
+import Logging
+import Messages
+import Operations
+import ServiceLifecycle
+
+extension ClusterLink: Service {
+    func run() async throws {
+        var settings = configuration.amqp
+        settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), publishing"
+        let publishing = AMQPConnection(configuration: settings, logger: logger)
+        settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), consuming"
+        let consuming = AMQPConnection(configuration: settings, logger: logger)
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await self.connect(publishing)
+                try await self.connect(consuming)
+            }
+        } catch is CancellationError {
+            // Stopped before there was a broker: nothing to finish.
+            await publishing.close()
+            await consuming.close()
+            return
+        }
+        let publishChannel = try await publishing.openChannel(confirms: true)
+        try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
+        let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
+        let queue = GatewayQueue(
+            name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, logger: logger)
+        try await queue.declare()
+        await bindings.use(consumeChannel)
+        let consumer = try await consumeChannel.consume(queue: queue.name)
+        let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
+        readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")
+        await publishing.close()
+        await consuming.close()
+        if let failure { throw failure }
+    }
+
+    private enum Ending {
+        case shutdown
+        case lanesEmpty
+        case timeUp
+        case queueLost(any Error)
+        case other
+    }
+
+    /// Runs until the shutdown, and then until what was handed in is published, but not for ever.
+    private func serve(
+        _ channel: AMQPChannel, _ queue: GatewayQueue, _ consumer: AMQPConsumer,
+        watching connections: [AMQPConnection]
+    ) async -> (any Error)? {
+        await withTaskGroup(of: Ending.self) { group in
+            let lanes = lanes
+            group.addTask {
+                await withDiscardingTaskGroup { lanesGroup in
+                    for lane in lanes { lanesGroup.addTask { await lane.run(on: channel, timeout: .seconds(30)) } }
+                }
+                return .lanesEmpty
+            }
+            group.addTask {
+                await self.watch(connections, queue.channel)
+                return .other
+            }
+            group.addTask {
+                do {
+                    try await self.read(queue, consumer)
+                    return .other
+                } catch {
+                    return .queueLost(error)
+                }
+            }
+            group.addTask {
+                await self.housekeep()
+                return .other
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                return .shutdown
+            }
+            var failure: (any Error)?
+            waiting: for await ending in group {
+                switch ending {
+                case .shutdown:
+                    for lane in lanes { lane.close() }
+                    group.addTask {
+                        try? await Task.sleep(for: .seconds(5))
+                        return .timeUp
+                    }
+                case .lanesEmpty, .timeUp: break waiting
+                case .queueLost(let error):
+                    failure = error
+                    break waiting
+                case .other: break
+                }
+            }
+            for lane in lanes { lane.close() }
+            group.cancelAll()
+            return failure
+        }
+    }
+
+    private func connect(_ connection: AMQPConnection) async throws {
+        var wait = 1
+        while let error = await Self.start(connection) {
+            guard error.isRetriable else { throw error }
+            readiness.set(readinessName, ready: false, reason: "\(error.code)")
+            logger.warning("cannot reach the broker, trying again", metadata: ["error": "\(error)"])
+            try await Task.sleep(for: .seconds(wait))
+            wait = min(wait * 2, 15)
+        }
+    }
+
+    private static func start(_ connection: AMQPConnection) async -> AMQPError? {
+        do {
+            try await connection.start()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func watch(_ connections: [AMQPConnection], _ channel: AMQPChannel) async {
+        let realms = configuration.topology.realms
+        let watch = LinkWatch(
+            states: { connections.map(\.state) },
+            recover: { try await channel.declareExchange(realms, type: .topic, passive: true, record: false) },
+            isDown: isDown, isUp: isUpAgain, logger: logger)
+        await watch.run(connections.map(\.stateUpdates))
+    }
+
+    /// Reads the queue until the link is closed. When the broker ends the consumer for good, because somebody deleted the
+    /// queue, the queue is made again, and the sessions ask for what they missed.
+    private func read(_ queue: GatewayQueue, _ first: AMQPConsumer) async throws {
+        var consumer = first
+        while true {
+            do { return try await queue.read(consumer) } catch { try Task.checkCancellation() }
+            readiness.set(readinessName, ready: false, reason: "the queue is lost")
+            consumer = try await queue.reopen()
+            readiness.set(readinessName, ready: isUp, reason: isUp ? "" : "the broker is away")
+            logger.info("the gateway's queue is declared again", metadata: ["queue": "\(queue.name)"])
+            sessions.deliverToAll(.linkUp)
+        }
+    }
+
+    private func housekeep() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(500))
+            let now = clock.unixMilliseconds()
+            for request in requests.takeExpired(at: now) {
+                metrics.requestTimedOut()
+                sessions.deliver(
+                    .requestFailed(GatewayError(.timeout, "no owner answered in time")), to: request.session)
+            }
+            await bindings.sweep(at: now)
+        }
+    }
+}

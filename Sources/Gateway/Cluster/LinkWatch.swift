@@ -1,0 +1,60 @@
+import AMQP
+import Logging
+
+/// Tells a link over several connections when it is down and when it is up again.
+///
+/// Changes are taken one after the other, and a connection that was lost and made again between two looks is known by
+/// its generation: what was sent to this gateway meanwhile is gone all the same.
+struct LinkWatch: Sendable {
+    /// Of every connection, as it is now.
+    let states: @Sendable () -> [AMQPConnectionState]
+    /// Returns once queue and bindings are declared again. Any operation that the broker answers waits for that; before
+    /// it, an answer has nowhere to go and a notice is not heard.
+    let recover: @Sendable () async throws -> Void
+    let isDown: @Sendable ([AMQPConnectionState]) -> Void
+    let isUp: @Sendable () -> Void
+    let logger: Logger
+
+    /// - Parameter updates: of each connection; what they hold does not matter, since such streams coalesce.
+    func run(_ updates: [AsyncStream<AMQPConnectionState>]) async {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        await withDiscardingTaskGroup { group in
+            for stream in updates {
+                group.addTask { for await _ in stream { change.yield() } }
+            }
+            group.addTask { await follow(changes) { change.yield() } }
+        }
+    }
+
+    private func follow(_ changes: AsyncStream<Void>, lookAgain: () -> Void) async {
+        var current: [Int]?
+        for await _ in changes {
+            let states = states()
+            let generations = Self.generations(states)
+            guard generations != current || generations == nil else { continue }
+            isDown(states)
+            current = nil
+            guard let generations else { continue }
+            do {
+                try await recover()
+                current = generations
+                isUp()
+            } catch {
+                logger.warning("the gateway's queue is not there yet", metadata: ["error": "\(error)"])
+                // Unless the connection is lost, which is a change of its own, it is only late.
+                try? await Task.sleep(for: .milliseconds(200))
+                lookAgain()
+            }
+        }
+    }
+
+    /// One number a connection, grown with each time it was made; nil unless all are connected.
+    private static func generations(_ states: [AMQPConnectionState]) -> [Int]? {
+        var generations: [Int] = []
+        for state in states {
+            guard case .connected(let generation) = state else { return nil }
+            generations.append(generation)
+        }
+        return generations
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Messages
+import Storage
+import SyncProtocol
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// What one client, or a silent owner, may cost, and whom.
+@Suite(.needsBroker, .timeLimit(.minutes(5)))
+struct ConnectionLimitTests {
+    @Test func aSilentOwnerCostsTheSessionAndNotTheSocket() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.timings.requestDeadline = .milliseconds(1500) }) {
+            gateway in
+            let tokens = try await gateway.logInAnonymously()
+            await gateway.owner?.ignore([BindRequest.type])
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                try await client.send(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
+                guard case .jsonError(1, .otherSessionError, let body) = try await client.nextMessage() else {
+                    throw HarnessError("expected 201")
+                }
+                #expect(body.action == .transient)
+                #expect(body.tryAgain)
+                await gateway.owner?.ignore([])
+                // The deadline is short, and the machine may be busy: a client whose session is refused tries again.
+                let isOpen = try await SessionOpening.isOpened(&client, onAnyOf: 2..<30)
+                #expect(isOpen)
+            }
+        }
+    }
+
+    @Test func unacknowledgedUploadsStopTheReading() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.sessionUnacknowledgedBytes = 1000 }) {
+            gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                _ = try await SessionOpening.open(&client)
+                await gateway.owner?.ignore([ChangesetMessage.type])
+                for version in 2...40 {
+                    try await client.send(
+                        SessionOpening.upload(UInt64(version), bytes: Array(repeating: 1, count: 600)))
+                }
+                try await client.send(.ping(timestamp: 7, roundTrip: 0))
+                try await Task.sleep(for: .milliseconds(300))
+                let seen = await gateway.owner?.received.filter { $0 == ChangesetMessage.type }.count ?? 0
+                #expect(seen < 10)
+            }
+            // The rest of the budget comes back with the socket's end.
+            let other = try await gateway.logInAnonymously()
+            await gateway.owner?.ignore([])
+            try await SyncClient.with(port: gateway.port, token: other.access) { client in
+                _ = try await SessionOpening.open(&client)
+            }
+        }
+    }
+
+    @Test func rulesBrokenByOneClientCostThatClientOnly() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { good in
+                _ = try await SessionOpening.open(&good)
+                let hostile: [[UInt8]] = [
+                    Array("".utf8), Array("bind".utf8), Array("mark 9 1\n".utf8), Array("bind 1 4 0 1 0\n\"a\"".utf8),
+                    Array("ident 1 2 3 0 0 0 0\n".utf8), Array("upload 1 1 99999999 4 0 0 0\nabcd".utf8),
+                    Array("pong 1\n".utf8), Array(repeating: 0x20, count: 5000),
+                ]
+                for payload in hostile {
+                    try await SyncClient.with(port: gateway.port, token: tokens.access) { bad in
+                        try await bad.sendBinary(payload)
+                        guard case .message(.jsonError(0, let code, let body)) = try await bad.next() else {
+                            throw HarnessError("expected an error of the connection")
+                        }
+                        #expect((100...199).contains(code.rawValue))
+                        #expect(body.action == .protocolViolation)
+                        try await bad.expects(.end)
+                    }
+                }
+                try await SyncClient.with(port: gateway.port, token: tokens.access) { bad in
+                    try await bad.stream.write(SyncClient.frame(0x81, Array("text".utf8)))
+                    try await bad.expects(.close(1003))
+                }
+                try await SyncClient.with(port: gateway.port, token: tokens.access) { bad in
+                    try await bad.send(.bind(Bind(session: 1, target: "{not json", needsIdent: true)))
+                    guard case .jsonError(1, .illegalRealmPath, _) = try await bad.nextMessage() else {
+                        throw HarnessError("expected 204")
+                    }
+                    try await bad.send(.unbind(session: 1))
+                    _ = try await SessionOpening.open(&bad)
+                }
+                try await good.send(.ping(timestamp: 3, roundTrip: 0))
+                #expect(try await good.nextMessage() == .pong(timestamp: 3))
+            }
+        }
+    }
+
+    @Test func anUploadBeyondTheLimitResetsItsSessionOnly() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                _ = try await SessionOpening.open(&client, session: 1, partition: "\"a\"")
+                _ = try await SessionOpening.open(&client, session: 2, partition: "\"b\"")
+                let size = 17 << 20
+                let head = Array("upload 1 0 \(size) 0 2 0 0\n2 0 1 0 \(size - 20) ".utf8)
+                try await client.sendBinary(head + Array(repeating: 0, count: size))
+                guard case .jsonError(1, _, let body) = try await client.nextMessage() else {
+                    throw HarnessError("expected")
+                }
+                #expect(body.action == .clientReset)
+                try await client.send(.mark(session: 2, request: 1))
+                #expect(try await client.nextMessage() == .mark(session: 2, request: 1))
+            }
+        }
+    }
+}
