@@ -23,10 +23,13 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CEpoll"),
+        // The peer of `bench amqp`: librabbitmq without anything around it.
+        .target(name: "CBareAMQP", linkerSettings: [.linkedLibrary("rabbitmq")]),
         .executableTarget(
             name: "bench",
             dependencies: [
-                "CEpoll",
+                "CBareAMQP", "CEpoll",
+                .product(name: "AMQP", package: "sluice"),
                 .product(name: "DeviceSync", package: "sluice"),
                 .product(name: "SluiceEngine", package: "sluice"),
                 .product(name: "NIOCore", package: "swift-nio"),
