@@ -81,6 +81,11 @@ package final class LocalCluster: Sendable {
     package func startGateway() throws { try start("gateway", "gateway", "--port", "\(gatewayPort)") }
     package func startWorker(_ id: String) throws { try start(id, "worker", "--id", id) }
 
+    /// What a process has logged so far.
+    package func log(of name: String) -> String {
+        (try? String(contentsOfFile: "\(folder)/logs/\(name).log", encoding: .utf8)) ?? ""
+    }
+
     package func kill(_ name: String) async {
         guard let process = processes.withLock({ $0.removeValue(forKey: name) }) else { return }
         process.kill()

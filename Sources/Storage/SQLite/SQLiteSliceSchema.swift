@@ -13,6 +13,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("bases of compacted histories") { db in
             try db.execute(sql: bases)
         }
+        migrator.registerMigration("ownership: when a slice was released") { db in
+            try db.execute(sql: "ALTER TABLE ownership_history ADD COLUMN released_at INTEGER")
+        }
         return migrator
     }
 

@@ -21,11 +21,11 @@ extension SQLiteSliceStore {
                 sql: """
                     INSERT OR REPLACE INTO ownership (id, owner, epoch, lease_until, released) VALUES (0, ?, ?, ?, 0);
                     INSERT INTO ownership_history (epoch, owner, at, reason) VALUES (?, ?, ?, ?);
-                    DELETE FROM ownership_history WHERE epoch <= ? - 1000;
+                    DELETE FROM ownership_history WHERE epoch <= ? - ?;
                     """,
                 arguments: [
                     worker, epoch.value.stored, leaseUntil.stored, epoch.value.stored, worker, now.stored,
-                    reason.rawValue, epoch.value.stored,
+                    reason.rawValue, epoch.value.stored, OwnershipChange.kept,
                 ])
             return .owned(epoch)
         }
@@ -39,9 +39,15 @@ extension SQLiteSliceStore {
         }
     }
 
-    package func release(epoch: Epoch) async throws(StoreError) {
+    package func release(epoch: Epoch, at: UInt64) async throws(StoreError) {
         try await write { db in
-            try db.execute(sql: "UPDATE ownership SET released = 1 WHERE epoch = ?", arguments: [epoch.value.stored])
+            try db.execute(
+                sql: "UPDATE ownership SET released = 1 WHERE epoch = ? AND NOT released",
+                arguments: [epoch.value.stored])
+            guard db.changesCount > 0 else { return }
+            try db.execute(
+                sql: "UPDATE ownership_history SET released_at = ? WHERE epoch = ?",
+                arguments: [at.stored, epoch.value.stored])
         }
     }
 
@@ -52,12 +58,14 @@ extension SQLiteSliceStore {
     package func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await read { db in
             try Row.fetchAll(
-                db, sql: "SELECT epoch, owner, at, reason FROM ownership_history ORDER BY epoch DESC LIMIT ?",
+                db,
+                sql: "SELECT epoch, owner, at, reason, released_at FROM ownership_history ORDER BY epoch DESC LIMIT ?",
                 arguments: [limit]
             ).map { row in
                 OwnershipChange(
                     epoch: Epoch(UInt64(stored: row[0])), owner: row[1], at: UInt64(stored: row[2]),
-                    reason: OwnershipChange.Reason(rawValue: row[3]) ?? .first)
+                    reason: OwnershipChange.Reason(rawValue: row[3]) ?? .first,
+                    releasedAt: (row[4] as Int64?).map { UInt64(stored: $0) })
             }
         }
     }

@@ -24,11 +24,15 @@ package final class SQLiteSliceStore: SliceStore {
 
     package init(slice: SliceNumber, folder: String) throws(StoreError) {
         self.slice = slice
-        let file = URL(filePath: folder).appending(path: "slice-\(slice).sqlite").path
+        let file = Self.file(of: slice, in: folder)
         database = try Self.opened(slice, file) {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             return try DatabaseQueue(path: file, configuration: Self.configuration)
         }
+    }
+
+    static func file(of slice: SliceNumber, in folder: String) -> String {
+        URL(filePath: folder).appending(path: "slice-\(slice).sqlite").path
     }
 
     private static var configuration: Configuration {

@@ -52,11 +52,18 @@ package struct OwnershipChange: Sendable, Equatable {
     /// Milliseconds of Unix time.
     package var at: UInt64
     package var reason: Reason
+    /// When this owner handed the slice over, in milliseconds of Unix time; nil while it has not, and for ever if the
+    /// slice was taken from it.
+    package var releasedAt: UInt64?
 
-    package init(epoch: Epoch, owner: String, at: UInt64, reason: Reason) {
+    /// So many lines are kept for each slice.
+    package static let kept = 100
+
+    package init(epoch: Epoch, owner: String, at: UInt64, reason: Reason, releasedAt: UInt64? = nil) {
         self.epoch = epoch
         self.owner = owner
         self.at = at
         self.reason = reason
+        self.releasedAt = releasedAt
     }
 }

@@ -13,8 +13,8 @@ package protocol SliceStore: Sendable {
     ) async throws(StoreError) -> SliceClaim
     /// - Throws: `fenced`.
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError)
-    /// Hands the slice over. Does nothing if it is lost already.
-    func release(epoch: Epoch) async throws(StoreError)
+    /// Hands the slice over, and notes when. Does nothing if it is lost already.
+    func release(epoch: Epoch, at: UInt64) async throws(StoreError)
     func ownership() async throws(StoreError) -> SliceOwnership?
     /// The latest changes, newest first.
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange]

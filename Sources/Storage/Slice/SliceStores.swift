@@ -26,6 +26,14 @@ package actor SliceStores {
         return SliceStores(.folder(String(folder)))
     }
 
+    /// Whether the slice has a store already: one that is only to be looked at must not be made by looking.
+    package func exists(_ slice: SliceNumber) -> Bool {
+        switch location {
+        case .memory: stores[slice] != nil
+        case .folder(let path): FileManager.default.fileExists(atPath: SQLiteSliceStore.file(of: slice, in: path))
+        }
+    }
+
     package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
         // The task is shared by everybody who asks while the file is being opened; opening blocks, so it has a thread.
         let opening = stores[slice] ?? Task { [location] in try await Self.open(slice, at: location) }

@@ -175,6 +175,7 @@ actor SliceRunner {
         try await with.publisher.publish(publications, isStopping: { await self.isStopping })
         try await consumer.ack(upTo: last)
         handled += batch.count
+        with.metrics.redelivered(batch.count(where: \.redelivered))
         let duration = start.duration(to: .now)
         with.metrics.batch(of: batch.count, in: duration)
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
@@ -267,7 +268,7 @@ actor SliceRunner {
         guard let owned = owner else { return }
         owner = nil
         do {
-            try await store.release(epoch: owned.epoch)
+            try await store.release(epoch: owned.epoch, at: with.clock.now())
             logger.info("slice handed over", metadata: ["epoch": "\(owned.epoch)"])
         } catch {
             logger.error("slice not released; its lease has to run out", metadata: ["error": "\(error)"])

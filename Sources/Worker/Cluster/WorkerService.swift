@@ -65,6 +65,9 @@ package final class WorkerService: Service {
     private func connect(_ purpose: String) async throws -> AMQPConnection {
         var amqp = configuration.amqp
         amqp.connectionName = "\(configuration.id) \(purpose)"
+        // A worker that hangs keeps its slices until the broker gives its connection up, after two heartbeats.
+        let patience = configuration.leaseDuration / 3
+        if amqp.heartbeat == .zero || amqp.heartbeat > patience { amqp.heartbeat = patience }
         var attempt = 0
         while true {
             let connection = AMQPConnection(configuration: amqp, logger: logger)

@@ -9,6 +9,7 @@ package struct WorkerMetrics: Sendable {
     private let slicesOwned = Gauge(label: "sluice.worker.slices.owned")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
+    private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
 
     package init() {}
 
@@ -23,6 +24,7 @@ package struct WorkerMetrics: Sendable {
     func owns(_ count: Int) { slicesOwned.record(count) }
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }
+    func redelivered(_ count: Int) { redeliveries.increment(by: count) }
 
     func integrated(_ amount: Int, app: String) { count("sluice.worker.changesets.integrated", app, by: amount) }
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }

@@ -5,12 +5,18 @@ import Messages
 struct SlicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slices", abstract: "Show who owns each slice, who stands by, and the epochs.",
-        discussion: "With --app and --partition: only the slice that the realm lives in.")
+        discussion: """
+            With --app and --partition: only the slice that the realm lives in. With --history: who owned each slice before,
+            under which epoch, and how it was taken (claimed: from nobody; released: handed over; dead: its owner had lost
+            its connection; lease: its owner had shown no life), read from the slices' stores.
+            """)
 
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @Option(help: "With --partition: the realm's app.") var app: String?
     @Option(help: "With --app: the realm's partition value.") var partition: String?
+    @Option(help: "Only this slice.") var slice: Int?
+    @Flag(help: "Show the last hundred owners of each slice.") var history = false
     @Flag(help: "Go on, once a second, until interrupted.") var live = false
     @Option(help: "Seconds between two looks with --live.") var interval = 1.0
 
@@ -18,6 +24,7 @@ struct SlicesCommand: AsyncParsableCommand {
         try await reportingFailures {
             let settings = try await cluster.load()
             let only = try wanted(settings)
+            if history { return try await showHistory(settings, only: only) }
             let client = try AdminClient(settings)
             repeat {
                 let list: SliceList = try await client.get("/cluster/slices")
@@ -29,12 +36,27 @@ struct SlicesCommand: AsyncParsableCommand {
 
     private func wanted(_ settings: ClusterSettings) throws -> Int? {
         switch (app, partition) {
-        case (nil, nil): return nil
+        case (nil, nil):
+            let count = try settings.sliceCount()
+            if let slice, !(0..<count.value).contains(slice) {
+                throw CommandFailure(.badInput, "--slice: expected 0 to \(count.value - 1), found \(slice)")
+            }
+            return slice
+        case (_?, _?) where slice != nil:
+            throw CommandFailure(
+                .badInput, "--slice names a slice, --app and --partition a realm's: use one of the two")
         case (let app?, let partition?):
             let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
             return realm.slice(of: try settings.sliceCount()).value
         default: throw CommandFailure(.badInput, "--app and --partition belong together: a realm is both")
         }
+    }
+
+    private func showHistory(_ settings: ClusterSettings, only: Int?) async throws {
+        let slices = try settings.sliceCount().all.filter { only == nil || $0.value == only }
+        let entries = try await SliceHistory(settings).entries(of: Array(slices))
+        if output.json { return try Printing.json(entries) }
+        Printing.line(SliceHistory.table(entries).rendered())
     }
 
     private func show(_ slices: [SliceDocument]) throws {

@@ -7,13 +7,15 @@ import Synchronization
 final class Device: Sendable {
     static let partition = "store-nw"
 
+    let partition: String
     let user: User
     let resets = ResetCounter()
     private let opened: Mutex<Realm?> = Mutex(nil)
     private let mode: String
 
     /// Registers a new user, logs it in and opens its realm after the first download.
-    init(_ cluster: LocalCluster, mode: String = "recover") async throws {
+    init(_ cluster: LocalCluster, mode: String = "recover", partition: String = Device.partition) async throws {
+        self.partition = partition
         let app = App(id: cluster.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
         let email = "\(UUID().uuidString.lowercased())@example.net"
@@ -33,7 +35,7 @@ final class Device: Sendable {
             case "recoverOrDiscard": .recoverOrDiscardUnsyncedChanges(afterReset: after)
             default: .recoverUnsyncedChanges(afterReset: after)
             }
-        var configuration = user.configuration(partitionValue: Self.partition, clientResetMode: resetMode)
+        var configuration = user.configuration(partitionValue: partition, clientResetMode: resetMode)
         configuration.dynamicSchema = [
             ObjectSchemaDescription(
                 "Item", primaryKey: PropertyDescription("_id", .string),

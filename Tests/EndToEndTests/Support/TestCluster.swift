@@ -4,14 +4,15 @@ import TestSupport
 
 /// Runs `body` with a cluster of real processes on the tests' broker, under a prefix and in a folder of its own.
 func withCluster(
-    workers: Int = 2, slices: Int = 4, _ body: (LocalCluster) async throws -> Void
+    workers: Int = 2, slices: Int = 4, amqpQuery: String = "", _ body: (LocalCluster) async throws -> Void
 ) async throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
     let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-e2e-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let cluster = LocalCluster(
-        amqpURL: try TestBroker.requireURL(), folder: folder, sluice: root.appending(path: ".build/debug/sluice").path,
+        amqpURL: try TestBroker.requireURL() + amqpQuery, folder: folder,
+        sluice: root.appending(path: ".build/debug/sluice").path,
         slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8).lowercased())",
         environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"])
     do {

@@ -16,13 +16,29 @@ import Testing
                 try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "z") == .heldBy(owner: "a", until: 200))
             #expect(try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "a") == .owned(Epoch(2)))
             #expect(try await store.claim(by: "c", now: 300, leaseUntil: 400, gone: nil) == .owned(Epoch(3)))
-            try await store.release(epoch: Epoch(3))
+            try await store.release(epoch: Epoch(3), at: 300)
             #expect(try await store.ownership()?.isReleased == true)
             #expect(try await store.claim(by: "a", now: 301, leaseUntil: 400, gone: nil) == .owned(Epoch(4)))
             #expect(try await store.claim(by: "a", now: 302, leaseUntil: 400, gone: nil) == .owned(Epoch(5)))
             let history = try await store.ownershipHistory(limit: 10)
             #expect(history.map(\.epoch.value) == [5, 4, 3, 2, 1])
             #expect(history.map(\.reason) == [.reclaimed, .released, .leaseExpired, .ownerGone, .first])
+            // Only one let go by itself, and when it does so again that changes nothing.
+            #expect(history.map(\.releasedAt) == [nil, nil, 300, nil, nil])
+            try await store.release(epoch: Epoch(5), at: 400)
+            try await store.release(epoch: Epoch(5), at: 500)
+            #expect(try await store.ownershipHistory(limit: 1).map(\.releasedAt) == [400])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aHundredChangesOfOwnerAreKept(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            for now in 1...UInt64(130) {
+                _ = try await store.claim(by: "a", now: now, leaseUntil: now + 1, gone: nil)
+            }
+            let history = try await store.ownershipHistory(limit: 1_000)
+            #expect(history.map(\.epoch.value) == (31...130).reversed())
         }
     }
 
@@ -38,7 +54,7 @@ import Testing
             let renewal = await #expect(throws: StoreError.self) { try await store.renew(epoch: old, leaseUntil: 9) }
             #expect(renewal?.code == .fenced)
             // Releasing what is lost takes nothing from the new owner.
-            try await store.release(epoch: old)
+            try await store.release(epoch: old, at: 1)
             #expect(try await store.ownership()?.isReleased == false)
             #expect(try await store.realm(Sample.realm().name) == nil)
             try await store.commit(batch, epoch: new)

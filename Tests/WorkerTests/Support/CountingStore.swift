@@ -66,7 +66,7 @@ final class CountingStore: SliceStore {
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
         try await store.renew(epoch: epoch, leaseUntil: leaseUntil)
     }
-    func release(epoch: Epoch) async throws(StoreError) { try await store.release(epoch: epoch) }
+    func release(epoch: Epoch, at: UInt64) async throws(StoreError) { try await store.release(epoch: epoch, at: at) }
     func ownership() async throws(StoreError) -> SliceOwnership? { try await store.ownership() }
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await store.ownershipHistory(limit: limit)

@@ -1,0 +1,153 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// Slices change hands while clients write: nothing is lost, and never do two workers write to one slice.
+@Suite(.needsBroker, .timeLimit(.minutes(3)), .serialized)
+struct OwnershipTests {
+    @Test func anOwnerThatWasPausedWritesNothingWhenItComesBack() async throws {
+        // The broker gives up a silent peer after two heartbeats.
+        try await withCluster(amqpQuery: "?heartbeat=1") { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let devices = [try await Device(cluster), try await Device(cluster)]
+            let load = Load(devices)
+            let first = try #require(try await cluster.history(ofPartition: Device.partition).last)
+            try await load.written(atLeast: 20)
+            cluster.pause(first.worker)
+            let second = try await LocalCluster.retrying("somebody else takes the slice") {
+                let last = try await cluster.history(ofPartition: Device.partition).last
+                guard let last, last.epoch > first.epoch else { throw LocalClusterError("\(first.worker) has it") }
+                return last
+            }
+            #expect(second.worker != first.worker)
+            #expect(["dead", "lease"].contains(second.how))
+            // Served again, while the old owner still believes that the slice is its own.
+            try devices[0].create("while it was paused")
+            try await devices[0].upload()
+            cluster.resume(first.worker)
+            try await load.written(atLeast: load.count + 20)
+            let ids = try await load.finish()
+            try await requireEverywhere(ids.union(["while it was paused"]), devices, cluster)
+            requireOneWriterAtATime(try await cluster.history())
+        }
+    }
+
+    @Test func slicesMoveToWorkersThatJoinAndFromThoseThatLeave() async throws {
+        try await withCluster(slices: 8) { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            var devices: [Device] = []
+            for partition in ["a", "b", "c"] { devices.append(try await Device(cluster, partition: partition)) }
+            let load = Load(devices)
+            try await load.written(atLeast: 20)
+            try cluster.startWorker("worker-3")
+            try await settle(cluster, among: ["worker-1", "worker-2", "worker-3"])
+            try await load.written(atLeast: load.count + 20)
+            await cluster.stop("worker-1")
+            try await settle(cluster, among: ["worker-2", "worker-3"])
+            try await load.written(atLeast: load.count + 20)
+            let ids = try await load.finish()
+            for (number, device) in devices.enumerated() {
+                let own = ids.filter { $0.hasPrefix("\(number)-") }
+                try await requireEverywhere(own, [device], cluster, partition: device.partition)
+            }
+            let history = try await cluster.history()
+            requireOneWriterAtATime(history)
+            // Nobody died: each change was a hand-over.
+            #expect(history.allSatisfy { ["claimed", "released"].contains($0.how) })
+            #expect(history.contains { $0.worker == "worker-3" && $0.how == "released" })
+            for worker in ["worker-2", "worker-3"] {
+                #expect(try await cluster.metric("sluice_worker_messages_redelivered_total", of: worker) == 0)
+            }
+        }
+    }
+
+    @Test func handingOverOnSIGTERMCostsNoRedelivery() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let devices = [try await Device(cluster), try await Device(cluster)]
+            let load = Load(devices)
+            let owner = try #require(try await cluster.history(ofPartition: Device.partition).last)
+            try await load.written(atLeast: 20)
+            await cluster.stop(owner.worker)
+            try await load.written(atLeast: load.count + 20)
+            let ids = try await load.finish()
+            try await requireEverywhere(ids, devices, cluster)
+            let history = try await cluster.history(ofPartition: Device.partition)
+            requireOneWriterAtATime(history)
+            let successor = try #require(history.last)
+            #expect(successor.worker != owner.worker)
+            #expect(successor.how == "released")
+            #expect(history.dropLast().last?.releasedAt != nil)
+            #expect(
+                try await cluster.metric("sluice_worker_messages_redelivered_total", of: successor.worker) == 0)
+        }
+    }
+
+    @Test func anotherNumberOfSlicesIsRefused() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            let other = LocalCluster(
+                amqpURL: cluster.amqpURL, folder: cluster.folder, sluice: cluster.sluice, slices: 3,
+                prefix: cluster.prefix)
+            for role in ["worker", "coordinator", "gateway"] {
+                let error = await #expect(throws: LocalClusterError.self) { try await other.operate(role) }
+                let text = error?.description ?? ""
+                #expect(text.contains("created with 2 slices and the settings say 3"))
+                #expect(text.contains("set SLUICE_SLICES=2"))
+                #expect(text.contains("exited with 65"))
+            }
+            let history = try await cluster.history("--slice", "1")
+            #expect(history.map(\.slice) == [1])
+            #expect(history.map(\.how) == ["claimed"])
+            await #expect(throws: LocalClusterError.self) { try await cluster.history("--slice", "2") }
+        }
+    }
+
+    @Test(.needsBrokerControl) func aGatewayWhoseQueueIsDeletedDeclaresItAgain() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let first = try await Device(cluster)
+            let second = try await Device(cluster)
+            let names = try await TestBroker.control("-q", "list_queues", "--no-table-headers", "name")
+            let queue = try #require(
+                names.split(separator: "\n").first { $0.hasPrefix("\(cluster.prefix).gateway.") })
+            try await TestBroker.control("-q", "delete_queue", String(queue))
+            try first.create("after")
+            try await first.upload()
+            try await LocalCluster.retrying("the live session hears of it unasked") {
+                guard try second.ids() == ["after"] else { throw LocalClusterError("it has \(try second.ids())") }
+            }
+            #expect(cluster.log(of: "gateway").contains("the gateway's queue is declared again"))
+        }
+    }
+
+    // MARK: Helpers
+
+    /// Every slice belongs to one of these, none to anybody else, and each has a stand-by among them.
+    private func settle(_ cluster: LocalCluster, among workers: Set<String>) async throws {
+        struct Slice: Decodable {
+            var owner: String?
+            var standBy: [String]
+        }
+        try await LocalCluster.retrying("the slices settle among \(workers.sorted())") {
+            let slices = try await cluster.operateJSON([Slice].self, "slices")
+            let owners = Set(slices.compactMap(\.owner))
+            guard slices.allSatisfy({ $0.owner != nil && !$0.standBy.isEmpty }), owners == workers else {
+                throw LocalClusterError("owners are \(owners.sorted())")
+            }
+        }
+    }
+
+    private func requireEverywhere(
+        _ ids: Set<String>, _ devices: [Device], _ cluster: LocalCluster, partition: String = Device.partition
+    ) async throws {
+        let fresh = try await Device(cluster, partition: partition)
+        for device in devices + [fresh] {
+            try await device.download()
+            let found = try device.ids()
+            #expect(found == ids, "lost \(ids.subtracting(found).count), too many \(found.subtracting(ids).count)")
+        }
+    }
+}

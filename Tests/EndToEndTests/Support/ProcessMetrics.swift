@@ -1,0 +1,21 @@
+import AsyncHTTPClient
+import LocalCluster
+import NIOCore
+
+extension LocalCluster {
+    /// A counter or gauge of a process, without dimensions, by its Prometheus name; 0 if it was never touched.
+    func metric(_ metric: String, of name: String) async throws -> Double {
+        let line = log(of: name).split(separator: "\n").first { $0.contains("operations endpoint listening") }
+        guard let port = line?.firstMatch(of: /port=([0-9]+)/)?.1 else {
+            throw LocalClusterError("\(name) does not say where its operations endpoint is")
+        }
+        let response = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics"), timeout: .seconds(10))
+        let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
+        let values = text.split(separator: "\n").compactMap { line -> Double? in
+            let parts = line.split(separator: " ")
+            return parts.count == 2 && parts[0] == metric ? Double(parts[1]) : nil
+        }
+        return values.first ?? 0
+    }
+}
