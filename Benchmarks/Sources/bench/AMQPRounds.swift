@@ -103,15 +103,17 @@ struct AMQPRounds {
         guard case .plain(let user, let password) = configuration.credentials, configuration.tls == nil,
             let endpoint = configuration.endpoints.first
         else { throw BenchFailure("the bare library is measured with a password, without TLS") }
-        let queue = queue
-        let seconds: Double = await withCheckedContinuation { continuation in
+        let texts = [endpoint.host, user, password, configuration.virtualHost, queue]
+        let port = Int32(endpoint.port)
+        let seconds = await withCheckedContinuation { (continuation: CheckedContinuation<Double, Never>) in
             DispatchQueue.global().async {
-                let texts = [endpoint.host, user, password, configuration.virtualHost, queue].map { strdup($0) }
+                let copies: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
                 var target = bare_amqp_target_t(
-                    host: texts[0], port: Int32(endpoint.port), user: texts[1], password: texts[2],
-                    virtual_host: texts[3], queue: texts[4])
+                    host: UnsafePointer(copies[0]), port: port, user: UnsafePointer(copies[1]),
+                    password: UnsafePointer(copies[2]), virtual_host: UnsafePointer(copies[3]),
+                    queue: UnsafePointer(copies[4]))
                 let seconds = body(&target)
-                for text in texts { free(text) }
+                for copy in copies { free(copy) }
                 continuation.resume(returning: seconds)
             }
         }
