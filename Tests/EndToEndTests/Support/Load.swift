@@ -12,7 +12,9 @@ final class Load: Sendable {
     private let writing: Task<Void, any Error>
 
     /// Begins at once.
-    init(_ devices: [Device]) {
+    ///
+    /// - Parameter name: what the objects' ids begin with, before the device's number.
+    init(_ devices: [Device], named name: String = "") {
         let written = written
         writing = Task {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -20,7 +22,7 @@ final class Load: Sendable {
                     group.addTask {
                         var index = 0
                         while !written.isOver.withLock({ $0 }) {
-                            let id = "\(number)-\(index)"
+                            let id = "\(name)\(number)-\(index)"
                             try device.create(id)
                             _ = written.ids.withLock { $0.insert(id) }
                             index += 1

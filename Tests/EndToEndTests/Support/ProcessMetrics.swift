@@ -18,4 +18,15 @@ extension LocalCluster {
         }
         return values.first ?? 0
     }
+
+    /// How many deliveries this worker was given that the broker had made before.
+    func redeliveries(to worker: String) async throws -> Double {
+        try await metric("sluice_worker_messages_redelivered_total", of: worker)
+    }
+
+    /// What a worker has logged of taking slices and letting them go.
+    func ownership(of worker: String) -> String {
+        log(of: worker).split(separator: "\n").filter { $0.contains(" slice ") || $0.contains("warning") }
+            .joined(separator: "\n")
+    }
 }

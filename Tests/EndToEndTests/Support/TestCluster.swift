@@ -4,7 +4,8 @@ import TestSupport
 
 /// Runs `body` with a cluster of real processes on the tests' broker, under a prefix and in a folder of its own.
 func withCluster(
-    workers: Int = 2, slices: Int = 4, amqpQuery: String = "", _ body: (LocalCluster) async throws -> Void
+    workers: Int = 2, slices: Int = 4, amqpQuery: String = "", settings: [String: String] = [:],
+    _ body: (LocalCluster) async throws -> Void
 ) async throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +15,8 @@ func withCluster(
         amqpURL: try TestBroker.requireURL() + amqpQuery, folder: folder,
         sluice: root.appending(path: ".build/debug/sluice").path,
         slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8).lowercased())",
-        environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"])
+        environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"]
+            .merging(settings) { $1 })
     do {
         try cluster.startAll(workers: workers)
         try await cluster.waitUntilReady(workers: workers)
