@@ -51,7 +51,7 @@ package struct Simulation: Sendable {
         case .integrate(let who): try integrate(who)
         case .reconnect(let who): withClient(who) { $0.reconnect() }
         case .reload(let who): try reload(who)
-        case .reset(let who): try reset(who)
+        case .reset(let who, let mode): try reset(who, mode)
         case .terminate: try terminate()
         case .hostile(let kind): try refuse(kind)
         case .quiet:
@@ -111,6 +111,9 @@ package struct Simulation: Sendable {
 
     /// Until the server has everything and everybody has what the server has.
     private mutating func exchangeEverything() throws(SimulationFailure) {
+        for who in clients.indices.map({ $0 + 1 }) where clients[who - 1].isCutOff {
+            try reset(who, .recoverOrDiscard)
+        }
         for who in clients.indices.map({ $0 + 1 }) {
             while !clients[who - 1].session.uploads.isEmpty { try arrive(who) }
             clients[who - 1].upload(entries: .max)
@@ -131,16 +134,23 @@ package struct Simulation: Sendable {
         clients[who - 1].reconnect()
     }
 
-    private mutating func reset(_ who: Int) throws(SimulationFailure) {
+    private mutating func reset(_ who: Int, _ mode: SimulatedReset) throws(SimulationFailure) {
         guard who > 0 else { return }
-        let fresh = try server.replayedHistory()
-        clients[who - 1] = clients[who - 1].discarded(
-            ident: server.allocateFile(), state: fresh, serverVersion: server.latest)
+        let state = try server.replayedHistory()
+        let fresh = FreshCopy(ident: server.allocateFile(), state: state, serverVersion: server.latest)
+        let old = clients[who - 1].ident
+        if let client = try clients[who - 1].reset(mode, to: fresh) {
+            clients[who - 1] = client
+        } else {
+            server.files[fresh.ident] = nil
+            clients[who - 1].cutOff()
+        }
+        server.files[old] = nil
     }
 
     private mutating func terminate() throws(SimulationFailure) {
         try server.restartHistory()
-        for who in clients.indices.map({ $0 + 1 }) { try reset(who) }
+        for index in clients.indices { clients[index].cutOff() }
     }
 
     // MARK: Checks

@@ -21,6 +21,8 @@ import Testing
         2 reconnect
         0 reload
         2 reset
+        2 recover
+        1 recover-or-discard
         1 hostile
         terminate
         quiet
@@ -30,7 +32,7 @@ import Testing
     @Test func aScriptReadsBackAsItWasWritten() throws {
         let script = try SimulationScript(parsing: Self.text)
         #expect(script.description == Self.text)
-        #expect(script.steps.count == 17)
+        #expect(script.steps.count == 19)
     }
 
     @Test(arguments: [

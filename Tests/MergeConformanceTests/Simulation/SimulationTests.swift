@@ -2,7 +2,7 @@ import Foundation
 import MergeConformance
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SimulationTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulationTests {
     private static let profiles = SimulationProfile.all.map(\.name)
 
     /// A few seeds of every profile; `conformance simulate` runs as many as one likes.

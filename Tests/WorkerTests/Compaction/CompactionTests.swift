@@ -1,13 +1,13 @@
 import AMQP
 import Changesets
 import Merge
+import MergeConformance
 import Messages
 import RealmState
 import Storage
 import Synchronization
 import Testing
 
-@testable import MergeConformance
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct CompactionTests {

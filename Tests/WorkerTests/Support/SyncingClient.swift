@@ -1,11 +1,11 @@
 import AMQP
 import Changesets
 import Merge
+import MergeConformance
 import Messages
 import RealmState
 import Testing
 
-@testable import MergeConformance
 @testable import Worker
 
 /// A client as the protocol wants it: downloads page by page, integrates with the same merge from its side, edits at any

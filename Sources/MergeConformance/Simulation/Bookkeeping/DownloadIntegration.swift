@@ -1,15 +1,15 @@
-import Changesets
-import Merge
+package import Changesets
+package import Merge
 
 /// What a DOWNLOAD message says about one of its changesets.
-struct DownloadEntry: Hashable, Sendable {
-    var serverVersion: UInt64
+package struct DownloadEntry: Hashable, Sendable {
+    package var serverVersion: UInt64
     /// The newest of our versions that the server had integrated before it.
-    var clientVersion: UInt64
-    var originTimestamp: UInt64
-    var originFileIdent: UInt64
+    package var clientVersion: UInt64
+    package var originTimestamp: UInt64
+    package var originFileIdent: UInt64
 
-    init(serverVersion: UInt64, clientVersion: UInt64, originTimestamp: UInt64, originFileIdent: UInt64) {
+    package init(serverVersion: UInt64, clientVersion: UInt64, originTimestamp: UInt64, originFileIdent: UInt64) {
         self.serverVersion = serverVersion
         self.clientVersion = clientVersion
         self.originTimestamp = originTimestamp
@@ -19,24 +19,24 @@ struct DownloadEntry: Hashable, Sendable {
 
 /// A client's side of integration: checks a download, says what it has to be merged with and what to store afterwards
 /// (spec: merge-rules.md, 13.3; sync-protocol.md, 6.4).
-struct DownloadIntegration: Hashable, Sendable {
+package struct DownloadIntegration: Hashable, Sendable {
     /// How the versions of a message's changesets go.
-    enum Order: Hashable, Sendable {
+    package enum Order: Hashable, Sendable {
         /// Each changeset has a version of its own.
         case strict
         /// Flexible sync: several may share one.
         case weak
     }
 
-    let message: SyncProgress
-    let progress: SyncProgress
-    let entries: [DownloadEntry]
+    package let message: SyncProgress
+    package let progress: SyncProgress
+    package let entries: [DownloadEntry]
 
     /// - Parameters:
     ///   - progress: as stored.
     ///   - newestLocalVersion: of our history.
     /// - Throws: a violation: the message contradicts what went before, and the connection has to be closed.
-    init(
+    package init(
         _ message: SyncProgress, entries: [DownloadEntry], progress: SyncProgress, order: Order,
         ownFileIdent: UInt64, newestLocalVersion: UInt64
     ) throws(ProtocolViolation) {
@@ -76,14 +76,14 @@ struct DownloadIntegration: Hashable, Sendable {
     ///
     /// - Parameter historyBase: the version up to which our history is trimmed. What is gone was empty or not ours, so
     ///   a base before it loses nothing.
-    func windowBase(historyBase: UInt64) -> UInt64? {
+    package func windowBase(historyBase: UInt64) -> UInt64? {
         entries.map { max($0.clientVersion, historyBase) }.min()
     }
 
     /// The engine's input.
     ///
     /// - Parameter changesets: those of the entries, parsed.
-    func incoming(_ changesets: [Changeset], historyBase: UInt64) -> [IncomingChangeset] {
+    package func incoming(_ changesets: [Changeset], historyBase: UInt64) -> [IncomingChangeset] {
         zip(entries, changesets).map { entry, changeset in
             IncomingChangeset(
                 version: entry.serverVersion, lastIntegratedLocalVersion: max(entry.clientVersion, historyBase),
@@ -95,19 +95,19 @@ struct DownloadIntegration: Hashable, Sendable {
     /// What to write, in one transaction with the state.
     ///
     /// - Parameter movesProgress: false for a batch of a bootstrap that others follow: it does not move the progress.
-    func finish(_ result: TransformResult, movesProgress: Bool = true) -> DownloadOutcome {
+    package func finish(_ result: TransformResult, movesProgress: Bool = true) -> DownloadOutcome {
         DownloadOutcome(
             apply: result.incoming, reciprocals: result.modifiedLocal,
             progress: movesProgress ? progress.advanced(by: message) : progress, remote: entries.last)
     }
 }
 
-struct DownloadOutcome: Equatable, Sendable {
+package struct DownloadOutcome: Equatable, Sendable {
     /// To be applied to the state in this order, with recording off.
-    var apply: [Changeset]
+    package var apply: [Changeset]
     /// Of our own entries, to be stored, empty ones too.
-    var reciprocals: [TransformResult.Reciprocal]
-    var progress: SyncProgress
+    package var reciprocals: [TransformResult.Reciprocal]
+    package var progress: SyncProgress
     /// What the one history entry for all of them remembers; it has no changeset. Nil if there were none.
-    var remote: DownloadEntry?
+    package var remote: DownloadEntry?
 }

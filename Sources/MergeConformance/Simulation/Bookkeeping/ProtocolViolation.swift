@@ -1,21 +1,21 @@
 /// A message that contradicts what went before it in the life of the client file. The session ends with this error.
-struct ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertible {
     /// Error codes of the sync protocol (spec: sync-protocol.md, 6.3 and 6.4).
-    enum Code: Int, Hashable, Sendable {
+    package enum Code: Int, Hashable, Sendable {
         case badServerVersion = 209
         case badClientVersion = 210
         case badOriginFileIdent = 216
         case badProgress = 233
     }
 
-    var code: Code
+    package var code: Code
     /// What was expected and what came.
-    var message: String
+    package var message: String
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    var description: String { "\(message) (\(code.rawValue))" }
+    package var description: String { "\(message) (\(code.rawValue))" }
 }

@@ -1,18 +1,18 @@
 /// Where a client stands against the server: what a client stores, and what every DOWNLOAD message begins with
 /// (spec: merge-rules.md, 13.1; sync-protocol.md, 6.2).
-struct SyncProgress: Hashable, Sendable {
+package struct SyncProgress: Hashable, Sendable {
     /// The client has everything up to this server version.
-    var downloadServerVersion: UInt64
+    package var downloadServerVersion: UInt64
     /// The newest of our versions that the server had integrated at or before that one.
-    var downloadClientVersion: UInt64
-    var latestServerVersion: UInt64
-    var latestServerVersionSalt: UInt64
+    package var downloadClientVersion: UInt64
+    package var latestServerVersion: UInt64
+    package var latestServerVersionSalt: UInt64
     /// The newest of our versions that the server has integrated: the acknowledgement of uploads.
-    var uploadClientVersion: UInt64
+    package var uploadClientVersion: UInt64
     /// The server version that we had integrated there. In a message 0 means "as before".
-    var uploadServerVersion: UInt64
+    package var uploadServerVersion: UInt64
 
-    init(
+    package init(
         downloadServerVersion: UInt64 = 0, downloadClientVersion: UInt64 = 0, latestServerVersion: UInt64 = 0,
         latestServerVersionSalt: UInt64 = 0, uploadClientVersion: UInt64 = 0, uploadServerVersion: UInt64 = 0
     ) {
@@ -25,14 +25,14 @@ struct SyncProgress: Hashable, Sendable {
     }
 
     /// This progress followed by what a message says.
-    func advanced(by message: SyncProgress) -> SyncProgress {
+    package func advanced(by message: SyncProgress) -> SyncProgress {
         var progress = message
         if message.uploadServerVersion == 0 { progress.uploadServerVersion = uploadServerVersion }
         return progress
     }
 
     /// - Throws: a violation if `message` cannot follow this progress.
-    func check(_ message: SyncProgress, newestLocalVersion: UInt64) throws(ProtocolViolation) {
+    package func check(_ message: SyncProgress, newestLocalVersion: UInt64) throws(ProtocolViolation) {
         func expect(_ holds: Bool, _ what: String) throws(ProtocolViolation) {
             if !holds { throw ProtocolViolation(.badProgress, "expected \(what)") }
         }

@@ -136,7 +136,7 @@ extension SimulationStep {
         case .integrate: .integrate(who)
         case .reconnect: .reconnect(who)
         case .reload: .reload(who)
-        case .reset: .reset(who)
+        case .reset(_, let mode): .reset(who, mode)
         case .terminate, .hostile, .quiet: self
         }
     }

@@ -1,7 +1,7 @@
 import Changesets
 import Merge
 
-/// A mistake put into the merge on purpose, to prove that the simulation notices it.
+/// A mistake put into the merge or into a recovery on purpose, to prove that the simulation notices it.
 package enum EngineFault: String, CaseIterable, Sendable {
     /// The server does not store what becomes of its own entries.
     case forgetsReciprocals = "forgets-reciprocals"
@@ -13,6 +13,10 @@ package enum EngineFault: String, CaseIterable, Sendable {
     case appliesUntransformed = "applies-untransformed"
     /// The server leaves out the first entry that a client has not seen.
     case skipsAnEntry = "skips-an-entry"
+    /// A recovery leaves out the last instruction of each changeset.
+    case losesRecoveredChanges = "loses-recovered-changes"
+    /// What was recovered is not kept for the next upload.
+    case forgetsRecoveredHistory = "forgets-recovered-history"
 
     func before(
         _ local: [LocalChangeset], _ incoming: [IncomingChangeset], on side: SimulatedEngine.Side
@@ -27,6 +31,11 @@ package enum EngineFault: String, CaseIterable, Sendable {
         default: break
         }
         return (local, incoming)
+    }
+
+    func beforeReplay(_ changeset: Changeset) -> Changeset {
+        guard self == .losesRecoveredChanges else { return changeset }
+        return Changeset(strings: changeset.strings, instructions: changeset.instructions.dropLast())
     }
 
     func after(

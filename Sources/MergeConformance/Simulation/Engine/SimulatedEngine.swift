@@ -7,7 +7,7 @@ package struct SimulatedEngine: Sendable {
     package let rules: SimulationRules
     private let engine: MergeEngine
     private let laws: MergeLaws?
-    private let fault: EngineFault?
+    let fault: EngineFault?
 
     /// - Parameter checksLaws: whether every merge is done in all the ways that have to give the same result.
     package init(_ rules: SimulationRules, checksLaws: Bool = true, fault: EngineFault? = nil) {

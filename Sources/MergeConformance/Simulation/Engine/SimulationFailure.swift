@@ -1,4 +1,4 @@
-/// A broken promise, by its name in merge-rules.md section 17.1.
+/// A broken promise: P2 to P12 by their names in merge-rules.md section 17.1, R1 and R2 of client resets.
 package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
     case quiescentConvergence = "P2"
     case indexedEqualsExhaustive = "P3"
@@ -11,6 +11,8 @@ package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible 
     case encodingIsFixed = "P10"
     case badClientsHarmNobody = "P11"
     case uploadOrderDoesNotMatter = "P12"
+    case recoveriesKeepChanges = "R1"
+    case resetsTakeTheServersState = "R2"
 
     package var description: String {
         let meaning =
@@ -26,6 +28,8 @@ package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible 
             case .encodingIsFixed: "what is encoded reads back the same"
             case .badClientsHarmNobody: "a bad upload leaves no trace"
             case .uploadOrderDoesNotMatter: "the order of uploads does not matter"
+            case .recoveriesKeepChanges: "a recovery keeps what its rules say"
+            case .resetsTakeTheServersState: "a reset leaves the server's state and what was recovered"
             }
         return "\(rawValue): \(meaning)"
     }

@@ -51,8 +51,9 @@ package struct SimulationGenerator {
         var steps: [SimulationStep] = []
         if let clock = clockStep(who, simulation) { steps.append(clock) }
         let size = random.pick([(5, 1), (3, 2), (2, 4)]) ?? 1
+        if simulation.clients[who - 1].isCutOff, random.oneIn(4) { return steps + [.reset(who, resetMode())] }
         let kind = random.pick([
-            (300, 0), (130, 1), (130, 2), (110, 3), (110, 4), (20, 5), (15, 6), (15, 7), (8, 8), (20, 9), (2, 10),
+            (300, 0), (130, 1), (130, 2), (110, 3), (110, 4), (20, 5), (15, 6), (15, 7), (12, 8), (20, 9), (5, 10),
             (4, 11), (15, 12),
         ])
         switch kind {
@@ -64,13 +65,17 @@ package struct SimulationGenerator {
         case 5: steps.append(.reconnect(who))
         case 6: steps.append(.again(who))
         case 7: steps.append(.reload(random.below(simulation.clients.count + 1)))
-        case 8: steps.append(.reset(who))
+        case 8: steps.append(.reset(who, resetMode()))
         case 9: steps.append(.write(0, edits.edits(size, on: simulation.server.state, &random)))
         case 10: steps.append(.terminate)
         case 11: steps.append(.hostile(random.below(3)))
         default: steps.append(.quiet)
         }
         return steps
+    }
+
+    private mutating func resetMode() -> SimulatedReset {
+        random.pick([(1, .discard), (2, .recover), (1, .recoverOrDiscard)]) ?? .recover
     }
 
     /// Clocks mostly go on, sometimes back, and one time in four they agree with another's.

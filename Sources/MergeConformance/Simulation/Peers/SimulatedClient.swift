@@ -17,6 +17,8 @@ package struct SimulatedClient: Sendable {
     }
 
     let ident: UInt64
+    /// Whether only a reset leads back to the server.
+    private(set) var isCutOff = false
     package internal(set) var state: RealmState
     var version: UInt64 = 1
     var entries: [Entry] = []
@@ -58,6 +60,7 @@ package struct SimulatedClient: Sendable {
 
     /// Sends what comes next, of at most so many history entries; nothing if there is nothing to say.
     mutating func upload(entries limit: Int) {
+        guard !isCutOff else { return }
         let next = entries.drop { $0.version <= session.uploadCursor.clientVersion }.prefix(limit)
         let scanned = next.map { entry in
             ClientHistoryEntry(
@@ -147,23 +150,10 @@ package struct SimulatedClient: Sendable {
     /// What was on its way is lost; what was stored is where both sides go on.
     mutating func reconnect() { session = SimulatedSession(progress) }
 
-    /// The realm after a client reset in discard mode: the server's state under a new file identifier, and nothing of
-    /// its own.
-    func discarded(ident: UInt64, state: RealmState, serverVersion: UInt64) -> SimulatedClient {
-        var client = SimulatedClient(ident: ident, engine: engine, clock: clock)
-        client.state = state
-        client.lastStamp = lastStamp
-        client.version = version + 1
-        client.historyBase = version
-        client.progress.downloadServerVersion = serverVersion
-        client.progress.latestServerVersion = serverVersion
-        client.progress.uploadServerVersion = serverVersion
-        client.session = SimulatedSession(client.progress)
-        client.entries = [
-            Entry(
-                version: client.version, isLocal: true, timestamp: 0, serverVersion: serverVersion, changeset: [],
-                reciprocal: nil)
-        ]
-        return client
+    /// The server knows this file no more; what is made from now on waits for a reset.
+    mutating func cutOff() {
+        isCutOff = true
+        lastUpload = nil
+        reconnect()
     }
 }

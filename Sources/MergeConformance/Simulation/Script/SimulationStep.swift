@@ -19,9 +19,9 @@ package enum SimulationStep: Hashable, Sendable, CustomStringConvertible {
     case reconnect(Int)
     /// The process ends and goes on from what it has stored.
     case reload(Int)
-    /// The client loses what it has not uploaded and starts from the server's state.
-    case reset(Int)
-    /// Sync is terminated: the server begins a new history, and every client is reset.
+    /// The client starts from the server's state as a new file, with or without what it has not uploaded.
+    case reset(Int, SimulatedReset)
+    /// Sync is terminated: the server begins a new history. Every client has to be reset, and is at the next quiet point.
     case terminate
     /// Somebody uploads what cannot be applied.
     case hostile(Int)
@@ -39,7 +39,7 @@ package enum SimulationStep: Hashable, Sendable, CustomStringConvertible {
         case .integrate(let who): "\(who) integrate"
         case .reconnect(let who): "\(who) reconnect"
         case .reload(let who): "\(who) reload"
-        case .reset(let who): "\(who) reset"
+        case .reset(let who, let mode): "\(who) \(mode.rawValue)"
         case .hostile(let kind): "\(kind) hostile"
         case .terminate: "terminate"
         case .quiet: "quiet"
@@ -76,9 +76,12 @@ package enum SimulationStep: Hashable, Sendable, CustomStringConvertible {
         case "integrate": self = .integrate(who)
         case "reconnect": self = .reconnect(who)
         case "reload": self = .reload(who)
-        case "reset": self = .reset(who)
         case "hostile": self = .hostile(who)
-        default: throw ScriptError("expected a step, found '\(line)'")
+        case let word:
+            guard let mode = SimulatedReset(rawValue: word) else {
+                throw ScriptError("expected a step, found '\(line)'")
+            }
+            self = .reset(who, mode)
         }
     }
 
@@ -90,7 +93,7 @@ package enum SimulationStep: Hashable, Sendable, CustomStringConvertible {
     var client: Int? {
         switch self {
         case .clock(let who, _), .write(let who, _), .upload(let who, _), .arrive(let who), .again(let who),
-            .download(let who, _), .integrate(let who), .reconnect(let who), .reload(let who), .reset(let who):
+            .download(let who, _), .integrate(let who), .reconnect(let who), .reload(let who), .reset(let who, _):
             who == 0 ? nil : who
         case .terminate, .hostile, .quiet: nil
         }

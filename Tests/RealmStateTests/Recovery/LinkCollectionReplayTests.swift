@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// The F lines of client-reset.md section 21 for sets and dictionaries of links: they begin as 1 2 3, with 4, 5 and 7 to
 /// spare. In a dictionary the key of each entry is its target's number; 0 stands for null.

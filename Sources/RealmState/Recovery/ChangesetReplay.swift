@@ -1,16 +1,15 @@
-internal import Changesets
-internal import RealmState
+package import Changesets
 
 /// Replays unsynced changes onto the server's state (client-reset.md sections 11 and 12). Pure.
-struct ChangesetReplay {
+package struct ChangesetReplay {
     /// The fresh copy, with what has been replayed so far.
-    private(set) var fresh: RealmState
-    private(set) var statistics = ReplayStatistics()
+    package private(set) var fresh: RealmState
+    package private(set) var statistics = ReplayStatistics()
     /// The local state with all unsynced changes in it.
     private let local: RealmState
     private var trackers = ListTrackers()
 
-    init(onto fresh: RealmState, local: RealmState) {
+    package init(onto fresh: RealmState, local: RealmState) {
         self.fresh = fresh
         self.local = local
     }
@@ -18,7 +17,7 @@ struct ChangesetReplay {
     /// Replays one changeset.
     /// - Returns: what it has become, zero bytes if nothing of it is left.
     /// - Throws: `ReplayFailure`; the replay is of no use then.
-    mutating func replay(_ changeset: Changeset) throws -> [UInt8] {
+    package mutating func replay(_ changeset: Changeset) throws -> [UInt8] {
         // Out of self while it is changed: a second owner would make every change a copy.
         var state = RealmState()
         swap(&state, &fresh)

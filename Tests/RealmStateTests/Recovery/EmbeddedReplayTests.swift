@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// The G lines of client-reset.md section 21: embedded objects, single, in lists and in dictionaries, on two levels.
 struct EmbeddedReplayTests {

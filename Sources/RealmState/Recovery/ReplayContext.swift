@@ -1,5 +1,4 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 /// The rules of client-reset.md section 11, for the instructions of one changeset.
 struct ReplayContext {

@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// client-reset.md sections 11, 13 and 17.
 struct ReplayRuleTests {

@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// The F lines of client-reset.md section 21 for lists of links: they begin as 1 2 3, with 4 and 5 to spare.
 struct LinkListReplayTests {

@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// The E lines of client-reset.md section 21 for sets and dictionaries of values: they begin with 0.
 struct ValueCollectionReplayTests {

@@ -1,21 +1,26 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 /// Why a reset cannot take over the fresh copy's schema.
-struct TransferFailure: Error, Sendable, CustomStringConvertible {
-    var description: String
+package struct TransferFailure: Error, Sendable, CustomStringConvertible {
+    package var description: String
 }
 
 /// Makes a local state hold what the fresh copy holds, changing only what differs (client-reset.md section 13).
-enum StateTransfer {
-    struct Statistics: Equatable, Sendable {
-        var inserted = 0
-        var updated = 0
-        var deleted = 0
+package enum StateTransfer {
+    package struct Statistics: Equatable, Sendable {
+        package var inserted = 0
+        package var updated = 0
+        package var deleted = 0
+
+        package init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0) {
+            self.inserted = inserted
+            self.updated = updated
+            self.deleted = deleted
+        }
     }
 
     /// - Throws: `TransferFailure` for a breaking difference of the schemas; the local state is as before then.
-    static func transfer(from fresh: RealmState, to local: inout RealmState) throws -> Statistics {
+    package static func transfer(from fresh: RealmState, to local: inout RealmState) throws -> Statistics {
         try checkSchema(local: local.schema, fresh: fresh.schema)
         try addSchema(of: fresh.schema, to: &local)
         let translation = ValueTranslation(source: fresh.schema, target: local.schema)

@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// One realm on both sides of a reset: a common beginning, unsynced changes here, other changes there.
 struct ReplayBench {

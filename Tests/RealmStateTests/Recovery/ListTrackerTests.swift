@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 struct ListTrackerTests {
     @Test func insertionsAreClampedToTheOtherSidesSize() {

@@ -1,5 +1,4 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 /// Between the column numbers of two schemas with the same classes: embedded objects are stored by number.
 struct ValueTranslation {

@@ -1,5 +1,4 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 /// Where a path of a replayed instruction leads on the fresh copy.
 struct ReplayPlace {

@@ -1,5 +1,4 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 /// The trackers of all lists that a replay has touched, by object, since what happens to an object concerns only its own.
 struct ListTrackers {

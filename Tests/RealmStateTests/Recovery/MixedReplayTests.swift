@@ -1,8 +1,7 @@
 import Changesets
-import RealmState
 import Testing
 
-@testable import DeviceSync
+@testable import RealmState
 
 /// The H lines of client-reset.md section 21: collections nested in mixed values.
 struct MixedReplayTests {

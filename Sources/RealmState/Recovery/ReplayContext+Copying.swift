@@ -1,5 +1,4 @@
-internal import Changesets
-internal import RealmState
+import Changesets
 
 extension ReplayContext {
     /// Overwrites every list that could not be followed with what the client had at the end, once.
