@@ -33,11 +33,13 @@ import Testing
             "SLUICE_ADMIN_TOKEN_FILE": "/tmp/token", "SLUICE_COORDINATOR_TICK_SECONDS": "0.5",
             "SLUICE_LOG_LEVEL": "debug", "SLUICE_LOG_FORMAT": "JSON", "SLUICE_OPERATIONS_PORT": "0",
             "SLUICE_GATEWAY_PUBLIC_URL": "https://sync.example.org", "SLUICE_AMQP_URL": "amqps://u:p@mq/v",
+            "SLUICE_WORKER_COMPACTION_VERSIONS": "50", "SLUICE_WORKER_COMPACTION_BYTES": "0",
         ])
         #expect(settings.adminTokenFile == "/tmp/token")
         #expect(settings.tickInterval == .milliseconds(500))
         #expect(settings.logLevel == .debug && settings.logFormat == .json)
         #expect(settings.operationsPort == 0)
+        #expect(settings.compactionVersions == 50 && settings.compactionBytes == 0)
         #expect(settings.gatewayPublicURL == "https://sync.example.org")
         #expect(settings.amqpURL.revealed == "amqps://u:p@mq/v")
     }
@@ -45,6 +47,7 @@ import Testing
     @Test(arguments: [
         ("SLUICE_GATEWAY_PORT", "70000"), ("SLUICE_SLICES", "none"), ("SLUICE_LOG_LEVEL", "loud"),
         ("SLUICE_COORDINATOR_TICK_SECONDS", "-1"), ("SLUICE_AMQP_PREFIX", ""), ("SLUICE_SHUTDOWN_SECONDS", "nan"),
+        ("SLUICE_WORKER_COMPACTION_VERSIONS", "1"),
     ])
     func aBadValueIsRefusedNamingTheSetting(name: String, value: String) async throws {
         let error = await #expect(throws: OperationsError.self) {

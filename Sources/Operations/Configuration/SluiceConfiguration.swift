@@ -46,6 +46,9 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var heartbeatInterval: Duration = .seconds(2)
     /// `worker.lease_seconds`.
     package var leaseDuration: Duration = .seconds(15)
+    /// `worker.compaction_versions`, `worker.compaction_bytes`: a realm's history is compacted once it has grown by both.
+    package var compactionVersions = 1_000
+    package var compactionBytes = 256 << 10
     /// `coordinator.tick_seconds`.
     package var tickInterval: Duration = .seconds(5)
     /// `shutdown.seconds`: how long a process may take to stop in an orderly way.
@@ -74,6 +77,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("admin.token_file", adminTokenFile ?? ""), ("worker.prefetch", "\(workerPrefetch)"),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),
+            ("worker.compaction_versions", "\(compactionVersions)"),
+            ("worker.compaction_bytes", "\(compactionBytes)"),
             ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
             ("log.format", logFormat.rawValue),
         ]

@@ -90,11 +90,14 @@ struct RoleRunner {
         control: any ControlStore, slices: SliceCount, storeURL: String
     ) async throws -> WorkerService {
         let configuration = settings.configuration
+        var limits = WorkerLimits()
+        limits.compaction.minVersions = UInt64(configuration.compactionVersions)
+        limits.compaction.minBytes = UInt64(configuration.compactionBytes)
         return WorkerService(
             configuration: WorkerConfiguration(
                 id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
                 prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
-                leaseDuration: configuration.leaseDuration),
+                leaseDuration: configuration.leaseDuration, limits: limits),
             apps: control, stores: try SliceStores.open(url: storeURL), readiness: readiness, logger: logger)
     }
 

@@ -31,7 +31,11 @@ final class BurningCluster: Sendable {
         clock = FakeClock.installed
         cluster = LocalCluster(
             amqpURL: amqpURL, folder: folder, sluice: sluice, slices: 8, prefix: "fire",
-            environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "1"])
+            environment: [
+                "SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "1",
+                // Runs are short: histories are compacted in each of them all the same.
+                "SLUICE_WORKER_COMPACTION_VERSIONS": "150", "SLUICE_WORKER_COMPACTION_BYTES": "4096",
+            ])
         ports = Dictionary(uniqueKeysWithValues: self.gateways.map { ($0, FreePort.next()) })
         let brokerPort = URLComponents(string: amqpURL)?.port ?? 5672
         lines = Dictionary(
