@@ -36,6 +36,7 @@ import Testing
             #expect(try await harness.send(request).all.count == 1)
             harness.time.advance(1_000)
             request.context.sentAt += 1_000
+            request.context.session.number = 2
             #expect(try await harness.send(request).all.count == 1)
         }
     }
@@ -44,9 +45,9 @@ import Testing
         let harness = try await OwnerHarness.make()
         try await harness.send(harness.bindRequest(session: 1))
         var answers = 0
-        for _ in 0..<10 {
+        for session in 2..<12 {
             harness.time.advance(10_000)
-            var request = harness.bindRequest(session: 1)
+            var request = harness.bindRequest(session: UInt64(session))
             request.context.sentAt -= 3_600_000
             answers += try await harness.send(request).all.count
         }
@@ -119,11 +120,13 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let latest = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self).latest
+        var session: UInt64 = 10
         func code(
             _ file: ClientFile, user: String = "u", _ download: DownloadCursor = DownloadCursor(),
             _ latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
         ) async throws -> Int {
-            try await harness.identify(file, session: 5, user: user, download: download, latest: latest)
+            session += 1
+            return try await harness.rejoin(file, session: session, user: user, download: download, latest: latest)
                 .one(RefusedAnswer.self).code
         }
         #expect(try await code(ClientFile(ident: 99, salt: 1)) == 208)
@@ -147,7 +150,7 @@ import Testing
     func impossibleCursorsAreRefused(_ download: DownloadCursor, _ latest: UInt64, _ code: Int) async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
-        let refusal = try await harness.identify(
+        let refusal = try await harness.rejoin(
             file, session: 2, download: download, latest: SaltedVersion(version: latest, salt: 0)
         ).one(RefusedAnswer.self)
         #expect(refusal.code == code)
@@ -173,8 +176,37 @@ import Testing
         #expect(refusal.code == 201)
         #expect(refusal.tryAgain)
 
+        // Not delivered again, but of a session that was never bound here: published by somebody else a second time, or
+        // bound at another owner.
+        #expect(try await harness.identify(a, session: 3).one(RefusedAnswer.self).code == 201)
         // Whoever asks for the first time must reset indeed.
-        #expect(try await harness.identify(a, session: 3).one(RefusedAnswer.self).code == 209)
+        #expect(try await harness.rejoin(a, session: 4).one(RefusedAnswer.self).code == 209)
+    }
+
+    @Test func whatASessionHasSaidBeforeIsNotHeardTwice() async throws {
+        let harness = try await OwnerHarness.make()
+        let a = try await harness.join(session: 1)
+        let b = try await harness.join(session: 2)
+        try await harness.send(harness.upload(b, session: 2, [Changes.schema()]))
+        try await harness.send(harness.upload(a, base: 1, [Changes.create(1)]))
+        for _ in 0..<2 {
+            // No second client file, and no reset for a cursor that was right when it was told.
+            #expect(try await harness.send(harness.bindRequest(session: 1)).all.isEmpty)
+            #expect(try await harness.identify(a, session: 1).all.isEmpty)
+            _ = try await harness.unbind(a, session: 1)
+        }
+        #expect(try await harness.record().nextIdent == b.ident + 1)
+        let cursor = DownloadCursor(serverVersion: 2, clientVersion: 1)
+        let latest = try await harness.record().latest
+        _ = try await harness.rejoin(a, session: 3, download: cursor, latest: latest).one(IdentifiedAnswer.self)
+    }
+
+    @Test func aGatewaysNextLifeMayCountFromTheSameNumber() async throws {
+        let harness = try await OwnerHarness.make()
+        let a = try await harness.join(session: 1, connection: "c1")
+        let bind = harness.bindRequest(session: 1, connection: "c2", needsIdent: false)
+        _ = try await harness.send(bind).one(BoundAnswer.self)
+        _ = try await harness.identify(a, session: 1).one(IdentifiedAnswer.self)
     }
 
     @Test func aPausedAppMakesClientsWait() async throws {

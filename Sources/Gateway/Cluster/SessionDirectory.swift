@@ -22,7 +22,8 @@ final class SessionDirectory: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byRealm: [RealmName: Set<UInt64>] = [:]
         var byApp: [String: Set<UInt64>] = [:]
-        var nextNumber: UInt64 = 1
+        /// From anywhere: owners remember the sessions of this gateway's last life. Exact in any JSON number.
+        var nextNumber = UInt64.random(in: 1...(1 << 48))
     }
 
     private let state = Mutex(State())

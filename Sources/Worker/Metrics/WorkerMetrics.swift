@@ -6,6 +6,7 @@ package struct WorkerMetrics: Sendable {
     private let batchSize = Recorder(label: "sluice.worker.batch.messages")
     private let batchDuration = Timer(label: "sluice.worker.batch.duration_seconds", preferredDisplayUnit: .seconds)
     private let expired = Counter(label: "sluice.worker.requests.expired")
+    private let repeated = Counter(label: "sluice.worker.requests.repeated")
     private let slicesOwned = Gauge(label: "sluice.worker.slices.owned")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
@@ -21,6 +22,8 @@ package struct WorkerMetrics: Sendable {
     }
 
     func requestExpired() { expired.increment() }
+    /// Of a session that has done so already, or has ended.
+    func requestRepeated() { repeated.increment() }
     func owns(_ count: Int) { slicesOwned.record(count) }
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }

@@ -5,13 +5,6 @@ import Storage
 
 /// What an owner holds of one realm between batches. Confined to its slice's actor.
 final class RealmContext {
-    /// A session that was bound here, as far as memory goes back: evidence for inferring resets, nothing else.
-    struct Session {
-        var connection: String
-        var boundAt: UInt64
-        var clientFile: UInt64?
-    }
-
     var record: RealmRecord
     var isDirty = false
     /// It is among those that the next commit deals with.
@@ -25,12 +18,11 @@ final class RealmContext {
     /// The version that the batch in hand found, and the client files whose uploads it dealt with.
     var batchStart: UInt64
     var acknowledged: [UInt64] = []
+    var sessions = SessionBook()
 
     private(set) var clientFiles: [UInt64: ClientFileEntry] = [:]
-    private(set) var sessions: [SessionReference: Session] = [:]
     private var dirtyIdents: Set<UInt64> = []
     private var uses: UInt64 = 0
-    private static let maxSessions = 4_000
 
     init(record: RealmRecord, schema: Schema, limits: WorkerLimits) {
         let latest = record.latest.version
@@ -87,16 +79,6 @@ final class RealmContext {
         clientFiles[record.ident] = entry
         dirtyIdents.insert(record.ident)
     }
-
-    // MARK: Sessions
-
-    func opened(_ session: SessionReference, _ info: Session) {
-        if sessions.count >= Self.maxSessions { sessions.removeAll() }
-        sessions[session] = info
-    }
-
-    func identified(_ session: SessionReference, as ident: UInt64) { sessions[session]?.clientFile = ident }
-    func closed(_ session: SessionReference) -> Session? { sessions.removeValue(forKey: session) }
 
     // MARK: Committing
 

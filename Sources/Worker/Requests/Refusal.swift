@@ -85,7 +85,7 @@ extension SliceOwner {
     ) async throws {
         let campaign = try await requireReset(context, file, reason: message)
         try await observe(
-            .refused(connection: context.sessions[session]?.connection ?? file.connection), of: file.ident,
+            .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
             campaign: campaign, in: context)
         try refuse(
             context.name, session,

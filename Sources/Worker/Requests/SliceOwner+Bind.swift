@@ -13,6 +13,7 @@ extension SliceOwner {
             return try refuse(name, session, refusal, to: address)
         }
         let context = try await realm(name, of: app)
+        guard !context.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
         if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: context) {
             metrics.paced(app: app.id)
             return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
@@ -32,8 +33,7 @@ extension SliceOwner {
             touch(context)
             file = allocated
         }
-        context.opened(
-            session, RealmContext.Session(connection: request.connection, boundAt: now, clientFile: file?.ident))
+        context.sessions.bound(session, on: request.connection, at: now)
         try await observeBind(request, clientFile: file?.ident, in: context)
         try reply(
             BoundAnswer(generation: context.record.generation, slice: slice, clientFile: file), to: address)
@@ -46,12 +46,13 @@ extension SliceOwner {
         if realms[notice.realm] != nil { isKnown = true } else { isKnown = try await store.realm(notice.realm) != nil }
         guard isKnown else { return }
         let context = try await realm(notice.realm, of: app)
+        if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
         if let ident = notice.clientFile, try await clientFile(ident, in: context) != nil {
             let now = stamp
             context.update(ident) { $0.lastSeen = now }
             touch(context)
         }
         try await observeUnbind(notice, in: context)
-        _ = context.closed(notice.session)
+        context.sessions.ended(notice.session)
     }
 }

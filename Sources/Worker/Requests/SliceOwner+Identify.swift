@@ -17,6 +17,12 @@ extension SliceOwner {
         }
         let context = try await realm(name, of: app)
         let ident = request.clientFile.ident
+        let standing = context.sessions.standing(of: session)
+        switch standing {
+        case .ended: return metrics.requestRepeated()
+        case .open(let known) where known.clientFile == ident: return metrics.requestRepeated()
+        case .open, .unknown: break
+        }
         guard let file = try await clientFile(ident, in: context) else {
             let refusal = Refusal.reset(
                 code: 208, "client file \(ident) does not exist here", app: app, clientFile: ident, campaign: nil)
@@ -37,13 +43,12 @@ extension SliceOwner {
         if let (code, reason) = try await objection(to: request, file, context) {
             // Told by its cursors alone, a request that comes a second time looks like a client that has lost its memory:
             // it has gone on since. A reset would be for nothing; the client asks again if it still wants to know.
-            if file.state == .live, file.generation == context.record.generation {
-                if context.sessions[session]?.clientFile == ident { return }
-                if address.isRedelivered {
-                    return try refuse(
-                        name, session, .retry("the request of client file \(ident) was delivered again: \(reason)"),
-                        to: address)
-                }
+            if file.state == .live, file.generation == context.record.generation,
+                Self.isUncertain(standing, address)
+            {
+                return try refuse(
+                    name, session, .retry("the request of client file \(ident) may be an old one: \(reason)"),
+                    to: address)
             }
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, to: address)
@@ -52,20 +57,26 @@ extension SliceOwner {
             _ = try await begin(file, at: request.download.serverVersion, in: context)
         }
         let now = stamp
-        let connection = context.sessions[session]?.connection
+        let connection = context.sessions.connection(of: session)
         context.update(ident) {
             $0.lastSeen = now
             $0.seenServerVersion = max($0.seenServerVersion, request.download.serverVersion)
             if let connection { $0.connection = connection }
         }
         touch(context)
-        context.identified(session, as: ident)
+        context.sessions.identified(session, as: ident)
         try await observeIdentify(request, in: context)
         try reply(
             IdentifiedAnswer(
                 generation: context.record.generation, upload: file.upload,
                 lockedServerVersion: file.lockedServerVersion, latest: context.record.latest),
             to: address)
+    }
+
+    /// Whether a request may have been overtaken by what its client has done since.
+    static func isUncertain(_ standing: SessionBook.Standing, _ address: ReplyAddress) -> Bool {
+        if case .open = standing { return address.isRedelivered }
+        return true
     }
 
     /// Why the client file must reset; nil if it may go on.

@@ -10,6 +10,12 @@ extension SliceOwner {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
         let context = try await realm(name, of: app)
+        let standing = context.sessions.standing(of: session)
+        switch standing {
+        case .ended: return metrics.requestRepeated()
+        case .open(let known) where request.after.serverVersion < known.askedAfter: return metrics.requestRepeated()
+        case .open, .unknown: break
+        }
         guard var file = try await clientFile(request.clientFile, in: context) else {
             let refusal = Refusal.reset(
                 code: 208, "client file \(request.clientFile) does not exist here", app: app,
@@ -33,10 +39,17 @@ extension SliceOwner {
                 app: app, file: file, to: address)
         }
         guard try await isKept(after: after, for: file, in: context) else {
+            if Self.isUncertain(standing, address) {
+                return try refuse(
+                    name, session,
+                    .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
+                    to: address)
+            }
             return try await refuseForReset(
                 context, session, code: 222, "the history after server version \(after) is compacted", app: app,
                 file: file, to: address)
         }
+        context.sessions.asked(session, after: after)
         // Also where there is nothing yet: what comes next goes by its notices, not by a page.
         file = try await begin(file, at: after, in: context)
         let answer = try await answer(to: request, file, context)

@@ -182,9 +182,26 @@ import Testing
         batch.clientFiles = [file]
         try await harness.store.commit(batch, epoch: harness.owner.epoch)
         let second = try await OwnerHarness.make(limits: OwnerHarness.eager, on: harness.store)
-        let refused = try await second.page(file.file, session: 2).one(RefusedAnswer.self)
+        // Nobody can tell how old the request is of a session that this owner has not seen bound.
+        let uncertain = try await second.page(file.file, session: 2).one(RefusedAnswer.self)
+        #expect(uncertain.code == 201 && uncertain.tryAgain)
+        _ = try await second.send(second.bindRequest(session: 3, needsIdent: false)).one(BoundAnswer.self)
+        let refused = try await second.page(file.file, session: 3).one(RefusedAnswer.self)
         #expect(refused.code == 222 && refused.action == "ClientReset")
         #expect(author.cursor == 60)
+    }
+
+    @Test func aPageThatWasAskedForBeforeIsNotGivenAgain() async throws {
+        let (harness, _) = try await prepared()
+        try await harness.tick()
+        try await harness.tick()
+        let file = try await harness.join(session: 2)
+        _ = try await harness.page(file, session: 2).one(PageAnswer.self)
+        let latest = try await harness.record().latest.version
+        let cursor = DownloadCursor(serverVersion: latest, clientVersion: 0)
+        _ = try await harness.page(file, session: 2, after: cursor).one(PageAnswer.self)
+        // The session has gone on since.
+        #expect(try await harness.page(file, session: 2).all.isEmpty)
     }
 
     @Test func aNewGenerationDropsTheBasesOfTheOld() async throws {

@@ -97,6 +97,15 @@ final class OwnerHarness: Sendable {
                 context: context(session), user: user, clientFile: file, download: download, latest: latest))
     }
 
+    /// A further session of a client file: bound, then identified.
+    func rejoin(
+        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+    ) async throws -> Published {
+        _ = try await send(bindRequest(session: session, user: user, needsIdent: false)).one(BoundAnswer.self)
+        return try await identify(file, session: session, user: user, download: download, latest: latest)
+    }
+
     func upload(
         _ file: ClientFile, session: UInt64 = 1, follows: UInt64 = 0, base: UInt64 = 0, generation: UInt64 = 1,
         first: UInt64? = nil, timestamp: UInt64 = 1_000, _ changesets: [[UInt8]]

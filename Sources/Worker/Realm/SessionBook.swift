@@ -1,0 +1,59 @@
+import DequeModule
+import Messages
+
+/// The sessions of one realm that were bound at this owner, and those of them that have ended, as far as memory goes back.
+///
+/// A request may come twice: delivered again, or published again by somebody who lost a confirm. What it says of its
+/// client was true when it was sent; taken for news, it would look like a client that has lost its memory.
+struct SessionBook {
+    struct Session {
+        var connection: String
+        var boundAt: UInt64
+        /// Once it has said which client file it is.
+        var clientFile: UInt64?
+        /// The newest version that it asked a page after.
+        var askedAfter: UInt64 = 0
+    }
+
+    enum Standing {
+        /// Bound at another owner, or forgotten, or never there.
+        case unknown
+        case open(Session)
+        case ended
+    }
+
+    private static let maxOpen = 4_000
+    private static let maxEnded = 1_000
+    private var open: [SessionReference: Session] = [:]
+    /// With their connections.
+    private var ended: [SessionReference: String] = [:]
+    private var endedInOrder: Deque<SessionReference> = []
+
+    func standing(of session: SessionReference) -> Standing {
+        if let info = open[session] { return .open(info) }
+        return ended[session] == nil ? .unknown : .ended
+    }
+
+    /// Whether this very session was bound here before. A gateway's next life may count from the same number.
+    func wasBound(_ session: SessionReference, on connection: String) -> Bool {
+        (open[session]?.connection ?? ended[session]) == connection
+    }
+
+    func connection(of session: SessionReference) -> String? { open[session]?.connection }
+
+    mutating func bound(_ session: SessionReference, on connection: String, at now: UInt64) {
+        if open.count >= Self.maxOpen { open.removeAll() }
+        ended[session] = nil
+        open[session] = Session(connection: connection, boundAt: now)
+    }
+
+    mutating func identified(_ session: SessionReference, as ident: UInt64) { open[session]?.clientFile = ident }
+
+    mutating func asked(_ session: SessionReference, after version: UInt64) { open[session]?.askedAfter = version }
+
+    mutating func ended(_ session: SessionReference) {
+        guard let info = open.removeValue(forKey: session) else { return }
+        if ended.updateValue(info.connection, forKey: session) == nil { endedInOrder.append(session) }
+        while endedInOrder.count > Self.maxEnded, let oldest = endedInOrder.popFirst() { ended[oldest] = nil }
+    }
+}
