@@ -53,20 +53,27 @@ struct MergeSession {
                 followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
                 comparesRawErasures: !matrix.compatibility.comparesErasedValuesByContent)
         }
-        let window = window(after: base)
+        try mergeAll(in: window(after: base))
+        // What it took to find the conflicts makes room for the results.
+        index = nil
+        var merged = OperationList()
+        swap(&merged, &incoming)
+        return merged
+    }
+
+    private mutating func mergeAll(in window: Range<Int>) throws(MergeError) {
         let settled = try mergeWholeLists(in: window)
         if let positions = positionsOfShortRun(in: window) {
             for position in positions where settled?.contains(Int(position)) != true {
                 try mergeAll(local: Int(position))
             }
-            return incoming
+            return
         }
         filter.add(incoming)
         defer { filter.remove(incoming) }
         for position in window where settled?.contains(position) != true {
             if index == nil || filter.mayMeet(local.operations[position]) { try mergeAll(local: position) }
         }
-        return incoming
     }
 
     /// The positions of the local operations after a version, those put in by rules excepted.
