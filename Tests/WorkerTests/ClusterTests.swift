@@ -1,4 +1,5 @@
 import AMQP
+import Foundation
 import Messages
 import Storage
 import TestSupport
@@ -106,6 +107,48 @@ import Testing
             #expect(changes.map(\.reason) == [.released])
             try await other.stop()
         }
+    }
+
+    @Test func aLeaseFromAClockThatIsAheadIsWaitedForOnce() async throws {
+        try await Cluster.with { cluster in
+            // Somebody who lives, as its queue says, but serves nothing.
+            let alive = cluster.topology.workerAlive("ahead")
+            try await cluster.channel.declareQueue(AMQPQueueDeclaration(name: alive, durable: false, exclusive: true))
+            let store = try await cluster.stores.store(for: cluster.slice)
+            let future = UInt64(Date().timeIntervalSince1970 * 1_000) + 6 * 3_600_000
+            _ = try await store.claim(by: "ahead", now: future, leaseUntil: future + 1_000, gone: nil)
+            let worker = try cluster.startWorker("a", lease: .seconds(1))
+            _ = try await cluster.join(session: 1)
+            #expect(try await store.ownershipHistory(limit: 1).map(\.reason) == [.leaseExpired])
+            try await worker.stop()
+        }
+    }
+
+    /// Somebody else may be active by then, and is not to wait for a lease.
+    @Test(.needsBrokerControl) func aWorkerWhoseConnectionWasLostLetsGoOfItsSlices() async throws {
+        try await Cluster.with { cluster in
+            let id = "\(cluster.topology.prefix).cut"
+            let worker = try cluster.startWorker(id, lease: .seconds(600))
+            let (file, _) = try await cluster.join(session: 1)
+            let before = try await cluster.ownership()
+            try await Self.cutConsuming(of: id)
+            let store = try await cluster.stores.store(for: cluster.slice)
+            while try await store.ownership()?.isReleased != true { try await Task.sleep(for: .milliseconds(20)) }
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
+            let after = try await cluster.ownership()
+            #expect(after.epoch > before.epoch)
+            try await worker.stop()
+        }
+    }
+
+    /// Closes the connection that a worker consumes over, from the broker's side.
+    private static func cutConsuming(of worker: String) async throws {
+        let list = try await TestBroker.control("list_connections", "pid", "client_properties", "--silent")
+        let pids = list.split(separator: "\n").filter { $0.contains("\(worker) consume") }
+            .compactMap { $0.split(separator: "\t").first.map(String.init) }
+        try #require(pids.count == 1)
+        try await TestBroker.control("close_connection", pids[0], "cut by a test")
     }
 
     @Test func slicesMoveToWorkersThatJoin() async throws {

@@ -3,13 +3,13 @@ import Messages
 
 extension SQLiteSliceStore {
     package func claim(
-        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?
+        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
     ) async throws(StoreError) -> SliceClaim {
         try await write { db in
             let current = try Self.ownership(db)
             let reason: OwnershipChange.Reason
             if let current {
-                guard let allowed = current.takeover(by: worker, now: now, gone: gone) else {
+                guard let allowed = current.takeover(by: worker, now: now, gone: gone, overdue: overdue) else {
                     return .heldBy(owner: current.owner, until: current.leaseUntil)
                 }
                 reason = allowed

@@ -25,13 +25,18 @@ package struct SliceOwnership: Sendable, Equatable {
 
     /// Why `worker` may take the slice from this owner at `now`; nil if it may not.
     ///
-    /// - Parameter gone: an owner that is known not to live any more. It is named, so that a proof about one owner cannot
-    ///   take the slice from its successor.
-    package func takeover(by worker: String, now: UInt64, gone: String?) -> OwnershipChange.Reason? {
+    /// - Parameters:
+    ///   - gone: an owner that is known not to live any more. It is named, so that a proof about one owner cannot take the
+    ///     slice from its successor.
+    ///   - overdue: a lease's end that has stood unchanged for longer than a lease, by a clock that nobody can move. The
+    ///     owner's own clock may be hours ahead.
+    package func takeover(
+        by worker: String, now: UInt64, gone: String? = nil, overdue: UInt64? = nil
+    ) -> OwnershipChange.Reason? {
         if isReleased { return .released }
         if owner == worker { return .reclaimed }
         if owner == gone { return .ownerGone }
-        if leaseUntil <= now { return .leaseExpired }
+        if leaseUntil <= now || leaseUntil == overdue { return .leaseExpired }
         return nil
     }
 }

@@ -7,9 +7,9 @@ package protocol SliceStore: Sendable {
 
     // MARK: Ownership
 
-    /// Takes the slice if it is free, released, its lease has run out, or its owner is `gone`.
+    /// Takes the slice if it is free, released, its lease has run out or is `overdue`, or its owner is `gone`.
     func claim(
-        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?
+        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
     ) async throws(StoreError) -> SliceClaim
     /// - Throws: `fenced`.
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError)
@@ -131,4 +131,12 @@ package protocol SliceStore: Sendable {
     /// - Returns: the bytes given back.
     /// - Throws: `fenced`.
     func reclaim(maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Int
+}
+
+extension SliceStore {
+    package func claim(
+        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?
+    ) async throws(StoreError) -> SliceClaim {
+        try await claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone, overdue: nil)
+    }
 }

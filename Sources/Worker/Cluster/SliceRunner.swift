@@ -28,6 +28,7 @@ actor SliceRunner {
     private var consumer: AMQPConsumer?
     private var owner: SliceOwner?
     private var generation = 0
+    /// By the uptime.
     private var renewedAt: UInt64 = 0
     private var wakeUp: CheckedContinuation<Void, Never>?
     private(set) var lastError: String?
@@ -203,27 +204,30 @@ actor SliceRunner {
     /// The owner, with a lease that is fresh enough; takes the slice if it is not owned yet.
     private func owned() async throws -> SliceOwner {
         let lease = with.configuration.leaseDuration.milliseconds
-        let now = with.clock.now()
         guard let owner else { return try await acquire(lease: lease) }
-        if now >= renewedAt &+ lease / 3 {
-            try await store.renew(epoch: owner.epoch, leaseUntil: now &+ lease)
-            renewedAt = now
+        let uptime = with.clock.uptime()
+        if uptime >= renewedAt &+ lease / 3 {
+            try await store.renew(epoch: owner.epoch, leaseUntil: with.clock.now() &+ lease)
+            renewedAt = uptime
         }
         return owner
     }
 
     private func acquire(lease: UInt64) async throws -> SliceOwner {
         var gone: String?
+        var seen: (until: UInt64, at: UInt64)?
         while true {
             guard !isLeaving, !Task.isCancelled else {
                 throw WorkerError(.stopping, "slice \(slice) is not taken any more")
             }
             let now = with.clock.now()
+            let uptime = with.clock.uptime()
+            let overdue = seen.flatMap { uptime >= $0.at &+ lease ? $0.until : nil }
             let claim = try await store.claim(
-                by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone)
+                by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone, overdue: overdue)
             switch claim {
             case .owned(let epoch):
-                renewedAt = now
+                renewedAt = uptime
                 let taken = SliceOwner(
                     store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
                     slices: with.configuration.slices, limits: with.configuration.limits, clock: with.clock,
@@ -234,6 +238,7 @@ actor SliceRunner {
                 return taken
             case .heldBy(let holder, let until):
                 logger.debug("slice is held", metadata: ["owner": "\(holder)", "until": "\(until)"])
+                if seen?.until != until { seen = (until, uptime) }
                 gone = await isGone(holder) ? holder : nil
                 if gone == nil { try await Task.sleep(for: .milliseconds(250)) }
             }
@@ -252,6 +257,13 @@ actor SliceRunner {
         } catch {
             return error.code == .notFound
         }
+    }
+
+    /// Lets the slice go if it was served over a connection that is lost: somebody else may be active by now, and would
+    /// have to wait for the lease. Whoever turns out to be active takes it again.
+    func connected(_ generation: Int) async {
+        guard owner != nil, generation != self.generation, inHand == 0 else { return }
+        await release()
     }
 
     /// Forgets the slice if somebody else has it by now.

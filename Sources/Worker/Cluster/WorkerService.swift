@@ -164,6 +164,7 @@ package final class WorkerService: Service {
                     ($0.role(in: runner.slice, at: now), $0.canHandOver(runner.slice, at: now))
                 }
                 await runner.checkOwnership()
+                if case .connected(let generation) = supervision.consuming.state { await runner.connected(generation) }
                 await runner.want(role != .none, handOver: role == .second && canHandOver)
             }
             var total = 0

@@ -32,6 +32,19 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
+    func aLeaseThatStandsStillIsOverWhateverItsOwnersClockSaid(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            _ = try await store.claim(by: "a", now: 9_000, leaseUntil: 9_100, gone: nil)
+            let held = SliceClaim.heldBy(owner: "a", until: 9_100)
+            #expect(try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_099) == held)
+            #expect(
+                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_100) == .owned(Epoch(2))
+            )
+            #expect(try await store.ownershipHistory(limit: 1).map(\.reason) == [.leaseExpired])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
     func aHundredChangesOfOwnerAreKept(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             for now in 1...UInt64(130) {

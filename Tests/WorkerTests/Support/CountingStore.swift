@@ -59,9 +59,10 @@ final class CountingStore: SliceStore {
         try await store.reclaim(maxBytes: maxBytes, epoch: epoch)
     }
 
-    func claim(by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?) async throws(StoreError) -> SliceClaim
-    {
-        try await store.claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone)
+    func claim(
+        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
+    ) async throws(StoreError) -> SliceClaim {
+        try await store.claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone, overdue: overdue)
     }
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
         try await store.renew(epoch: epoch, leaseUntil: leaseUntil)
