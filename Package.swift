@@ -101,8 +101,9 @@ let package = Package(
         module(
             "Gateway",
             [
-                "AMQP", "SyncProtocol", "Messages", "Storage", "Operations", collections, logging, metrics, lifecycle,
-                hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", collections, logging,
+                metrics,
+                lifecycle, hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -114,7 +115,7 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "AMQP", "Messages", "Storage", "Operations", logging, metrics, lifecycle, hummingbird,
+                "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics, lifecycle, hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
@@ -158,7 +159,7 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
-        tests("Storage", ["Changesets", "RealmState", "Messages"]),
+        tests("Storage", ["Changesets", "RealmState", "Messages", grdb]),
         tests("Operations", [metrics]),
         tests("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
         tests(
@@ -167,7 +168,8 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "AMQP", "SyncProtocol", "Messages", "Storage", "Operations", logging, lifecycle, httpClient,
+                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", logging, lifecycle,
+                httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
         tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
@@ -180,8 +182,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AMQP", "DeviceSync", "LocalCluster", "Changesets", "SyncProtocol", "TestSupport", logging, httpClient,
-                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
+                "AMQP", "DeviceSync", "LocalCluster", "Changesets", "RealmState", "SyncProtocol", "TestSupport",
+                logging,
+                httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
             swiftSettings: swiftSettings),
     ]

@@ -54,6 +54,27 @@ import Testing
         }
     }
 
+    @Test func whoMayComeIsSaidWhenAnAppIsCreatedAndNeverAgain() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                let created = try await coordinator.request(
+                    "POST", "apps", #"{"id":"own","compatibility":"convergent"}"#)
+                #expect(created.status == 201 && created["compatibility"] == "convergent")
+                let standard = try await coordinator.request("POST", "apps", #"{"id":"any"}"#)
+                #expect(standard["compatibility"] == "stockClients")
+                #expect(try await coordinator.request("GET", "apps")["apps.1.compatibility"] == "convergent")
+                #expect(try await coordinator.request("GET", "apps/own")["compatibility"] == "convergent")
+                let refused = try await coordinator.request(
+                    "PATCH", "apps/own", #"{"compatibility":"stockClients","maxOfflineDays":3}"#)
+                #expect(refused.status == 409 && refused["error"] == "fixed_at_creation")
+                #expect(refused["message"]?.contains("create another app with compatibility stockClients") == true)
+                #expect(try await coordinator.request("GET", "apps/own")["maxOfflineDays"] == "30")
+                let same = try await coordinator.request("PATCH", "apps/own", #"{"compatibility":"convergent"}"#)
+                #expect(same.status == 200 && same["compatibility"] == "convergent")
+            }
+        }
+    }
+
     @Test func whatIsWrongIsNamed() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
@@ -63,6 +84,7 @@ import Testing
                     ("POST", "apps", "[]", "JSON object"), ("POST", "apps", "{", "not JSON"),
                     ("POST", "apps", #"{"id":"a","maxOfflineDays":0}"#, "maxOfflineDays: expected 1 to 3650"),
                     ("POST", "apps", #"{"id":"a","syncMode":"odd"}"#, "syncMode"),
+                    ("POST", "apps", #"{"id":"a","compatibility":"odd"}"#, "compatibility"),
                     ("PATCH", "apps/tasks", #"{"clientRecovry":true}"#, "\"clientRecovry\" is not known"),
                     ("PATCH", "apps/tasks", #"{"clientRecovery":"yes"}"#, "clientRecovery: expected Bool"),
                     ("POST", "apps/tasks/sync/terminate", #"{"campaign":"a b"}"#, "campaign:"),

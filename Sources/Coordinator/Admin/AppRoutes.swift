@@ -1,3 +1,4 @@
+import Changesets
 import Hummingbird
 import Storage
 
@@ -25,8 +26,15 @@ struct AppRoutes: Sendable {
         }
         group.patch("apps/:app") { request, context in
             let id = try context.parameters.require("app")
-            let settings = try await AdminRequest.body(AppSettings.self, of: request, keys: AppSettings.keys)
+            let settings = try await AdminRequest.body(
+                AppSettings.self, of: request, keys: AppSettings.keys.union(["compatibility"]))
             try settings.validate()
+            if let wanted = settings.compatibility, let app = try await store.app(id), app.compatibility != wanted {
+                throw AdminError.conflict(
+                    "fixed_at_creation",
+                    "app \(id) was created with compatibility \(app.compatibility.rawValue), by which the copies that its "
+                        + "clients hold are built; create another app with compatibility \(wanted.rawValue)")
+            }
             let app = try await store.updateApp(id) { settings.apply(to: &$0) }
             await notices.send(id)
             return try AdminResponse.json(app)
@@ -34,12 +42,14 @@ struct AppRoutes: Sendable {
     }
 }
 
-/// The settings that may be changed at any time.
+/// The settings that may be changed at any time, and the one that is fixed at the creation.
 struct AppSettings: Decodable, Sendable {
     static let keys: Set<String> = [
         "developmentMode", "clientRecovery", "maxOfflineDays", "anonymousLogin", "emailPasswordLogin",
     ]
 
+    /// Of a change: what the app is expected to have.
+    var compatibility: PeerCompatibility?
     var developmentMode: Bool?
     var clientRecovery: Bool?
     var maxOfflineDays: Int?
@@ -62,7 +72,7 @@ struct AppSettings: Decodable, Sendable {
 }
 
 struct NewApp: Decodable, Sendable {
-    static let keys = AppSettings.keys.union(["id", "syncMode"])
+    static let keys = AppSettings.keys.union(["id", "syncMode", "compatibility"])
 
     var id: String
     var syncMode: AppRecord.SyncMode?
@@ -86,7 +96,9 @@ struct NewApp: Decodable, Sendable {
             throw .invalid("id: expected 1 to 64 lower-case letters, digits, - and _")
         }
         try settings.validate()
-        var app = AppRecord(id: id, syncMode: syncMode ?? .partition, createdAt: now)
+        var app = AppRecord(
+            id: id, syncMode: syncMode ?? .partition, compatibility: settings.compatibility ?? .stockClients,
+            createdAt: now)
         settings.apply(to: &app)
         return app
     }

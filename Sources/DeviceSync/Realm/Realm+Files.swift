@@ -94,6 +94,7 @@ enum RealmCopy {
                 throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")
             }
             // The server is asked for a new identity; what was downloaded counts.
+            sync.compatibility = old.rules
             sync.progress = old.progress
             sync.progress.download.clientVersion = 0
             sync.progress.upload = .init()

@@ -120,6 +120,7 @@ struct ResetMerge {
         let latest = source.progress.latest
         var sync = core.sync
         sync.ident = ident
+        sync.compatibility = source.compatibility
         sync.progress.latest = latest
         sync.progress.download = DownloadCursor(serverVersion: latest.version, clientVersion: 0)
         sync.progress.upload = UploadCursor(clientVersion: 0, serverVersion: latest.version)

@@ -14,7 +14,10 @@ final class RealmCore: Sendable {
 
     private struct Current {
         var snapshot: RealmSnapshot
-        var sync: SyncFileState
+        /// Its rules are the state's.
+        var sync: SyncFileState {
+            didSet { snapshot.state.compatibility = sync.rules }
+        }
         var lastTimestamp: UInt64
         var invalidated = false
     }

@@ -89,7 +89,12 @@ final class RealmFile: Sendable {
         do {
             return try database.read { database in
                 let schema = try Self.meta("schema", database).map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
-                var state = RealmState(schema: schema, indexingIncomingLinks: true)
+                let sync =
+                    try Self.meta("sync", database).map {
+                        try JSONDecoder().decode(SyncFileState.self, from: $0)
+                    } ?? SyncFileState()
+                var state = RealmState(
+                    schema: schema, compatibility: sync.rules, indexingIncomingLinks: true)
                 let rows = try Row.fetchCursor(database, sql: "SELECT class, key, value FROM objects")
                 while let row = try rows.next() {
                     let number: UInt32 = row[0]
@@ -99,12 +104,9 @@ final class RealmFile: Sendable {
                     state.load(ObjectAddress(table.name, key), object)
                 }
                 let version = try Self.meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
-                let sync = try Self.meta("sync", database).map {
-                    try JSONDecoder().decode(SyncFileState.self, from: $0)
-                }
                 let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
                 return Contents(
-                    state: state, version: version ?? 1, sync: sync ?? SyncFileState(),
+                    state: state, version: version ?? 1, sync: sync,
                     lastTimestamp: UInt64(clamping: timestamp ?? 0))
             }
         } catch let error as DatabaseError {

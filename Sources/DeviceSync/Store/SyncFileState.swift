@@ -1,3 +1,4 @@
+internal import Changesets
 internal import SyncProtocol
 
 /// What a synced realm's file knows of its server.
@@ -7,6 +8,13 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// The partition's path; a file belongs to one partition.
     var partition: String?
     var userID: String?
+    /// The app's, once the server has said it.
+    var compatibility: PeerCompatibility?
+
+    /// By which rules this copy records and applies. Before the server has said it, nothing but this copy's own writes
+    /// is applied; the convergent recorder's are right under either. Files that synced before the setting existed are
+    /// of apps for stock clients.
+    var rules: PeerCompatibility { compatibility ?? (ident == nil ? .convergent : .stockClients) }
 }
 
 /// The record of a client reset that the server has not yet acknowledged (client-reset.md section 7).

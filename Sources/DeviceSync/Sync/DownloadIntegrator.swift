@@ -18,13 +18,16 @@ struct DownloadIntegrator {
 
     init(core: RealmCore) { self.core = core }
 
+    /// - Parameter compatibility: by which rules the app's copies are made; kept with this one from now on.
     /// - Returns: the new progress and the local version it made.
-    mutating func integrate(_ download: Download) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
+    mutating func integrate(
+        _ download: Download, _ compatibility: PeerCompatibility
+    ) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
         let changesets = try parse(download)
         core.lock.lock()
         defer { core.lock.unlock() }
         do {
-            return try integrate(download, changesets)
+            return try integrate(download, changesets, compatibility)
         } catch {
             // Whatever came of it, the file is right.
             window = LocalWindow()
@@ -33,7 +36,7 @@ struct DownloadIntegrator {
     }
 
     private mutating func integrate(
-        _ download: Download, _ changesets: [Changeset]
+        _ download: Download, _ changesets: [Changeset], _ compatibility: PeerCompatibility
     ) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
         let snapshot = core.snapshot
         var sync = core.sync
@@ -42,7 +45,9 @@ struct DownloadIntegrator {
         }
         let merged = try merge(download, changesets, own: ident.ident.rawValue, upTo: snapshot.version)
 
+        sync.compatibility = compatibility
         var state = snapshot.state
+        state.compatibility = compatibility
         var commit = RealmFile.Commit(version: snapshot.version + 1)
         if !merged.incoming.isEmpty {
             do {

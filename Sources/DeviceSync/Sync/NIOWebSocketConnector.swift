@@ -85,8 +85,10 @@ struct NIOWebSocketConnector: WebSocketConnecting {
                     try channel.pipeline.syncOperations.addHandler(RefusalHandler(sink: sink))
                 }
             })
-        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-            configuration: .init(upgradeConfiguration: configuration))
+        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
+        // A server's first message may come in one packet with its answer to the upgrade.
+        pipeline.leftOverBytesStrategy = .forwardBytes
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
     }
 
     private static func isAddress(_ host: String) -> Bool {

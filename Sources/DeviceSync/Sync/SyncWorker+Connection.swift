@@ -1,3 +1,4 @@
+internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -61,11 +62,15 @@ extension SyncWorker {
         let request = WebSocketRequest(
             url: known.location.syncURL(appID: app.id), accessToken: token,
             protocols: SubprotocolNegotiation.offer(mode: .partition),
-            headers: app.syncManager.customRequestHeaders ?? [:], connectTimeoutMS: timeouts.connectTimeout)
+            headers: (app.syncManager.customRequestHeaders ?? [:])
+                .merging([LogMessage.compatibilityHeader: Self.knownRules]) { $1 },
+            connectTimeoutMS: timeouts.connectTimeout)
         channel = connector.connect(request) { [weak self] event in
             self?.perform { $0.handle(event, of: number) }
         }
     }
+
+    private static let knownRules = PeerCompatibility.allCases.map(\.rawValue).joined(separator: ", ")
 
     private func handle(_ event: WebSocketEvent, of number: UInt64) {
         guard number == connectionNumber, !isAbandoned else { return }
@@ -91,6 +96,7 @@ extension SyncWorker {
         checker = ClientConnectionChecker(mode: .partition, version: version)
         encoder = MessageEncoder(mode: .partition, version: version)
         parser = ServerMessageParser(mode: .partition, version: version)
+        compatibility = nil
         connection = .connected
         routeIsVerified = true
         let fast =

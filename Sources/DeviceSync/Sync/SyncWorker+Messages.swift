@@ -1,3 +1,4 @@
+internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -98,6 +99,8 @@ extension SyncWorker {
         switch message {
         case .pong: pongReceived()
         case .logMessage(let message):
+            // Sent before anything that is applied by it; what this client does not know is refused at BIND.
+            if let name = message.compatibility { compatibility = PeerCompatibility(rawValue: name) }
             logger.debug(
                 "server", metadata: ["text": "\(message.text ?? "")", "co_id": "\(message.connectionID ?? "")"])
         case .jsonError(let session, let code, let body) where session.isConnection:
@@ -121,10 +124,13 @@ extension SyncWorker {
             guard let core else { return }
             core.lock.lock()
             defer { core.lock.unlock() }
-            var sync = core.sync
-            sync.ident = file
             do {
+                var sync = core.sync
+                sync.compatibility = try rules(for: core)
+                sync.ident = file
                 try core.setSync(sync)
+            } catch let error as IntegrationError {
+                integrationFailed(ident, error)
             } catch {
                 integrationFailed(
                     ident, IntegrationError(code: .otherSessionError, message: "cannot keep the identity"))
@@ -153,11 +159,25 @@ extension SyncWorker {
         }
     }
 
+    /// By which rules a copy records and applies from now on.
+    ///
+    /// A server that does not say so makes its copies as stock clients do. One that forgot, as in a cluster whose gateways
+    /// are of an older version, must not be followed: the copies would come apart for good.
+    private func rules(for core: RealmCore) throws(IntegrationError) -> PeerCompatibility {
+        if let compatibility { return compatibility }
+        guard core.sync.compatibility != .convergent else {
+            throw IntegrationError(
+                code: .otherSessionError,
+                message: "the app's copies are made by the convergent rules, and this server does not say that its are")
+        }
+        return .stockClients
+    }
+
     private func integrate(_ download: Download, _ core: RealmCore, _ ident: SessionIdent) {
         do {
             // Out of the slot while it works: it keeps what it has parsed, and must not have to copy it.
             var integrator = slots[ident]?.integrator.take() ?? DownloadIntegrator(core: core)
-            let (progress, version) = try integrator.integrate(download)
+            let (progress, version) = try integrator.integrate(download, try rules(for: core))
             slots[ident]?.integrator = integrator
             slots[ident]?.machine.integrated(progress, newestVersion: ClientVersion(version))
         } catch let error as IntegrationError {

@@ -1,3 +1,4 @@
+internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
@@ -52,6 +53,8 @@ actor SyncWorker {
     var channel: (any WebSocketChannel)?
     /// Counts connections, so that what an old one still says is told apart.
     var connectionNumber: UInt64 = 0
+    /// By which rules the app's copies are made; nil until the server says it, which only Sluice does.
+    var compatibility: PeerCompatibility?
     var backoff = Backoff<RetryReason>()
     var random = SystemRandomNumberGenerator()
     var routeIsVerified = false

@@ -1,3 +1,4 @@
+import Changesets
 import Logging
 import Messages
 import NIOCore
@@ -106,6 +107,19 @@ extension ClientConnection {
                 bind,
                 SyncProtocolError(.otherSessionError, session: bind.session, action: .applicationBug, "cannot find app")
             )
+        }
+        guard app.compatibility == upgrade.compatibility ?? .stockClients else {
+            environment.metrics.refusedIncompatible(app: app.id)
+            logger.notice(
+                "a client does not know the rules that the app's copies are made by",
+                metadata: ["compatibility": "\(app.compatibility.rawValue)", "user_agent": "\(upgrade.userAgent)"])
+            return refuse(
+                bind,
+                SyncProtocolError(
+                    .otherSessionError, session: bind.session, action: .applicationBug,
+                    "app \(app.id) is \(app.compatibility.rawValue): only clients that say they know its rules may sync, so "
+                        + "that all copies stay equal; use a Sluice SDK that does, or an app created with compatibility "
+                        + "stockClients"))
         }
         switch (app.syncMode, partition) {
         case (.partition, let partition?): start(bind, partition, app)

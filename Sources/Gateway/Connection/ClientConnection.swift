@@ -1,3 +1,4 @@
+import Changesets
 import Logging
 import Messages
 import NIOCore
@@ -50,7 +51,11 @@ actor ClientConnection {
         if let refusal = upgrade.refusal {
             close(refusal.code, refusal.reason)
         } else {
-            send(.logMessage(LogMessage(connectionID: upgrade.connectionID)))
+            // Before anything that a client could apply: it goes by this.
+            send(
+                .logMessage(
+                    LogMessage(
+                        connectionID: upgrade.connectionID, compatibility: upgrade.compatibility?.rawValue)))
         }
         do {
             try await socket.executeThenClose { inbound, outbound in

@@ -41,6 +41,11 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.errors", dimensions: [("code", String(code))]).increment()
     }
 
+    /// A client that does not know the app's rules wanted to sync.
+    func refusedIncompatible(app: String) {
+        Counter(label: "sluice.gateway.binds.incompatible", dimensions: [("app", app)]).increment()
+    }
+
     func upgrade(_ outcome: String) {
         Counter(label: "sluice.gateway.upgrades", dimensions: [("outcome", outcome)]).increment()
     }

@@ -93,6 +93,7 @@ package final class GatewayService: Service {
                 decide: { head, address in
                     await gate.decide(
                         uri: head.uri, subprotocols: head.headers["Sec-WebSocket-Protocol"],
+                        compatibilities: head.headers[LogMessage.compatibilityHeader],
                         userAgent: head.headers.first(name: "User-Agent"), address: address)
                 },
                 origin: { [self] in origin.withLock { $0 } },
@@ -136,6 +137,7 @@ package final class GatewayService: Service {
         router.get("\(RouterPath("\(AccountRoutes.root)/app/:app/realm-sync"))") { request, context -> Response in
             let decision = await gate.decide(
                 uri: request.head.path ?? "", subprotocols: request.headers[values: .secWebSocketProtocol],
+                compatibilities: [],
                 userAgent: request.headers[.userAgent], address: context.address)
             guard case .refuse(let error) = decision else {
                 throw APIError.badRequest("expected a WebSocket handshake")

@@ -1,3 +1,4 @@
+import Changesets
 import HTTPTypes
 import SyncProtocol
 
@@ -15,6 +16,8 @@ struct SyncUpgrade: Sendable {
     var subprotocol: String
     var userAgent: String
     var address: String
+    /// The app's rules for making copies, if the client says that it knows them.
+    var compatibility: PeerCompatibility?
     var claims: TokenClaims?
     /// Close at once: browsers and platform sockets hide HTTP statuses from the client.
     var refusal: (code: UInt16, reason: String)?

@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import HTTPTypes
 import Logging
@@ -14,9 +15,13 @@ struct UpgradeGate: Sendable {
     let metrics: GatewayMetrics
     let logger: Logger
 
-    /// - Parameter uri: path and query; the query holds a token and goes no further than here.
-    func decide(uri: String, subprotocols: [String], userAgent: String?, address: String) async -> UpgradeDecision {
-        let decision = await decision(uri, subprotocols, userAgent, address)
+    /// - Parameters:
+    ///   - uri: path and query; the query holds a token and goes no further than here.
+    ///   - compatibilities: what the client says of the rules that it knows.
+    func decide(
+        uri: String, subprotocols: [String], compatibilities: [String], userAgent: String?, address: String
+    ) async -> UpgradeDecision {
+        let decision = await decision(uri, subprotocols, Self.known(compatibilities), userAgent, address)
         switch decision {
         case .accept(let upgrade):
             metrics.upgrade(upgrade.refusal.map { "\($0.code)" } ?? "accepted")
@@ -36,14 +41,17 @@ struct UpgradeGate: Sendable {
     }
 
     private func decision(
-        _ uri: String, _ subprotocols: [String], _ userAgent: String?, _ address: String
+        _ uri: String, _ subprotocols: [String], _ compatibilities: Set<PeerCompatibility>, _ userAgent: String?,
+        _ address: String
     ) async -> UpgradeDecision {
-        guard let app = Self.app(in: uri) else { return .refuse(.notFound) }
+        guard let id = Self.app(in: uri) else { return .refuse(.notFound) }
         guard !isStopping() else { return .refuse(.storeUnavailable) }
+        let app: AppRecord
         let authorization: AccountService.SyncAuthorization
         do {
-            guard try await apps.app(app) != nil else { return .refuse(.unknownApp) }
-            authorization = try await accounts.authorizeSync(token: Self.token(in: uri), app: app)
+            guard let found = try await apps.app(id) else { return .refuse(.unknownApp) }
+            app = found
+            authorization = try await accounts.authorizeSync(token: Self.token(in: uri), app: id)
         } catch {
             // Anything but 5xx would cost the client its login or a fatal error.
             logger.warning("a connection could not be judged", metadata: ["error": "\(type(of: error))"])
@@ -61,9 +69,10 @@ struct UpgradeGate: Sendable {
             }
         }
         var upgrade = SyncUpgrade(
-            connectionID: ObjectID.make(at: clock.unixMilliseconds()), app: app, mode: negotiated.mode,
+            connectionID: ObjectID.make(at: clock.unixMilliseconds()), app: id, mode: negotiated.mode,
             version: negotiated.version, clientVersion: negotiated.highestOffered, subprotocol: negotiated.token,
             userAgent: String((userAgent ?? "").prefix(256)), address: address)
+        upgrade.compatibility = compatibilities.contains(app.compatibility) ? app.compatibility : nil
         switch authorization {
         case .allowed(let claims):
             guard isLinkUp() else { return .refuse(.storeUnavailable) }
@@ -81,6 +90,12 @@ struct UpgradeGate: Sendable {
             return nil
         }
         return String(parts[4]).removingPercentEncoding
+    }
+
+    /// The rules named in the values of a header; others are of a newer client.
+    private static func known(_ values: [String]) -> Set<PeerCompatibility> {
+        let names = values.lazy.flatMap { $0.split(separator: ",") }
+        return Set(names.compactMap { PeerCompatibility(rawValue: $0.trimmingCharacters(in: .whitespaces)) })
     }
 
     private static func token(in uri: String) -> String {

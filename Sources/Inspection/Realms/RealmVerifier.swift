@@ -73,16 +73,20 @@ package struct RealmVerifier {
         }
     }
 
+    private func scratch(_ historyBytes: UInt64) async throws -> ScratchRealm {
+        try await ScratchRealm(historyBytes: historyBytes, compatibility: record.compatibility)
+    }
+
     /// Reads the whole history once: checks its books, and applies it to nothing, and what follows the newest base to that
     /// base: what a client gets that begins now.
     private mutating func replay(_ progress: Progress) async throws -> RealmVerdict.Replay {
         let isWhole = record.historyBase == 0
-        let whole = isWhole ? try await ScratchRealm(historyBytes: record.historyBytes) : nil
+        let whole = isWhole ? try await scratch(record.historyBytes) : nil
         var begun: ScratchRealm?
         var isBroken = false
         if let newest {
             let bytes = newest.bytes &+ (record.historyBytes &- min(record.historyBytes, newest.historyBytes))
-            let scratch = try await ScratchRealm(historyBytes: bytes)
+            let scratch = try await scratch(bytes)
             begun = scratch
             isBroken = try await !apply(newest, to: scratch)
         } else if !isWhole {

@@ -12,15 +12,18 @@ final class ScratchRealm {
     private static let maxChanges = 5_000
     static let maxBytesInMemory: UInt64 = 64 << 20
 
-    private(set) var state = RealmState(schema: Schema(), residency: .partial)
+    private(set) var state: RealmState
     private let store: any SliceStore
     private let epoch: Epoch
     private let folder: String?
     private let id = RealmID(1)
     private var pendingChanges = 0
 
-    /// - Parameter historyBytes: how much is going to be applied.
-    init(historyBytes: UInt64) async throws {
+    /// - Parameters:
+    ///   - historyBytes: how much is going to be applied.
+    ///   - compatibility: the realm's.
+    init(historyBytes: UInt64, compatibility: PeerCompatibility) async throws {
+        state = RealmState(schema: Schema(), residency: .partial, compatibility: compatibility)
         var url = "sqlite::memory:"
         var folder: String?
         if historyBytes > Self.maxBytesInMemory {

@@ -1,3 +1,5 @@
+package import Changesets
+
 /// One Device Sync application and its settings.
 package struct AppRecord: Sendable, Codable, Equatable {
     package enum SyncMode: String, Sendable, Codable { case partition, flexible }
@@ -17,6 +19,8 @@ package struct AppRecord: Sendable, Codable, Equatable {
     package var id: String
     package var syncMode: SyncMode
     package var syncState: SyncState
+    /// By which rules every copy of the app's realms records and applies. Fixed at the creation: copies are built by it.
+    package let compatibility: PeerCompatibility
     /// Clients may add classes and properties.
     package var developmentMode: Bool
     /// Clients may recover unsynced changes in a reset; if not, resets say ClientResetNoRecovery.
@@ -30,13 +34,15 @@ package struct AppRecord: Sendable, Codable, Equatable {
     package var createdAt: UInt64
 
     package init(
-        id: String, syncMode: SyncMode = .partition, syncState: SyncState = .enabled, developmentMode: Bool = true,
-        clientRecovery: Bool = true, maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
+        id: String, syncMode: SyncMode = .partition, syncState: SyncState = .enabled,
+        compatibility: PeerCompatibility = .stockClients, developmentMode: Bool = true, clientRecovery: Bool = true,
+        maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
         emailPasswordLogin: Bool = true, createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
         self.syncState = syncState
+        self.compatibility = compatibility
         self.developmentMode = developmentMode
         self.clientRecovery = clientRecovery
         self.maxOfflineDays = maxOfflineDays
@@ -44,6 +50,24 @@ package struct AppRecord: Sendable, Codable, Equatable {
         self.anonymousLogin = anonymousLogin
         self.emailPasswordLogin = emailPasswordLogin
         self.createdAt = createdAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            id: try container.decode(String.self, forKey: .id),
+            syncMode: try container.decode(SyncMode.self, forKey: .syncMode),
+            syncState: try container.decode(SyncState.self, forKey: .syncState),
+            // A process that does not know the setting yet does not name it: all its apps are for stock clients.
+            compatibility: try container.decodeIfPresent(PeerCompatibility.self, forKey: .compatibility)
+                ?? .stockClients,
+            developmentMode: try container.decode(Bool.self, forKey: .developmentMode),
+            clientRecovery: try container.decode(Bool.self, forKey: .clientRecovery),
+            maxOfflineDays: try container.decode(Int.self, forKey: .maxOfflineDays),
+            generation: try container.decode(UInt64.self, forKey: .generation),
+            anonymousLogin: try container.decode(Bool.self, forKey: .anonymousLogin),
+            emailPasswordLogin: try container.decode(Bool.self, forKey: .emailPasswordLogin),
+            createdAt: try container.decode(UInt64.self, forKey: .createdAt))
     }
 }
 

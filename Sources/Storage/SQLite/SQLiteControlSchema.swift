@@ -64,7 +64,8 @@ enum SQLiteControlSchema {
             number INTEGER PRIMARY KEY AUTOINCREMENT, app TEXT NOT NULL, partition TEXT NOT NULL,
             client_file INTEGER NOT NULL, report TEXT NOT NULL, UNIQUE (app, partition, client_file)
         );
-        """
+        """,
+        "ALTER TABLE apps ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients';",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -1,3 +1,4 @@
+import Changesets
 import GRDB
 
 extension SQLiteControlStore {
@@ -61,22 +62,28 @@ extension SQLiteControlStore {
 
     static func save(_ app: AppRecord, _ db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO apps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
+                    generation, anonymous_login, email_password_login, created_at, compatibility)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [
                 app.id, app.syncMode.rawValue, app.syncState.rawValue, app.developmentMode, app.clientRecovery,
                 app.maxOfflineDays, sqlInteger(app.generation), app.anonymousLogin, app.emailPasswordLogin,
-                sqlInteger(app.createdAt),
+                sqlInteger(app.createdAt), app.compatibility.rawValue,
             ])
     }
 }
 
 extension AppRecord {
     init(row: Row) throws {
-        guard let mode = SyncMode(rawValue: row["sync_mode"]), let state = SyncState(rawValue: row["sync_state"])
-        else { throw StoreError(.corrupt, "an app's sync mode or state is not known") }
+        guard let mode = SyncMode(rawValue: row["sync_mode"]), let state = SyncState(rawValue: row["sync_state"]),
+            let compatibility = PeerCompatibility(rawValue: row["compatibility"])
+        else { throw StoreError(.corrupt, "an app's sync mode, state or compatibility is not known") }
         self.init(
-            id: row["id"], syncMode: mode, syncState: state, developmentMode: row["development_mode"],
-            clientRecovery: row["client_recovery"], maxOfflineDays: row["max_offline_days"],
+            id: row["id"], syncMode: mode, syncState: state, compatibility: compatibility,
+            developmentMode: row["development_mode"], clientRecovery: row["client_recovery"],
+            maxOfflineDays: row["max_offline_days"],
             generation: row.unsigned("generation"), anonymousLogin: row["anonymous_login"],
             emailPasswordLogin: row["email_password_login"], createdAt: row.unsigned("created_at"))
     }

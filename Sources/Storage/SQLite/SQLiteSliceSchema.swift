@@ -16,6 +16,10 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("ownership: when a slice was released") { db in
             try db.execute(sql: "ALTER TABLE ownership_history ADD COLUMN released_at INTEGER")
         }
+        migrator.registerMigration("compatibility of realms") { db in
+            try db.execute(
+                sql: "ALTER TABLE realms ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients'")
+        }
         return migrator
     }
 

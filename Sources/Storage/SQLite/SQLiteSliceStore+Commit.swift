@@ -50,7 +50,8 @@ extension SQLiteSliceStore {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                    history_bytes, next_ident, schema) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    history_bytes, next_ident, schema, compatibility)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                     history_base = CASE WHEN generation = excluded.generation
@@ -63,6 +64,7 @@ extension SQLiteSliceStore {
                 realm.id.value, realm.name.app, realm.name.partition, realm.generation.stored,
                 realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
+                realm.compatibility.rawValue,
             ])
         }
     }

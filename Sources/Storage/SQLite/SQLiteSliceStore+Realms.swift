@@ -6,16 +6,20 @@ package import Messages
 extension SQLiteSliceStore {
     private static let realmColumns = """
         id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
-        schema
+        schema, compatibility
         """
 
-    private static func realm(_ row: Row) -> RealmRecord {
-        RealmRecord(
+    private static func realm(_ row: Row) throws(StoreError) -> RealmRecord {
+        guard let compatibility = PeerCompatibility(rawValue: row[12]) else {
+            throw StoreError(.corrupt, "a realm's compatibility is not known: \(row[12] as String)")
+        }
+        return RealmRecord(
             id: RealmID(row[0]), name: RealmName(app: row[1], partition: row[2]), generation: UInt64(stored: row[3]),
             latest: SaltedVersion(version: UInt64(stored: row[4]), salt: UInt64(stored: row[5])),
             salt: UInt64(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
             historyBase: UInt64(stored: row[8]), historyBytes: UInt64(stored: row[9]),
-            nextIdent: UInt64(stored: row[10]), schema: bytes(row, 11))
+            nextIdent: UInt64(stored: row[10]), schema: bytes(row, 11),
+            compatibility: compatibility)
     }
 
     /// A blob column's bytes, copied once.

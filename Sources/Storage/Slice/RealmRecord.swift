@@ -1,3 +1,4 @@
+package import Changesets
 package import Messages
 
 /// A realm's number in its slice; given out by the slice's owner and never reused.
@@ -29,11 +30,13 @@ package struct RealmRecord: Sendable, Equatable {
     package var nextIdent: UInt64
     /// RealmState's encoding of the schema and of the counters that go with it.
     package var schema: [UInt8]
+    /// By which rules its state was made from its history: the app's, from the realm's first day.
+    package let compatibility: PeerCompatibility
 
     package init(
         id: RealmID, name: RealmName, generation: UInt64, latest: SaltedVersion = SaltedVersion(version: 0, salt: 0),
         salt: UInt64, saltEpoch: Epoch, historyBase: UInt64 = 0, historyBytes: UInt64 = 0, nextIdent: UInt64 = 2,
-        schema: [UInt8] = []
+        schema: [UInt8] = [], compatibility: PeerCompatibility = .stockClients
     ) {
         self.id = id
         self.name = name
@@ -45,6 +48,7 @@ package struct RealmRecord: Sendable, Equatable {
         self.historyBytes = historyBytes
         self.nextIdent = nextIdent
         self.schema = schema
+        self.compatibility = compatibility
     }
 }
 

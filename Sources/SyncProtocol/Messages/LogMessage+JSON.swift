@@ -8,12 +8,15 @@ extension LogMessage {
         if levelName != nil, level == nil, !(text ?? "").isEmpty {
             throw SyncProtocolError(.badSyntax, session: session, "LOG_MESSAGE: unknown level")
         }
-        self.init(session: session, connectionID: try fields.optionalString("co_id"), level: level, text: text)
+        self.init(
+            session: session, connectionID: try fields.optionalString("co_id"),
+            compatibility: try fields.optionalString("compatibility"), level: level, text: text)
     }
 
     var json: JSONValue {
         var members: [String: JSONValue] = [:]
         members["co_id"] = connectionID.map { .string($0) }
+        members["compatibility"] = compatibility.map { .string($0) }
         members["level"] = level.map { .string($0.rawValue) }
         members["msg"] = text.map { .string($0) }
         return .object(members)

@@ -55,22 +55,30 @@ package struct QueryError: Hashable, Sendable {
     }
 }
 
-/// LOG_MESSAGE: a line for the client's log, or the connection's id.
+/// LOG_MESSAGE: a line for the client's log, or what the connection is: its id, and by which rules the app's copies are made.
 package struct LogMessage: Hashable, Sendable {
+    /// The header of an upgrade by which a client says which rules it knows, separated by commas. The server's first
+    /// LOG_MESSAGE answers with the app's.
+    package static let compatibilityHeader = "Sluice-Compatibility"
+
     package enum Level: String, Sendable {
         case fatal, error, warn, info, detail, debug, trace
     }
 
     package var session: SessionIdent
     package var connectionID: String?
+    /// Only from Sluice, and only to clients that asked.
+    package var compatibility: String?
     package var level: Level?
     package var text: String?
 
     package init(
-        session: SessionIdent = .connection, connectionID: String? = nil, level: Level? = nil, text: String? = nil
+        session: SessionIdent = .connection, connectionID: String? = nil, compatibility: String? = nil,
+        level: Level? = nil, text: String? = nil
     ) {
         self.session = session
         self.connectionID = connectionID
+        self.compatibility = compatibility
         self.level = level
         self.text = text
     }

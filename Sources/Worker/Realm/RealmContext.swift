@@ -27,7 +27,7 @@ final class RealmContext {
     init(record: RealmRecord, schema: Schema, limits: WorkerLimits) {
         let latest = record.latest.version
         self.record = record
-        state = RealmState(schema: schema, residency: .partial)
+        state = RealmState(schema: schema, residency: .partial, compatibility: record.compatibility)
         recent = RecentHistory(after: latest)
         index = HistoryIndex(after: latest)
         digests = DigestWriter(

@@ -23,7 +23,7 @@ extension SliceOwner {
             return context.record.generation < generation.generation
                 ? try await restart(context, generation: generation.generation) : context
         }
-        guard var record = try await store.realm(name) else { return try await create(name, generation) }
+        guard var record = try await store.realm(name) else { return try await create(name, of: app, generation) }
         if record.saltEpoch != epoch {
             record.salt = Self.makeSalt()
             record.saltEpoch = epoch
@@ -34,12 +34,15 @@ extension SliceOwner {
             ? try await restart(context, generation: generation.generation) : context
     }
 
-    private func create(_ name: RealmName, _ generation: AppGenerationRecord) async throws -> RealmContext {
+    private func create(
+        _ name: RealmName, of app: AppRecord, _ generation: AppGenerationRecord
+    ) async throws -> RealmContext {
         let id: RealmID
         if let next = nextRealm { id = next } else { id = try await store.nextRealmID() }
         nextRealm = RealmID(id.value + 1)
         let record = RealmRecord(
-            id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: epoch)
+            id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: epoch,
+            compatibility: app.compatibility)
         let context = RealmContext(record: record, schema: Schema(), limits: limits)
         context.isDirty = true
         pending.terminations.append(SliceBatch.Termination(generation.withoutCampaign))

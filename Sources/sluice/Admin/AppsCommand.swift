@@ -1,4 +1,5 @@
 import ArgumentParser
+import Changesets
 import NIOHTTP1
 import Storage
 
@@ -21,9 +22,12 @@ struct AppSettingOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "People may register and log in with e-mail and password.")
     var emailPasswordLogin: Bool?
 
-    func body(id: String? = nil, syncMode: String? = nil) -> AppBody {
+    func body(
+        id: String? = nil, syncMode: String? = nil, compatibility: PeerCompatibility? = nil
+    ) -> AppBody {
         AppBody(
-            id: id, syncMode: syncMode, developmentMode: developmentMode, clientRecovery: clientRecovery,
+            id: id, syncMode: syncMode, compatibility: compatibility, developmentMode: developmentMode,
+            clientRecovery: clientRecovery,
             maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin, emailPasswordLogin: emailPasswordLogin)
     }
 }
@@ -31,6 +35,7 @@ struct AppSettingOptions: ParsableArguments {
 struct AppBody: Encodable {
     var id: String?
     var syncMode: String?
+    var compatibility: PeerCompatibility?
     var developmentMode: Bool?
     var clientRecovery: Bool?
     var maxOfflineDays: Int?
@@ -77,11 +82,17 @@ struct AppsCreate: AsyncParsableCommand {
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "Its id: lower-case letters, digits, - and _, as the clients name it.") var app: String
     @Option(help: "partition or flexible; only partition sync is served so far.") var syncMode: String?
+    @Option(
+        help: """
+            Who may come, for good: stockClients (any Realm client; the default) or convergent (only Sluice's own SDK, \
+            whose copies end equal in every case).
+            """)
+    var compatibility: PeerCompatibility?
 
     func run() async throws {
         try await reportingFailures {
             let record: AppRecord = try await AdminClient(try await cluster.load()).send(
-                .POST, "/apps", body: settings.body(id: app, syncMode: syncMode))
+                .POST, "/apps", body: settings.body(id: app, syncMode: syncMode, compatibility: compatibility))
             output.json ? try Printing.json(record) : Printing.line("app \(record.id) created, sync enabled")
         }
     }
@@ -105,18 +116,21 @@ struct AppsSet: AsyncParsableCommand {
 
 enum AppTable {
     static func rendered(_ apps: [AppRecord]) -> String {
-        var table = Table("APP", "MODE", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS")
+        var table = Table(
+            "APP", "MODE", "COMPATIBILITY", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS")
         for app in apps {
             let logins = [app.anonymousLogin ? "anonymous" : nil, app.emailPasswordLogin ? "email" : nil]
                 .compactMap { $0 }
             table.row(
-                app.id, app.syncMode.rawValue, app.syncState.rawValue, "\(app.generation)",
+                app.id, app.syncMode.rawValue, app.compatibility.rawValue, app.syncState.rawValue, "\(app.generation)",
                 app.developmentMode ? "on" : "off", app.clientRecovery ? "on" : "off", "\(app.maxOfflineDays)",
                 logins.isEmpty ? "none" : logins.joined(separator: ","))
         }
         return table.rendered()
     }
 }
+
+extension PeerCompatibility: ExpressibleByArgument {}
 
 extension String {
     /// As one segment of a URL's path.

@@ -46,7 +46,8 @@ final class TestServer: @unchecked Sendable {
     private let lock = NSLock()
     private var channel: (any Channel)?
     private var connections: [Connection] = []
-    private(set) var state = RealmState(indexingIncomingLinks: true)
+    private let compatibility: PeerCompatibility?
+    private(set) var state: RealmState
     private var history: [Entry] = []
     private var files: [UInt64: File] = [:]
     private var nextFile: UInt64 = 2
@@ -56,6 +57,12 @@ final class TestServer: @unchecked Sendable {
     private var resetAction = ErrorAction.clientReset
     private var isHoldingMarks = false
     private var heldMarks: [(Connection, SessionIdent, RequestIdent)] = []
+    private var isSilent = false
+    /// Whether it keeps to itself by which rules its copy is made, as one that is not Sluice.
+    var keepsRulesToItself: Bool {
+        get { lock.withLock { isSilent } }
+        set { lock.withLock { isSilent = newValue } }
+    }
     /// Answers to MARK come only after this is set back.
     var holdsMarks: Bool {
         get { lock.withLock { isHoldingMarks } }
@@ -82,6 +89,17 @@ final class TestServer: @unchecked Sendable {
     var taskCount: Int { lock.withLock { state.objectCount(of: "Task") } }
     func addOutcome(_ body: String) { lock.withLock { outcomeBodies.append(body) } }
     func forgetMessages() { lock.withLock { received = [] } }
+
+    /// - Parameter compatibility: nil for a server that knows of no such setting.
+    init(_ compatibility: PeerCompatibility? = nil) {
+        self.compatibility = compatibility
+        state = Self.newState(compatibility)
+        isSilent = compatibility == nil
+    }
+
+    private static func newState(_ compatibility: PeerCompatibility?) -> RealmState {
+        RealmState(compatibility: compatibility ?? .stockClients, indexingIncomingLinks: true)
+    }
 
     // MARK: What tests do to it
 
@@ -167,7 +185,7 @@ final class TestServer: @unchecked Sendable {
     /// The realm becomes something else behind the clients' backs; follow with `terminate()`.
     func replaceState(_ body: (inout RecordingTransaction) throws -> Void) throws {
         try lock.withLock {
-            var fresh = RealmState(indexingIncomingLinks: true)
+            var fresh = Self.newState(compatibility)
             _ = try fresh.record(body)
             _ = fresh.takeChanges()
             state = fresh
@@ -176,7 +194,14 @@ final class TestServer: @unchecked Sendable {
 
     // MARK: Messages
 
-    func opened(_ connection: Connection) { lock.withLock { connections.append(connection) } }
+    func opened(_ connection: Connection) {
+        lock.withLock {
+            connections.append(connection)
+            if !isSilent {
+                connection.send(.logMessage(LogMessage(connectionID: "c", compatibility: compatibility?.rawValue)))
+            }
+        }
+    }
     func closed(_ connection: Connection) { lock.withLock { connections.removeAll { $0 === connection } } }
 
     func receive(_ message: ClientMessage, _ connection: Connection) {

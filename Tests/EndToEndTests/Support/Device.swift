@@ -12,9 +12,19 @@ final class Device: Sendable {
     let resets = ResetCounter()
     private let opened: Mutex<Realm?> = Mutex(nil)
     private let mode: String
+    private let schema: [ObjectSchemaDescription]
+
+    static let items = [
+        ObjectSchemaDescription(
+            "Item", primaryKey: PropertyDescription("_id", .string),
+            properties: [PropertyDescription("name", .string), PropertyDescription("stock", .int)])
+    ]
 
     /// Registers a new user, logs it in and opens its realm after the first download.
-    init(_ cluster: LocalCluster, mode: String = "recover", partition: String = Device.partition) async throws {
+    init(
+        _ cluster: LocalCluster, mode: String = "recover", partition: String = Device.partition,
+        schema: [ObjectSchemaDescription] = Device.items
+    ) async throws {
         self.partition = partition
         let app = App(id: cluster.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
@@ -22,6 +32,7 @@ final class Device: Sendable {
         try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")
         user = try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
         self.mode = mode
+        self.schema = schema
         let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)
         opened.withLock { $0 = realm }
     }
@@ -36,11 +47,7 @@ final class Device: Sendable {
             default: .recoverUnsyncedChanges(afterReset: after)
             }
         var configuration = user.configuration(partitionValue: partition, clientResetMode: resetMode)
-        configuration.dynamicSchema = [
-            ObjectSchemaDescription(
-                "Item", primaryKey: PropertyDescription("_id", .string),
-                properties: [PropertyDescription("name", .string), PropertyDescription("stock", .int)])
-        ]
+        configuration.dynamicSchema = schema
         return configuration
     }
 

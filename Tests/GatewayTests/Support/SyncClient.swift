@@ -20,7 +20,9 @@ struct SyncClient {
 
     static let offers = (2...14).reversed().map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
 
-    static func request(app: String = "tasks", token: String, offers: String = offers) -> String {
+    static func request(
+        app: String = "tasks", token: String, offers: String = offers, compatibilities: String? = nil
+    ) -> String {
         """
         GET /api/client/v2.0/app/\(app)/realm-sync?baas_at=\(token) HTTP/1.1\r
         Host: 127.0.0.1\r
@@ -28,7 +30,7 @@ struct SyncClient {
         Connection: Upgrade\r
         Sec-WebSocket-Version: 13\r
         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-        Sec-WebSocket-Protocol: \(offers)\r
+        Sec-WebSocket-Protocol: \(offers)\r\(compatibilities.map { "\nSluice-Compatibility: \($0)\r" } ?? "")
         User-Agent: RealmSync/14.14.0\r
         \r
 
@@ -37,11 +39,13 @@ struct SyncClient {
 
     /// Opens a sync connection, which must be answered with 101.
     static func with<T: Sendable>(
-        port: Int, app: String = "tasks", token: String, offers: String = offers, mode: SyncMode = .partition,
+        port: Int, app: String = "tasks", token: String, offers: String = offers, compatibilities: String? = nil,
+        mode: SyncMode = .partition,
         _ body: (inout SyncClient) async throws -> T
     ) async throws -> T {
         try await RawSocket.with(port: port) { stream in
-            try await stream.write(request(app: app, token: token, offers: offers))
+            try await stream.write(
+                request(app: app, token: token, offers: offers, compatibilities: compatibilities))
             guard let head = try await stream.readHead() else { throw HarnessError("no answer to the upgrade") }
             guard head.hasPrefix("HTTP/1.1 101") else { throw HarnessError("upgrade answered with: \(head)") }
             var client = SyncClient(
@@ -71,6 +75,14 @@ struct SyncClient {
         frame += key
         frame += payload.enumerated().map { $0.element ^ key[$0.offset & 3] }
         return frame
+    }
+
+    /// The message that a connection begins with.
+    mutating func greeting() async throws -> LogMessage {
+        guard let frame = try await nextFrame(), frame.0 == 0x2,
+            case .logMessage(let greeting) = try parser.parse(frame.1)
+        else { throw HarnessError("expected a LOG_MESSAGE") }
+        return greeting
     }
 
     /// The next message, leaving out LOG_MESSAGEs.

@@ -8,13 +8,31 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RandomRecordingTests {
     @Test(arguments: UInt64(1)...12)
     func receiversReachTheAuthorsState(seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
         var replica = try Replica(seed % 2 == 0 ? .stockClients : .convergent, indexingIncomingLinks: seed % 3 != 0)
+        #expect(try Self.write(to: &replica, seed: seed) > 100)
+        var copy = RealmState(compatibility: replica.author.compatibility)
+        for changeset in replica.author.changesets(byteBudget: 300) {
+            try copy.apply(changeset)
+        }
+        #expect(StateDump.canonical(of: copy) == StateDump.canonical(of: replica.author))
+    }
+
+    /// A client records before it knows the app's setting.
+    @Test(arguments: UInt64(101)...108)
+    func whatIsRecordedByTheConvergentRulesMeansTheSameToStockPeers(seed: UInt64) throws {
+        var replica = try Replica(.convergent)
+        replica.receiver.compatibility = .stockClients
+        #expect(try Self.write(to: &replica, seed: seed) > 100)
+    }
+
+    /// - Returns: how many instructions were recorded.
+    private static func write(to replica: inout Replica, seed: UInt64) throws -> Int {
+        var random = SplitMix(seed: seed)
         var instructions = 0
         for _ in 0..<100 {
             try replica.write { transaction in
                 for _ in 0..<Int.random(in: 1...6, using: &random) {
-                    try? Self.change(&transaction, &random)
+                    try? change(&transaction, &random)
                 }
             }
             instructions += replica.last.instructions.count
@@ -22,12 +40,7 @@ import Testing
             let again = try Changeset(parsing: replica.last.encoded())
             #expect(again.instructions == replica.last.instructions)
         }
-        #expect(instructions > 100)
-        var copy = RealmState(compatibility: replica.author.compatibility)
-        for changeset in replica.author.changesets(byteBudget: 300) {
-            try copy.apply(changeset)
-        }
-        #expect(StateDump.canonical(of: copy) == StateDump.canonical(of: replica.author))
+        return instructions
     }
 
     private static func change(_ transaction: inout RecordingTransaction, _ random: inout SplitMix) throws {

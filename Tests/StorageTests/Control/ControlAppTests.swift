@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import Testing
 
@@ -32,6 +33,37 @@ import Testing
             #expect(error?.code == .alreadyExists)
             let missing = await #expect(throws: StoreError.self) { _ = try await store.updateApp("none") { _ in } }
             #expect(missing?.code == .notFound)
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
+    func anAppsCompatibilityStaysWhateverElseChanges(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await store.insert(AppRecord(id: "own", compatibility: .convergent, createdAt: 1))
+            try await store.insert(AppRecord(id: "any", createdAt: 1))
+            let changed = try await store.updateApp("own") { $0.generation += 1 }
+            #expect(changed.compatibility == .convergent)
+            #expect(try await store.apps().map(\.compatibility) == [.stockClients, .convergent])
+        }
+    }
+
+    @Test func anAppIsCodedWithItsCompatibilityAndIsForStockClientsWithoutOne() throws {
+        let app = AppRecord(id: "own", compatibility: .convergent, createdAt: 1)
+        let coded = try JSONEncoder().encode(app)
+        #expect(try JSONDecoder().decode(AppRecord.self, from: coded) == app)
+        var old = try #require(try JSONSerialization.jsonObject(with: coded) as? [String: Any])
+        #expect(old.removeValue(forKey: "compatibility") as? String == "convergent")
+        let decoded = try JSONDecoder().decode(AppRecord.self, from: JSONSerialization.data(withJSONObject: old))
+        #expect(decoded == AppRecord(id: "own", createdAt: 1))
+    }
+
+    @Test func appsOfAnOlderStoreAreForStockClients() async throws {
+        try await withControlFolder { folder in
+            try SQLiteControlSchema.makeFirstVersion(
+                file: "\(folder)/control.sqlite",
+                with: "INSERT INTO apps VALUES ('old', 'partition', 'enabled', 1, 1, 30, 4, 1, 1, 7)")
+            let store = try await ControlStores.open(url: "sqlite:\(folder)")
+            #expect(try await store.app("old") == AppRecord(id: "old", generation: 4, createdAt: 7))
         }
     }
 

@@ -1,7 +1,8 @@
 import Changesets
 import Messages
-import Storage
 import Testing
+
+@testable import Storage
 
 @Suite(.timeLimit(.minutes(5))) struct SliceContentTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
@@ -12,13 +13,24 @@ import Testing
             let epoch = try await store.take()
             #expect(try await store.nextRealmID() == RealmID(1))
             var batch = SliceBatch()
-            batch.realms = [Sample.realm(1), Sample.realm(2)]
+            batch.realms = [Sample.realm(1), Sample.realm(2, compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
-            batch.realms = [Sample.realm(2, generation: 4, latest: .max)]
+            batch.realms = [Sample.realm(2, generation: 4, latest: .max, compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.realms(after: nil, limit: 9) == [Sample.realm(1), batch.realms[0]])
             #expect(try await store.realms(after: RealmID(1), limit: 9) == batch.realms)
             #expect(try await store.nextRealmID() == RealmID(3))
+        }
+    }
+
+    @Test func realmsOfAnOlderStoreAreForStockClients() async throws {
+        try await withControlFolder { folder in
+            try SQLiteSliceSchema.makeVersionBeforeCompatibility(
+                file: "\(folder)/slice-0.sqlite",
+                with: "INSERT INTO realms VALUES (1, 'tasks', 'p', 1, 0, 0, 7, 1, 0, 0, 2, X'')")
+            let store = try await SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(0))
+            let realm = try await store.realm(RealmName(app: "tasks", partition: "p"))
+            #expect(realm?.compatibility == .stockClients && realm?.salt == 7)
         }
     }
 

@@ -40,12 +40,13 @@ extension SliceStore {
 enum Sample {
     static let name = RealmName(app: "tasks", partition: "\"p\"")
 
-    static func realm(_ id: Int64 = 1, generation: UInt64 = 1, latest: UInt64 = 0) -> RealmRecord {
+    static func realm(
+        _ id: Int64 = 1, generation: UInt64 = 1, latest: UInt64 = 0, compatibility: PeerCompatibility = .stockClients
+    ) -> RealmRecord {
         RealmRecord(
             id: RealmID(id), name: RealmName(app: "tasks", partition: "\"p\(id)\""), generation: generation,
             latest: SaltedVersion(version: latest, salt: 77), salt: 77, saltEpoch: Epoch(1), historyBytes: 12,
-            nextIdent: 5,
-            schema: [1, 2, 3])
+            nextIdent: 5, schema: [1, 2, 3], compatibility: compatibility)
     }
 
     static func file(
