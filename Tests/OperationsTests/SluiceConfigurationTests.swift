@@ -34,6 +34,7 @@ import Testing
             "SLUICE_LOG_LEVEL": "debug", "SLUICE_LOG_FORMAT": "JSON", "SLUICE_OPERATIONS_PORT": "0",
             "SLUICE_GATEWAY_PUBLIC_URL": "https://sync.example.org", "SLUICE_AMQP_URL": "amqps://u:p@mq/v",
             "SLUICE_WORKER_COMPACTION_VERSIONS": "50", "SLUICE_WORKER_COMPACTION_BYTES": "0",
+            "SLUICE_GATEWAY_MAX_APP_SOCKETS": "100",
         ])
         #expect(settings.adminTokenFile == "/tmp/token")
         #expect(settings.tickInterval == .milliseconds(500))
@@ -41,11 +42,13 @@ import Testing
         #expect(settings.operationsPort == 0)
         #expect(settings.compactionVersions == 50 && settings.compactionBytes == 0)
         #expect(settings.gatewayPublicURL == "https://sync.example.org")
+        #expect(settings.gatewayMaxAppSockets == 100)
         #expect(settings.amqpURL.revealed == "amqps://u:p@mq/v")
     }
 
     @Test(arguments: [
-        ("SLUICE_GATEWAY_PORT", "70000"), ("SLUICE_SLICES", "none"), ("SLUICE_LOG_LEVEL", "loud"),
+        ("SLUICE_GATEWAY_PORT", "70000"), ("SLUICE_GATEWAY_MAX_APP_SOCKETS", "0"), ("SLUICE_SLICES", "none"),
+        ("SLUICE_LOG_LEVEL", "loud"),
         ("SLUICE_COORDINATOR_TICK_SECONDS", "-1"), ("SLUICE_AMQP_PREFIX", ""), ("SLUICE_SHUTDOWN_SECONDS", "nan"),
         ("SLUICE_WORKER_COMPACTION_VERSIONS", "1"),
     ])

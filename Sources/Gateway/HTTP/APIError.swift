@@ -29,6 +29,14 @@ struct APIError: Error, Sendable {
 
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "BadRequest", message) }
 
+    /// The times to come back are spread, so that those who were refused together do not come together.
+    static func tooManySockets(app: String, limit: Int) -> APIError {
+        APIError(
+            .serviceUnavailable, "TooManyConnections",
+            "app \(app) has \(limit) connections to this gateway, as many as it may have: try again later",
+            retryAfter: .random(in: 5...15))
+    }
+
     static func throttled(_ seconds: Int) -> APIError {
         APIError(.tooManyRequests, "RateLimitExceeded", "too many requests", retryAfter: seconds)
     }

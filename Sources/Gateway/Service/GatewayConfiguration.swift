@@ -37,6 +37,8 @@ package struct GatewayConfiguration: Sendable {
 package struct GatewayLimits: Sendable {
     /// Sockets of clients; further ones wait in the listener's backlog.
     package var maxConnections = 20_000
+    /// Sockets of one app; further ones are told to come back later.
+    package var maxAppConnections = 15_000
     /// Uploads of one session that no worker has acknowledged yet, in bytes; beyond, its socket is not read.
     package var sessionUnacknowledgedBytes = 4 << 20
     /// The same for the whole gateway.

@@ -46,6 +46,10 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.binds.incompatible", dimensions: [("app", app)]).increment()
     }
 
+    func socketRefused(app: String) {
+        Counter(label: "sluice.gateway.sockets.refused", dimensions: [("app", app)]).increment()
+    }
+
     func upgrade(_ outcome: String) {
         Counter(label: "sluice.gateway.upgrades", dimensions: [("outcome", outcome)]).increment()
     }

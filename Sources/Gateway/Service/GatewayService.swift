@@ -83,7 +83,8 @@ package final class GatewayService: Service {
         let registry = environment.registry
         let link = environment.link
         let gate = UpgradeGate(
-            apps: environment.apps, accounts: environment.accounts, isLinkUp: { link.isUp },
+            apps: environment.apps, accounts: environment.accounts,
+            sockets: AppSockets(limit: configuration.limits.maxAppConnections), isLinkUp: { link.isUp },
             isStopping: { registry.isStopping }, clock: clock, metrics: metrics, logger: logger)
         let configuration = configuration
         let server = HTTPServerBuilder { responder in
@@ -98,6 +99,7 @@ package final class GatewayService: Service {
                 },
                 origin: { [self] in origin.withLock { $0 } },
                 serve: { socket, upgrade in
+                    defer { upgrade.seat.giveUp() }
                     let connection = ClientConnection(upgrade: upgrade, environment: environment)
                     guard registry.add(connection) else {
                         try? await socket.channel.close()

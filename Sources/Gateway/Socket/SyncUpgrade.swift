@@ -21,6 +21,8 @@ struct SyncUpgrade: Sendable {
     var claims: TokenClaims?
     /// Close at once: browsers and platform sockets hide HTTP statuses from the client.
     var refusal: (code: UInt16, reason: String)?
+    /// Counts it among its app's sockets.
+    var seat: AppSockets.Seat
 }
 
 enum UpgradeDecision: Sendable {

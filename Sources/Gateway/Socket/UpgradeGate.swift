@@ -9,6 +9,7 @@ import SyncProtocol
 struct UpgradeGate: Sendable {
     let apps: AppDirectory
     let accounts: AccountService
+    let sockets: AppSockets
     let isLinkUp: @Sendable () -> Bool
     let isStopping: @Sendable () -> Bool
     let clock: GatewayClock
@@ -68,15 +69,18 @@ struct UpgradeGate: Sendable {
             case .forbidden(let reason): return .refuse(APIError(.forbidden, "AuthError", reason))
             }
         }
+        if case .allowed = authorization, !isLinkUp() { return .refuse(.storeUnavailable) }
+        guard let seat = sockets.seat(for: id) else {
+            metrics.socketRefused(app: id)
+            return .refuse(.tooManySockets(app: id, limit: sockets.limit))
+        }
         var upgrade = SyncUpgrade(
             connectionID: ObjectID.make(at: clock.unixMilliseconds()), app: id, mode: negotiated.mode,
             version: negotiated.version, clientVersion: negotiated.highestOffered, subprotocol: negotiated.token,
-            userAgent: String((userAgent ?? "").prefix(256)), address: address)
+            userAgent: String((userAgent ?? "").prefix(256)), address: address, seat: seat)
         upgrade.compatibility = compatibilities.contains(app.compatibility) ? app.compatibility : nil
         switch authorization {
-        case .allowed(let claims):
-            guard isLinkUp() else { return .refuse(.storeUnavailable) }
-            upgrade.claims = claims
+        case .allowed(let claims): upgrade.claims = claims
         case .refresh(let reason): upgrade.refusal = (CloseCode.unauthorized.rawValue, reason)
         case .forbidden(let reason): upgrade.refusal = (CloseCode.forbidden.rawValue, reason)
         }

@@ -29,6 +29,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var gateway = Listen(host: "127.0.0.1", port: 9080)
     /// `gateway.public_url`: what clients are told in /location. Nil: `http://host:port`.
     package var gatewayPublicURL: String?
+    /// `gateway.max_app_sockets`: of its 20,000, how many one app may have open.
+    package var gatewayMaxAppSockets = 15_000
     /// `coordinator.host`, `coordinator.port`: the admin API.
     package var coordinator = Listen(host: "127.0.0.1", port: 9090)
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
@@ -71,6 +73,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("id", id ?? ""), ("amqp.url", amqpURL.description), ("amqp.prefix", prefix), ("slices", "\(slices)"),
             ("store.url", Self.redactedURL(storeURL)), ("gateway.host", gateway.host),
             ("gateway.port", "\(gateway.port)"), ("gateway.public_url", gatewayPublicURL ?? ""),
+            ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),

@@ -13,6 +13,12 @@ package actor SliceStores {
 
     private init(_ location: Location) { self.location = location }
 
+    /// These stores, whatever they are made of, and stores in memory for all other slices.
+    package init(given: [any SliceStore]) {
+        location = .memory
+        for store in given { stores[store.slice] = Task { store } }
+    }
+
     /// - Parameter url: `sqlite:<folder>`, or `sqlite::memory:` for stores that last as long as the returned object.
     /// - Throws: `invalidURL`, without quoting the URL, which may hold a password.
     package static func open(url: String) throws(StoreError) -> SliceStores {

@@ -173,8 +173,9 @@ actor SliceRunner {
         let owner = try await owned()
         let start = ContinuousClock.now
         let publications = try await process(batch.map(\.message), by: owner)
-        try await with.publisher.publish(publications, isStopping: { await self.isStopping })
+        try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
         try await consumer.ack(upTo: last)
+        lastError = nil
         handled += batch.count
         with.metrics.redelivered(batch.count(where: \.redelivered))
         let duration = start.duration(to: .now)
@@ -182,6 +183,12 @@ actor SliceRunner {
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)
+    }
+
+    /// - Returns: whether to give up: what is not acknowledged is done again by the next owner.
+    private func isStuck(_ reason: String) -> Bool {
+        lastError = reason
+        return isStopping
     }
 
     /// A store that is away for a moment does not lose the batch.

@@ -6,12 +6,15 @@ import Messages
 struct WorkerPublisher: Sendable {
     let channel: AMQPChannel
     let topology: Topology
+    let metrics: WorkerMetrics
     let logger: Logger
 
-    /// Publishes in order and waits for the confirms. What must arrive is tried again until it has.
+    /// Publishes in order and waits for the confirms. What must arrive is tried again until it has: meanwhile the
+    /// deliveries that gave rise to it stay unacknowledged, and the slice waits.
     ///
-    /// - Throws: `WorkerError.stopping` if something that must arrive has not when `isStopping` says so.
-    func publish(_ publications: [Publication], isStopping: @Sendable () async -> Bool) async throws {
+    /// - Parameter stuck: hears each time what still waits for the broker to take it, and why; says whether to give up.
+    /// - Throws: `WorkerError.stopping` if something that must arrive has not when `stuck` says so.
+    func publish(_ publications: [Publication], stuck: @Sendable (String) async -> Bool) async throws {
         var left = publications
         var attempt = 0
         while !left.isEmpty {
@@ -21,6 +24,7 @@ struct WorkerPublisher: Sendable {
                     return (publication.message, exchange: exchange, routingKey: key)
                 }, timeout: .seconds(10))
             var failed: [Publication] = []
+            var reason = ""
             for (publication, error) in zip(left, results) {
                 guard let error else { continue }
                 logger.warning(
@@ -29,15 +33,29 @@ struct WorkerPublisher: Sendable {
                         "type": "\(publication.message.properties.type ?? "")", "error": "\(error)",
                         "again": "\(!publication.isExpendable)",
                     ])
-                if !publication.isExpendable { failed.append(publication) }
+                guard !publication.isExpendable else { continue }
+                failed.append(publication)
+                reason = "\(name(of: publication.target)) does not take a message: \(error)"
+                metrics.publishesAgain(to: name(of: publication.target))
             }
             left = failed
             guard !left.isEmpty else { return }
-            if await isStopping() || Task.isCancelled {
+            if await stuck(reason) || Task.isCancelled {
                 throw WorkerError(.stopping, "\(left.count) reports are not published; they are made again")
             }
             attempt += 1
             try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))
+        }
+    }
+
+    /// As it is shown: of few different values.
+    private func name(of target: Publication.Target) -> String {
+        switch target {
+        case .queue: "gateway"
+        case .realms: "realms"
+        case .outcomes: "outcomes"
+        case .dead: "dead"
+        case .slice: "slice"
         }
     }
 

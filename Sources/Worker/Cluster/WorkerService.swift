@@ -101,7 +101,8 @@ package final class WorkerService: Service {
         let channel = try await publishing.openChannel(confirms: true)
         let dependencies = SliceRunner.Dependencies(
             configuration: configuration, consuming: consuming,
-            publisher: WorkerPublisher(channel: channel, topology: topology, logger: logger), apps: apps, clock: clock,
+            publisher: WorkerPublisher(channel: channel, topology: topology, metrics: metrics, logger: logger),
+            apps: apps, clock: clock,
             metrics: metrics, logger: logger)
         var runners: [SliceRunner] = []
         for slice in configuration.slices.all {

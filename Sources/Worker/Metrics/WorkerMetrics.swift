@@ -28,6 +28,9 @@ package struct WorkerMetrics: Sendable {
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }
     func redelivered(_ count: Int) { redeliveries.increment(by: count) }
+    func publishesAgain(to target: String) {
+        Counter(label: "sluice.worker.publish.repeated", dimensions: [("to", target)]).increment()
+    }
 
     func integrated(_ amount: Int, app: String) { count("sluice.worker.changesets.integrated", app, by: amount) }
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }

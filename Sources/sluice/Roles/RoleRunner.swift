@@ -103,11 +103,12 @@ struct RoleRunner {
 
     private func gateway(control: any ControlStore, slices: SliceCount) throws -> GatewayService {
         let configuration = settings.configuration
+        var gateway = GatewayConfiguration(
+            id: id, host: configuration.gateway.host, port: configuration.gateway.port,
+            publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
+            topology: settings.topology, slices: slices)
+        gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         return GatewayService(
-            configuration: GatewayConfiguration(
-                id: id, host: configuration.gateway.host, port: configuration.gateway.port,
-                publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
-                topology: settings.topology, slices: slices),
-            control: control, readiness: readiness, logger: logger)
+            configuration: gateway, control: control, readiness: readiness, logger: logger)
     }
 }

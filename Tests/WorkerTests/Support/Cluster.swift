@@ -40,7 +40,10 @@ final class Cluster: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    static func with(slices count: Int = 2, _ body: @escaping @Sendable (Cluster) async throws -> Void) async throws {
+    static func with(
+        slices count: Int = 2, stores given: [any SliceStore] = [],
+        _ body: @escaping @Sendable (Cluster) async throws -> Void
+    ) async throws {
         let topology = Topology(prefix: TestBroker.uniqueName("worker"))
         let slices = try #require(SliceCount(count))
         let connection = AMQPConnection(
@@ -51,7 +54,7 @@ final class Cluster: Sendable {
         let control = try await ControlStores.open(url: "sqlite::memory:")
         try await control.insert(AppRecord(id: app, createdAt: 0))
         let cluster = Cluster(
-            topology: topology, control: control, stores: try SliceStores.open(url: "sqlite::memory:"),
+            topology: topology, control: control, stores: SliceStores(given: given),
             connection: connection, channel: channel, slices: slices)
         let gateway = try await channel.declareQueue(
             AMQPQueueDeclaration(name: topology.gateway("g"), durable: false, exclusive: true))
@@ -111,14 +114,16 @@ final class Cluster: Sendable {
         }
     }
 
-    func startWorker(_ id: String, lease: Duration = .seconds(15)) throws -> RunningWorker {
+    func startWorker(
+        _ id: String, lease: Duration = .seconds(15), prefetch: Int = 200, readiness: Readiness = Readiness()
+    ) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
             id: id, amqp: try AMQPConfiguration(url: TestBroker.requireURL()), topology: topology, slices: slices,
-            heartbeatInterval: .milliseconds(300), leaseDuration: lease)
+            prefetch: prefetch, heartbeatInterval: .milliseconds(300), leaseDuration: lease)
         return RunningWorker(
             id: id,
             service: WorkerService(
-                configuration: configuration, apps: control, stores: stores, readiness: Readiness(),
+                configuration: configuration, apps: control, stores: stores, readiness: readiness,
                 logger: Cluster.logger))
     }
 
@@ -144,12 +149,13 @@ final class Cluster: Sendable {
 
     // MARK: Speaking
 
-    func send(_ message: some Message) async throws {
-        try await send(AMQPMessage(message, correlationID: "c", replyTo: topology.gateway("g")))
+    func send(_ message: some Message, to slice: SliceNumber? = nil) async throws {
+        try await send(AMQPMessage(message, correlationID: "c", replyTo: topology.gateway("g")), to: slice)
     }
 
-    func send(_ message: AMQPMessage) async throws {
-        try await channel.publish(message, exchange: topology.slices, routingKey: "\(slice)", mandatory: true)
+    func send(_ message: AMQPMessage, to slice: SliceNumber? = nil) async throws {
+        try await channel.publish(
+            message, exchange: topology.slices, routingKey: "\(slice ?? self.slice)", mandatory: true)
     }
 
     /// The first message of a type that fits; waits for it.
@@ -178,27 +184,30 @@ final class Cluster: Sendable {
         }
     }
 
-    func join(session: UInt64) async throws -> (file: ClientFile, generation: UInt64) {
+    /// - Parameter other: instead of the cluster's own realm.
+    func join(session: UInt64, to other: RealmName? = nil) async throws -> (file: ClientFile, generation: UInt64) {
+        let realm = other ?? realm
         let context = RequestContext(
             realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
         try await send(
             BindRequest(
                 context: context, user: "u", connection: "c", needsClientFile: true, sessionReason: 0,
-                protocolVersion: 10, userAgent: "test"))
+                protocolVersion: 10, userAgent: "test"), to: realm.slice(of: slices))
         let bound = try await next(BoundAnswer.self)
         let file = try #require(bound.clientFile)
-        try await identify(file, session: session)
+        try await identify(file, session: session, in: realm)
         _ = try await next(IdentifiedAnswer.self)
         return (file, bound.generation)
     }
 
-    func identify(_ file: ClientFile, session: UInt64) async throws {
+    func identify(_ file: ClientFile, session: UInt64, in other: RealmName? = nil) async throws {
+        let realm = other ?? realm
         let context = RequestContext(
             realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
         try await send(
             IdentifyRequest(
                 context: context, user: "u", clientFile: file, download: DownloadCursor(),
-                latest: SaltedVersion(version: 0, salt: 0)))
+                latest: SaltedVersion(version: 0, salt: 0)), to: realm.slice(of: slices))
     }
 
     func upload(

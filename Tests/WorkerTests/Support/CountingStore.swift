@@ -2,15 +2,17 @@ import Messages
 import Storage
 import Synchronization
 
-/// A store in memory that counts what is read of the history, and breaks down when told to.
+/// A store in memory that counts what is read of the history, and is slow or breaks down when told to.
 final class CountingStore: SliceStore {
     private let store: SQLiteSliceStore
     let historyRead = Mutex(0)
     let hidesDigests = Mutex(false)
     /// How many commits succeed before all fail; nil for no end.
     let commitsLeft = Mutex<Int?>(nil)
+    /// Commits wait as long as this says so.
+    let isStuck = Mutex(false)
 
-    init() throws { store = try SQLiteSliceStore(slice: SliceNumber(0)) }
+    init(slice: SliceNumber = SliceNumber(0)) throws { store = try SQLiteSliceStore(slice: slice) }
 
     var slice: SliceNumber { store.slice }
 
@@ -141,6 +143,7 @@ final class CountingStore: SliceStore {
             left = max(0, some - 1)
             return some == 0
         }
+        while isStuck.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
         if isBroken { throw StoreError(.unavailable, "the store is away, as the test wants it") }
         try await store.commit(batch, epoch: epoch)
     }

@@ -1,0 +1,75 @@
+import Storage
+import SyncProtocol
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// A flood of sockets from one app hurts that app.
+@Suite(.timeLimit(.minutes(5)))
+struct AppSocketTests {
+    @Test func seatsAreCountedForEachAppAndGivenBackOnce() throws {
+        let sockets = AppSockets(limit: 2)
+        let first = try #require(sockets.seat(for: "a"))
+        let second = try #require(sockets.seat(for: "a"))
+        #expect(sockets.seat(for: "a") == nil)
+        let other = try #require(sockets.seat(for: "b"))
+        first.giveUp()
+        first.giveUp()
+        #expect(sockets.count(of: "a") == 1)
+        let third = try #require(sockets.seat(for: "a"))
+        #expect(sockets.seat(for: "a") == nil)
+        for seat in [second, third, other] { seat.giveUp() }
+        #expect(sockets.count(of: "a") == 0)
+        #expect(sockets.count(of: "b") == 0)
+    }
+
+    @Test func aSeatThatIsForgottenIsFree() {
+        let sockets = AppSockets(limit: 1)
+        do {
+            let seat = sockets.seat(for: "a")
+            #expect(seat != nil)
+            #expect(sockets.count(of: "a") == 1)
+        }
+        #expect(sockets.count(of: "a") == 0)
+    }
+
+    @Test(.needsBroker) func anAppThatIsFullIsToldWhenToComeBackAndOthersGoOn() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.maxAppConnections = 2 }) { gateway in
+            try await gateway.store.insert(AppRecord(id: "other", createdAt: 1))
+            let tokens = try await gateway.logInAnonymously()
+            let elsewhere = try await gateway.logInAnonymously(app: "other")
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { first in
+                _ = try await SessionOpening.open(&first)
+                try await SyncClient.with(port: gateway.port, token: tokens.access) { second in
+                    _ = try await SessionOpening.open(&second, partition: "\"second\"")
+                    let refusal = try await Self.answer(gateway, token: tokens.access)
+                    #expect(refusal.hasPrefix("HTTP/1.1 503"))
+                    #expect(refusal.contains("Retry-After: "))
+                    #expect(refusal.contains("app tasks has 2 connections to this gateway"))
+                    try await SyncClient.with(port: gateway.port, app: "other", token: elsewhere.access) { other in
+                        _ = try await SessionOpening.open(&other)
+                    }
+                }
+                // The second one's seat is free a moment after its end.
+                try await eventually("there is a seat again") {
+                    let status = try await RawSocket.with(port: gateway.port) { stream in
+                        try await stream.write(SyncClient.request(token: tokens.access))
+                        return try await stream.readHead() ?? ""
+                    }
+                    return status.hasPrefix("HTTP/1.1 101")
+                }
+                // Those who were there have noticed nothing.
+                _ = try await SessionOpening.open(&first, session: 2, partition: "\"third\"")
+            }
+        }
+    }
+
+    /// The whole answer to a handshake that is refused.
+    private static func answer(_ gateway: GatewayHarness, token: String) async throws -> String {
+        try await RawSocket.with(port: gateway.port) { stream in
+            try await stream.write(SyncClient.request(token: token))
+            return String(decoding: try await stream.readToEnd(), as: UTF8.self)
+        }
+    }
+}
