@@ -39,7 +39,10 @@ package enum TestBroker {
 
     /// Runs `rabbitmqctl` with these arguments against the broker and returns what it printed.
     @discardableResult
-    package static func control(_ arguments: String...) async throws -> String {
+    package static func control(_ arguments: String...) async throws -> String { try await control(arguments) }
+
+    @discardableResult
+    package static func control(_ arguments: [String]) async throws -> String {
         guard let folder else { throw TestBrokerError("no broker folder: set SLUICE_TEST_BROKER_DIR") }
         return try await run(["ctl", folder] + arguments)
     }

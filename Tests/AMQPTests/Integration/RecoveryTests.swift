@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 extension BrokerTests {
-    // One after the other, because one of them has the broker block every publisher.
-    @Suite(.needsBrokerControl, .serialized) struct RecoveryTests {
+    @Suite(.needsBrokerControl) struct RecoveryTests {
         /// Has the broker close the connection of this name.
         private func kill(_ name: String) async throws {
             // Asked in Erlang, because listing and closing are two programs to start, and the list lags behind.
@@ -200,38 +199,6 @@ extension BrokerTests {
                 }
                 await connection.close()
                 #expect(await waiting.value?.code == .closed)
-            }
-        }
-
-        @Test func blockedPublishersWaitAndAreToldWhy() async throws {
-            try await withQueue { connection, channel, queue in
-                try await TestBroker.control("-q", "set_vm_memory_high_watermark", "absolute", "1MB")
-                var error: AMQPError?
-                do {
-                    // The alarm is raised at the next look at the memory; the first publish after it makes the broker
-                    // say so.
-                    try await eventually {
-                        error = nil
-                        do throws(AMQPError) {
-                            try await channel.publish(
-                                AMQPMessage("x"), exchange: "", routingKey: queue, timeout: .milliseconds(300))
-                        } catch let caught {
-                            error = caught
-                        }
-                        return error != nil
-                    }
-                }
-                #expect(error?.code == .blocked)
-                #expect(error?.isRetriable == true)
-                guard case .blocked(let reason) = connection.state else {
-                    Issue.record("expected the state to be blocked, not \(connection.state)")
-                    return
-                }
-                #expect(!reason.isEmpty)
-                async let waiting: Void = channel.publish(AMQPMessage("later"), exchange: "", routingKey: queue)
-                try await TestBroker.control("-q", "set_vm_memory_high_watermark", "absolute", "2GB")
-                try await waiting
-                #expect(connection.state == .connected(generation: 1))
             }
         }
     }
