@@ -125,7 +125,11 @@ extension ChannelState {
         case .delivery(let consumer, let tag, let redelivered):
             loop.statistics.delivered += 1
             guard let consumer, consumer.active, !consumer.dropped else {
-                // It crossed our cancellation: back to the queue at once, not when the channel closes.
+                // It crossed our cancellation, or overtook its answer as a quorum queue's may: back to the queue at once,
+                // not when the channel closes.
+                logger.info(
+                    "a delivery crossed its consumer's cancellation and goes back",
+                    metadata: ["consumer": "\(consumer?.subscription.tag ?? "gone")"])
                 return try writeReject(tag, requeue: true)
             }
             consumer.unacked.append(tag)

@@ -58,6 +58,12 @@ final class TestServer: @unchecked Sendable {
     private var isHoldingMarks = false
     private var heldMarks: [(Connection, SessionIdent, RequestIdent)] = []
     private var isSilent = false
+    private var isRefusing = false
+    /// New connections end before they are answered.
+    var refusesConnections: Bool {
+        get { lock.withLock { isRefusing } }
+        set { lock.withLock { isRefusing = newValue } }
+    }
     /// Whether it keeps to itself by which rules its copy is made, as one that is not Sluice.
     var keepsRulesToItself: Bool {
         get { lock.withLock { isSilent } }
@@ -107,6 +113,9 @@ final class TestServer: @unchecked Sendable {
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
+                guard !self.refusesConnections else {
+                    return channel.eventLoop.makeFailedFuture(ChannelError.inputClosed)
+                }
                 let upgrader = NIOWebSocketServerUpgrader(
                     maxFrameSize: 1 << 24,
                     shouldUpgrade: { channel, head in

@@ -109,11 +109,13 @@ struct SyncingTests {
         let realm = try await Realm(configuration: device.configuration())
         let session = try #require(realm.syncSession)
         try await session.wait(for: .download)
+        server.refusesConnections = true
         server.dropConnections()
         #expect(await eventually { session.connectionState == .disconnected })
         async let downloaded: Void = session.wait(for: .download)
         // The worker takes one thing after the other: the wait is there before the connection.
         try await Task.sleep(for: .milliseconds(20))
+        server.refusesConnections = false
         session.reconnect()
         try await downloaded
     }

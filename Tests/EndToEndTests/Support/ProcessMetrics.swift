@@ -24,6 +24,13 @@ extension LocalCluster {
         try await metric("sluice_worker_messages_redelivered_total", of: worker)
     }
 
+    /// How many deliveries these workers gave back because they crossed the end of their consuming. The broker decides
+    /// about that: a quorum queue's deliveries may come after its word that there will be no more.
+    func crossings(of workers: [String]) -> Double {
+        let lines = workers.flatMap { log(of: $0).split(separator: "\n") }
+        return Double(lines.count { $0.contains("crossed its consumer's cancellation") })
+    }
+
     /// What a worker has logged of taking slices and letting them go.
     func ownership(of worker: String) -> String {
         log(of: worker).split(separator: "\n").filter { $0.contains(" slice ") || $0.contains("warning") }
