@@ -126,11 +126,14 @@ extension BrokerTests {
             }
         }
 
+        /// Not before the test has done what it does meanwhile: a program that closes a connection may take seconds to end.
+        private static let late = ReconnectPolicy(base: .seconds(12), maximum: .seconds(12))
+
         @Test func exclusiveQueueThatIsStillLockedIsWaitedFor() async throws {
             let name = TestBroker.uniqueName()
             try await withConnection({
                 $0.connectionName = name
-                $0.reconnect = ReconnectPolicy(base: .milliseconds(600), maximum: .milliseconds(600))
+                $0.reconnect = Self.late
             }) { connection in
                 let channel = try await connection.openChannel(confirms: true)
                 let declaration = AMQPQueueDeclaration(name: name, durable: false, exclusive: true)
@@ -153,7 +156,7 @@ extension BrokerTests {
             let name = TestBroker.uniqueName()
             try await withConnection({
                 $0.connectionName = name
-                $0.reconnect = ReconnectPolicy(base: .milliseconds(600), maximum: .milliseconds(600))
+                $0.reconnect = Self.late
             }) { connection in
                 try await withConnection { other in
                     let setup = try await other.openChannel()
