@@ -9,7 +9,7 @@ extension BrokerTests {
             // Asked in Erlang, because listing and closing are two programs to start, and the list lags behind.
             let script = """
                 Victims = [Pid || [{pid, Pid}, {client_properties, Properties}] <-
-                    rabbit_networking:connection_info_all([pid, client_properties]),
+                    rabbit_networking:connection_info_all([pid, client_properties]), is_list(Properties),
                     lists:keyfind(<<"connection_name">>, 1, Properties) =:=
                         {<<"connection_name">>, longstr, <<"\(name)">>}],
                 [rabbit_networking:close_connection(Pid, "test") || Pid <- Victims], length(Victims).
