@@ -91,6 +91,10 @@ struct ChaosTests {
             try await #require(realm.syncSession).wait(for: .upload)
             try await #require(realm.syncSession).wait(for: .download)
         }
+        // The next reset would look like a second attempt at the last one.
+        for realm in [copy, realm] {
+            #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == nil })
+        }
         try await body(copy)
         return try #require(copy.configuration.fileURL)
     }
