@@ -28,8 +28,15 @@ enum OpenFiles {
         }
     }
 
-    /// One spelling for every path to a file, whether it exists or not.
+    /// One spelling for every path to a file, the same before the file is made and after. Foundation leaves symbolic links
+    /// alone in a path whose end does not exist.
     static func canonical(_ url: URL) -> URL {
-        URL(fileURLWithPath: url.path).standardizedFileURL.resolvingSymlinksInPath()
+        var existing = URL(fileURLWithPath: url.path).standardizedFileURL
+        var missing: [String] = []
+        while existing.path != "/", !FileManager.default.fileExists(atPath: existing.path) {
+            missing.append(existing.lastPathComponent)
+            existing.deleteLastPathComponent()
+        }
+        return missing.reversed().reduce(existing.resolvingSymlinksInPath()) { $0.appendingPathComponent($1) }
     }
 }

@@ -78,6 +78,24 @@ struct FileActionTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
+    /// Two cores of one file would each overwrite what the other wrote.
+    @Test func aFileBehindASymbolicLinkIsOneFileAlsoBeforeItIsMade() throws {
+        let folder = Folder()
+        try FileLayout.makeFolder(folder.url.appendingPathComponent("real"))
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(
+            at: link, withDestinationURL: folder.url.appendingPathComponent("real"))
+        var configuration = folder.configuration
+        configuration.fileURL = link.appendingPathComponent("sub/a.realm")
+        let first = try Realm(configuration: configuration)
+        let second = try Realm(configuration: configuration)
+        configuration.fileURL = folder.url.appendingPathComponent("real/sub/a.realm")
+        let third = try Realm(configuration: configuration)
+        #expect(first.instance.core === second.instance.core && second.instance.core === third.instance.core)
+        let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: configuration) }
+        #expect(error?.code == .alreadyOpen)
+    }
+
     @Test func aFileIsOpenUntilItsDatabaseIsClosed() throws {
         let folder = Folder()
         let url = folder.file
