@@ -8,7 +8,6 @@ import Messages
 struct SessionBook {
     struct Session {
         var connection: String
-        var boundAt: UInt64
         /// Once it has said which client file it is.
         var clientFile: UInt64?
         /// The newest version that it asked a page after.
@@ -41,10 +40,10 @@ struct SessionBook {
 
     func connection(of session: SessionReference) -> String? { open[session]?.connection }
 
-    mutating func bound(_ session: SessionReference, on connection: String, at now: UInt64) {
+    mutating func bound(_ session: SessionReference, on connection: String) {
         if open.count >= Self.maxOpen { open.removeAll() }
-        ended[session] = nil
-        open[session] = Session(connection: connection, boundAt: now)
+        if ended.removeValue(forKey: session) != nil { endedInOrder.removeAll { $0 == session } }
+        open[session] = Session(connection: connection)
     }
 
     mutating func identified(_ session: SessionReference, as ident: UInt64) { open[session]?.clientFile = ident }
@@ -53,7 +52,8 @@ struct SessionBook {
 
     mutating func ended(_ session: SessionReference) {
         guard let info = open.removeValue(forKey: session) else { return }
-        if ended.updateValue(info.connection, forKey: session) == nil { endedInOrder.append(session) }
+        ended[session] = info.connection
+        endedInOrder.append(session)
         while endedInOrder.count > Self.maxEnded, let oldest = endedInOrder.popFirst() { ended[oldest] = nil }
     }
 }

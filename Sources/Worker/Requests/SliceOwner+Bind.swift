@@ -33,7 +33,7 @@ extension SliceOwner {
             touch(context)
             file = allocated
         }
-        context.sessions.bound(session, on: request.connection, at: now)
+        context.sessions.bound(session, on: request.connection)
         try await observeBind(request, clientFile: file?.ident, in: context)
         try reply(
             BoundAnswer(generation: context.record.generation, slice: slice, clientFile: file), to: address)
