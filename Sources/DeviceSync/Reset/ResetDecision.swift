@@ -24,9 +24,16 @@ enum ResetDecision {
         case cycle(String)
     }
 
+    /// So many merges may be cut off by the death of the process. Whoever kills an app in a reset did not try and fail;
+    /// a merge that takes the process with it, every time, did.
+    static let maxCutOff = 3
+
     static func merge(_ mode: ResetMode, _ action: PendingReset.Action, stored: PendingReset?) -> Merge {
         // A record of another action is of another reset and says nothing about this one.
-        let previous = stored.flatMap { $0.action == action ? $0.mode : nil }
+        let previous = stored.flatMap { record -> PendingReset.Mode? in
+            let ended = record.cutOff == 0 || record.cutOff >= maxCutOff
+            return record.action == action && ended ? record.mode : nil
+        }
         switch (mode, previous) {
         case (_, .discard): return .cycle("a reset in discard mode was tried before and not acknowledged")
         case (.recover, .recover): return .cycle("a reset in recover mode was tried before and not acknowledged")

@@ -37,28 +37,30 @@ struct ResetMerge {
     func run(before: RealmSnapshot) throws -> ResetMergeResult {
         core.lock.lock()
         defer { core.lock.unlock() }
-        let choice = ResetDecision.merge(attempt.mode, attempt.action, stored: try core.file.pendingReset())
-        switch choice {
+        let stored = try core.file.pendingReset()
+        let tries = 1 + (stored?.action == attempt.action ? stored?.cutOff ?? 0 : 0)
+        switch ResetDecision.merge(attempt.mode, attempt.action, stored: stored) {
         case .cycle(let reason): throw ResetFailure(description: "a cycle was detected: \(reason)")
-        case .discard: return try discard(before)
+        case .discard: return try discard(before, tries: tries)
         case .recover:
-            try keepRecord(.recover)
+            try keep(record(.recover, cutOff: tries))
             do {
                 return try recover(before)
             } catch {
                 let unsynced = (try? self.unsynced().count) ?? 0
                 let counts = ResetOutcome.Changesets(unsynced: unsynced)
                 guard attempt.mode == .recoverOrDiscard else {
+                    try? keep(record(.recover, cutOff: 0))
                     throw ResetFailure(description: "\(error)", modeUsed: .recover, changesets: counts)
                 }
                 // In the same attempt, from the same fresh copy.
-                return try discard(before)
+                return try discard(before, tries: tries)
             }
         }
     }
 
-    private func discard(_ before: RealmSnapshot) throws -> ResetMergeResult {
-        try keepRecord(.discard)
+    private func discard(_ before: RealmSnapshot, tries: Int) throws -> ResetMergeResult {
+        try keep(record(.discard, cutOff: tries))
         let unsynced = try unsynced().count
         let counts = ResetOutcome.Changesets(unsynced: unsynced, discarded: unsynced)
         do {
@@ -68,6 +70,7 @@ struct ResetMerge {
             try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
             return result
         } catch {
+            try? keep(record(.discard, cutOff: 0))
             throw ResetFailure(
                 description: "\(error)", modeUsed: .discard, changesets: ResetOutcome.Changesets(unsynced: unsynced))
         }
@@ -98,14 +101,15 @@ struct ResetMerge {
             after: core.sync.progress.upload.clientVersion.rawValue, upTo: core.snapshot.version)
     }
 
-    /// On its own, before the merge: it has to survive a failure of the merge.
-    private func keepRecord(_ mode: PendingReset.Mode) throws {
-        try core.setSync(
-            core.sync,
-            pendingReset: .set(
-                PendingReset(
-                    mode: mode, action: attempt.action, time: Int64(Date().timeIntervalSince1970 * 1000),
-                    errorCode: attempt.errorCode, errorMessage: attempt.errorMessage, attempt: attempt.id)))
+    private func record(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {
+        PendingReset(
+            mode: mode, action: attempt.action, time: Int64(Date().timeIntervalSince1970 * 1000),
+            errorCode: attempt.errorCode, errorMessage: attempt.errorMessage, attempt: attempt.id, cutOff: cutOff)
+    }
+
+    /// On its own, outside the merge: it has to survive a failure of the merge and the death of the process.
+    private func keep(_ record: PendingReset) throws {
+        try core.setSync(core.sync, pendingReset: .set(record))
     }
 
     private func commit(
@@ -136,6 +140,7 @@ struct ResetMerge {
         commit.entry = HistoryEntry(
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
             remoteVersion: latest.version.rawValue, changeset: [], reciprocal: nil)
+        commit.pendingReset = .set(record(result.mode == .recover ? .recover : .discard, cutOff: 0))
         commit.resetOutcome = describe(result)
         try core.commit(commit, changes: changes, state: changes.isEmpty ? nil : state)
     }

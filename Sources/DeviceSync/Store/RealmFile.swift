@@ -60,7 +60,8 @@ final class RealmFile: Sendable {
             changeset BLOB NOT NULL, reciprocal BLOB);
         CREATE TABLE IF NOT EXISTS client_reset_metadata(
             core_version TEXT NOT NULL, time INTEGER NOT NULL, mode INTEGER NOT NULL, action INTEGER NOT NULL,
-            error_code INTEGER NOT NULL, error_msg TEXT NOT NULL, attempt TEXT NOT NULL);
+            error_code INTEGER NOT NULL, error_msg TEXT NOT NULL, attempt TEXT NOT NULL,
+            cut_off INTEGER NOT NULL);
         """
 
     private static func translate(_ error: DatabaseError, _ url: URL?) -> Realm.Error {
@@ -248,7 +249,8 @@ final class RealmFile: Sendable {
             else { return nil }
             return PendingReset(
                 mode: mode, action: action, time: rows[0]["time"] ?? 0, errorCode: rows[0]["error_code"] ?? 0,
-                errorMessage: rows[0]["error_msg"] ?? "", attempt: rows[0]["attempt"] ?? "")
+                errorMessage: rows[0]["error_msg"] ?? "", attempt: rows[0]["attempt"] ?? "",
+                cutOff: rows[0]["cut_off"] ?? 0)
         }
     }
 
@@ -257,10 +259,10 @@ final class RealmFile: Sendable {
         try database.execute(sql: "DROP TABLE IF EXISTS client_reset_metadata")
         try database.execute(sql: schema)
         try database.execute(
-            sql: "INSERT INTO client_reset_metadata VALUES(?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT INTO client_reset_metadata VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 record.coreVersion, record.time, record.mode.rawValue, record.action.rawValue, record.errorCode,
-                record.errorMessage, record.attempt,
+                record.errorMessage, record.attempt, record.cutOff,
             ])
     }
 

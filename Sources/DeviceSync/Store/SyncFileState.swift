@@ -35,4 +35,7 @@ struct PendingReset: Sendable, Equatable {
     var coreVersion = SDK.version
     /// The attempt to report on.
     var attempt = ""
+    /// How many merges in a row were begun and neither failed nor were committed: the process died in them. 0 once one
+    /// has ended either way.
+    var cutOff = 0
 }

@@ -52,4 +52,17 @@ struct ResetDecisionTests {
         let stored = record(.discard, .migrateToFLX)
         #expect(ResetDecision.merge(.recover, .clientReset, stored: stored) == .recover)
     }
+
+    @Test(arguments: [ResetMode.recover, .recoverOrDiscard, .discard], [PendingReset.Mode.recover, .discard])
+    func aMergeThatWasCutOffIsTriedAgainButNotForEver(mode: ResetMode, recorded: PendingReset.Mode) {
+        var stored = record(recorded)
+        let fresh = ResetDecision.merge(mode, .clientReset, stored: nil)
+        let failed = ResetDecision.merge(mode, .clientReset, stored: stored)
+        for deaths in 1..<ResetDecision.maxCutOff {
+            stored.cutOff = deaths
+            #expect(ResetDecision.merge(mode, .clientReset, stored: stored) == fresh)
+        }
+        stored.cutOff = ResetDecision.maxCutOff
+        #expect(ResetDecision.merge(mode, .clientReset, stored: stored) == failed)
+    }
 }
