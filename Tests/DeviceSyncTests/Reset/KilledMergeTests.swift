@@ -44,12 +44,12 @@ struct KilledMergeTests {
         var urls: [URL] = []
         for device in [device, other] {
             let realm = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .always)
-            if urls.isEmpty { try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "old"]) } }
+            if urls.isEmpty { try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) } }
             let session = try #require(realm.syncSession)
             try await session.wait(for: .upload)
             session.suspend()
             #expect(await eventually { session.state == .inactive })
-            if urls.isEmpty { try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) } }
+            if urls.isEmpty { try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) } }
             urls.append(try #require(realm.configuration.fileURL))
         }
         device.quit()
