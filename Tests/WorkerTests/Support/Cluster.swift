@@ -40,8 +40,9 @@ final class Cluster: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    /// - Parameter hearsDeadLetters: whether it listens to their queue, again should that be deleted and made anew.
     static func with(
-        slices count: Int = 2, stores given: [any SliceStore] = [],
+        slices count: Int = 2, stores given: [any SliceStore] = [], hearsDeadLetters: Bool = true,
         _ body: @escaping @Sendable (Cluster) async throws -> Void
     ) async throws {
         let topology = Topology(prefix: TestBroker.uniqueName("worker"))
@@ -62,7 +63,7 @@ final class Cluster: Sendable {
             try await channel.bindQueue(gateway.name, exchange: topology.realms, routingKey: key)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for queue in [gateway.name, topology.outcomes, topology.dead] {
+            for queue in [gateway.name, topology.outcomes] + (hearsDeadLetters ? [topology.dead] : []) {
                 let consumer = try await connection.openChannel().consume(queue: queue)
                 group.addTask {
                     while let batch = try? await consumer.nextBatch(max: 100), let last = batch.last {
