@@ -38,6 +38,8 @@ final class SocketHandler: ChannelDuplexHandler {
         case .tooLarge(let prefix, let bytes):
             context.fireChannelRead(Self.wrapInboundOut(.tooLarge(prefix: prefix, bytes: bytes)))
         case .ping(let payload):
+            // Whoever does not read its pongs gets none: they must not gather here.
+            guard context.channel.isWritable else { break }
             context.writeAndFlush(Self.wrapOutboundOut(Self.frame(0xA, payload)), promise: nil)
         case .close(let code): close(context, code: code ?? 1000, reason: "", promise: nil)
         case .violation(let code, let reason): close(context, code: code, reason: reason, promise: nil)
