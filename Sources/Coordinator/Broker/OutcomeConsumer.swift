@@ -91,7 +91,7 @@ struct OutcomeConsumer: Sendable {
         var wait = Duration.milliseconds(100)
         while true {
             do {
-                let effects = try await store.apply(reports, slices: link.slices.value, at: clock.now())
+                let effects = try await store.applyWhatItCan(reports, slices: link.slices.value, at: clock.now())
                 readiness.set("coordinator.store", ready: true, reason: "open")
                 return effects
             } catch {

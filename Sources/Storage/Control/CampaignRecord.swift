@@ -2,7 +2,7 @@ package import Messages
 
 /// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
 package struct CampaignRecord: Sendable, Codable, Equatable {
-    package enum Kind: String, Sendable, Codable { case termination, reset }
+    package enum Kind: String, Sendable, Codable, CaseIterable { case termination, reset }
 
     package enum State: String, Sendable, Codable, CaseIterable {
         /// Recorded; the message that carries it out may not have reached the broker yet.

@@ -36,6 +36,8 @@ struct CampaignApplication {
 
     mutating func finish() throws -> CampaignEffects {
         for id in touched { effects.changed.append(try Self.settle(id, at: now, db)) }
+        // Not before: a report may be about one that is forgotten for what the same batch opens.
+        for app in Set(effects.opened.map(\.app)) { try SQLiteControlStore.forgetOldCampaigns(of: app, limits, db) }
         if madeEarlyRow { try dropEarlyRows() }
         if effects.parked > 0 { try dropParked() }
         return effects
@@ -105,7 +107,7 @@ extension CampaignApplication {
                 id: report.campaign, app: report.app, kind: kind, reason: report.reason, startedAt: now,
                 generation: report.generation, state: .counting,
                 slicesExpected: kind == .termination ? slices : 1)
-            try SQLiteControlStore.insert(campaign, keeping: limits.closedCampaigns, db)
+            try SQLiteControlStore.insert(campaign, db)
             effects.opened.append(campaign)
         }
         if kind == .termination, report.generation > app.generation {

@@ -13,7 +13,8 @@ extension SQLiteControlStore {
             let campaign = CampaignRecord(
                 id: request.id, app: app.id, kind: .termination, reason: request.reason, startedAt: request.at,
                 generation: app.generation, slicesExpected: slices)
-            try Self.insert(campaign, keeping: limits.closedCampaigns, db)
+            try Self.insert(campaign, db)
+            try Self.forgetOldCampaigns(of: app.id, limits, db)
             return (app, campaign)
         }
     }
@@ -27,7 +28,8 @@ extension SQLiteControlStore {
             let campaign = CampaignRecord(
                 id: request.id, app: app.id, kind: .reset, reason: request.reason, partition: partition,
                 clientFile: clientFile, startedAt: request.at, generation: app.generation, slicesExpected: 1)
-            try Self.insert(campaign, keeping: limits.closedCampaigns, db)
+            try Self.insert(campaign, db)
+            try Self.forgetOldCampaigns(of: app.id, limits, db)
             return campaign
         }
     }
@@ -62,7 +64,7 @@ extension SQLiteControlStore {
         try Row.fetchOne(db, sql: "SELECT * FROM campaigns WHERE id = ?", arguments: [id]).map(CampaignRecord.init)
     }
 
-    static func insert(_ campaign: CampaignRecord, keeping count: Int, _ db: Database) throws {
+    static func insert(_ campaign: CampaignRecord, _ db: Database) throws {
         try db.execute(
             sql: """
                 INSERT INTO campaigns (id, app, kind, reason, partition, client_file, started_at, generation, state,
@@ -73,7 +75,6 @@ extension SQLiteControlStore {
                 sqlInteger(campaign.clientFile), sqlInteger(campaign.startedAt), sqlInteger(campaign.generation),
                 campaign.state.rawValue, campaign.slicesExpected, campaign.slicesReported,
             ])
-        try forgetOldCampaigns(of: campaign.app, keeping: count, db)
     }
 
     /// The campaign of a request that is repeated.
@@ -87,12 +88,16 @@ extension SQLiteControlStore {
         return known
     }
 
-    private static func forgetOldCampaigns(of app: String, keeping count: Int, _ db: Database) throws {
-        let old = try String.fetchAll(
-            db,
-            sql: """
-                SELECT id FROM campaigns WHERE app = ? AND state = 'closed' ORDER BY number DESC LIMIT -1 OFFSET ?
-                """, arguments: [app, count])
+    /// Of each kind, so that many resets of single client realms do not push out what terminations came to.
+    static func forgetOldCampaigns(of app: String, _ limits: Limits, _ db: Database) throws {
+        let old = try CampaignRecord.Kind.allCases.flatMap { kind in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM campaigns WHERE app = ? AND kind = ? AND state = 'closed'
+                    ORDER BY number DESC LIMIT -1 OFFSET ?
+                    """, arguments: [app, kind.rawValue, limits.closedCampaigns])
+        }
         for id in old {
             for table in ["campaign_realms", "campaign_chunks"] {
                 try db.execute(sql: "DELETE FROM \(table) WHERE campaign = ?", arguments: [id])

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Messages
 import Testing
 
@@ -250,6 +251,54 @@ import Testing
                 try await store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id)
                     == ["n9", "n8", "n7", "n6", "n1"])
             #expect(try await store.clientRealms(campaign: "n2", outcome: nil, after: nil, limit: 9).isEmpty)
+        }
+    }
+
+    @Test func aReportAboutACampaignThatIsForgottenForANewOneHarmsNothing() async throws {
+        try await withSmallStore {
+            $0.closedCampaigns = 1
+        } _: { store in
+            for id in ["n1", "n2"] {
+                _ = try await store.apply([found([2], of: id, kind: "reset")], slices: 1, at: 1)
+            }
+            _ = try await store.apply([outcome(2, .recovered, campaign: "n1")], slices: 1, at: 2)
+            _ = try await store.apply([outcome(2, .recovered, campaign: "n2")], slices: 1, at: 3)
+            let effects = try await store.apply(
+                [notified(2, campaign: "n1"), found([3], of: "n3", kind: "reset"), outcome(3, .discarded)], slices: 1,
+                at: 4)
+            #expect(effects.rejected.isEmpty && effects.opened.map(\.id) == ["n3"])
+            #expect(try await store.campaign("n3")?.counts.discarded == 1)
+        }
+    }
+
+    @Test func aReportOfADamagedCampaignHoldsUpNobodyElses() async throws {
+        let store = try await SQLiteControlStore.inMemory(limits: .init())
+        try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+        for id in ["n1", "n2"] { _ = try await store.apply([found([2], of: id, kind: "reset")], slices: 1, at: 1) }
+        try await store.write("the damage") { try $0.execute(sql: "UPDATE campaigns SET kind = '?' WHERE id = 'n1'") }
+        let reports = ["n1", "n2"].map { outcome(2, .recovered, campaign: $0) }
+        await #expect(throws: StoreError.self) { _ = try await store.apply(reports, slices: 1, at: 2) }
+        let effects = try await store.applyWhatItCan(reports, slices: 1, at: 2)
+        #expect(effects.rejected.map(\.index) == [0] && effects.changed.map(\.state) == [.closed])
+        #expect(try await store.campaign("n2")?.counts.recovered == 1)
+    }
+
+    @Test func resetsOfSingleRealmsDoNotPushTerminationsOut() async throws {
+        try await withSmallStore {
+            $0.closedCampaigns = 2
+        } _: { store in
+            _ = try await store.terminate(
+                CampaignRequest(id: "t", app: "tasks", reason: nil, at: 30), enable: true, slices: 1)
+            _ = try await store.campaignPublished("t", at: 31)
+            _ = try await store.apply([found([9], of: "t"), outcome(9, .recovered)], slices: 1, at: 32)
+            for number in 1...5 {
+                let id = "r\(number)"
+                _ = try await store.apply([found([2], of: id, kind: "reset")], slices: 1, at: 33)
+                _ = try await store.apply([outcome(2, .recovered, campaign: id)], slices: 1, at: 34)
+            }
+            #expect(
+                try await store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id)
+                    == ["r5", "r4", "r3", "t"])
         }
     }
 
