@@ -6,6 +6,8 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
         package var name: String
         /// The broker is unreachable or refuses messages for now.
         package static let brokerUnavailable = Code(name: "brokerUnavailable")
+        /// The broker is there and did not confirm a message in time, or closed its channel: it may or may not have it.
+        package static let unconfirmed = Code(name: "unconfirmed")
         /// No owner answered in time.
         package static let timeout = Code(name: "timeout")
         /// A bound of `GatewayLimits` is reached.
@@ -27,7 +29,9 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
         self.underlying = underlying
     }
 
-    package var isRetriable: Bool { [.brokerUnavailable, .timeout, .overloaded, .shuttingDown].contains(code) }
+    package var isRetriable: Bool {
+        [.brokerUnavailable, .unconfirmed, .timeout, .overloaded, .shuttingDown].contains(code)
+    }
 
     package var description: String {
         underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
@@ -40,6 +44,8 @@ extension GatewayError {
         switch error.code {
         case .nacked, .unroutable, .notFound, .preconditionFailed, .accessRefused, .invalidArgument:
             self.init(.overloaded, "the broker refused a message", underlying: error)
+        case .timeout, .blocked, .channelClosed:
+            self.init(.unconfirmed, "the broker did not confirm a message", underlying: error)
         default: self.init(.brokerUnavailable, "the broker is away", underlying: error)
         }
     }

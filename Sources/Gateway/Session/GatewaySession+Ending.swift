@@ -23,7 +23,22 @@ extension GatewaySession {
         fail(.otherSessionError, .transient, message, tryAgain: true, backoff: .short, &actions)
     }
 
-    mutating func violated(_ error: SyncProtocolError, _ actions: inout [SessionAction]) {
+    /// - Parameter error: what ends the session. A reset is its owner's to decide, as after `clientFailed`, and an owner
+    ///   that does not know the client yet is asked once it does.
+    mutating func violated(
+        _ error: SyncProtocolError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        if error.action.isClientReset, violation == nil {
+            switch phase {
+            case .live:
+                violation = error
+                return askForReset("the client broke a rule: \(error.message)", environment, &actions)
+            case .identifying:
+                violation = error
+                return
+            case .binding, .bound, .clientFailed, .ended: break
+            }
+        }
         fail(
             error.code.abortsStockClient || error.code.scope != .session ? .otherSessionError : error.code,
             error.action, error.message, &actions)
@@ -52,7 +67,7 @@ extension GatewaySession {
     mutating func requestFailed(
         _ error: GatewayError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
-        if phase == .live, paging == .asked, error.code == .brokerUnavailable {
+        if phase == .live, paging == .asked, [.brokerUnavailable, .unconfirmed].contains(error.code) {
             paging = .none
             return wantPage(environment)
         }
@@ -105,11 +120,11 @@ extension GatewaySession {
             report = NotifiedReport(
                 campaign: campaign, realm: context.realm, clientFile: clientFile.ident, at: environment.now)
         }
-        let wanted = ErrorCode(code)
+        let wanted = violation?.code ?? ErrorCode(code)
         let isSafe = wanted.scope == .session && !wanted.abortsStockClient
         fail(
-            isSafe ? wanted : .badClientFileIdent, clientRecovery ? .clientReset : .clientResetNoRecovery, message,
-            tryAgain: false, notified: report, &actions)
+            isSafe ? wanted : .badClientFileIdent, clientRecovery ? .clientReset : .clientResetNoRecovery,
+            violation?.message ?? message, tryAgain: false, notified: report, &actions)
     }
 
     /// The client could not integrate what it was sent. Its owner decides, so that the reset is accounted for and holds
@@ -117,13 +132,19 @@ extension GatewaySession {
     mutating func clientFailed(
         _ error: ClientJSONError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
-        guard phase == .live, let clientFile else { return }
+        guard phase == .live else { return }
+        askForReset("the client could not integrate a download (code \(error.code.rawValue))", environment, &actions)
+    }
+
+    private mutating func askForReset(
+        _ reason: String, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard let clientFile else { return }
         phase = .clientFailed(deadline: environment.now &+ context.limits.resetDecision)
         actions.append(
             .reset(
                 ResetMessage(
-                    realm: context.realm, clientFile: clientFile.ident, campaign: nil,
-                    reason: "the client could not integrate a download (code \(error.code.rawValue))")))
+                    realm: context.realm, clientFile: clientFile.ident, campaign: nil, reason: reason)))
     }
 
     mutating func settingsChanged(_ app: AppRecord?, _ actions: inout [SessionAction]) {

@@ -86,7 +86,10 @@ extension GatewaySession {
         actions.append(.claim(clientFile))
         let early = earlyUploads
         earlyUploads = []
+        let broken = violation
+        violation = nil
         for (upload, bytes) in early { accept(upload, bytes, environment, &actions) }
+        if let broken { return violated(broken, environment, &actions) }
         wantPage(environment)
     }
 

@@ -6,6 +6,7 @@ extension GatewaySession {
     mutating func accept(
         _ upload: Upload, _ bytes: Int, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
+        guard violation == nil else { return }
         switch phase {
         case .binding, .bound, .identifying: earlyUploads.append((upload, bytes))
         case .live:
@@ -40,11 +41,14 @@ extension GatewaySession {
     }
 
     /// A lost connection says nothing about the message: all that is unconfirmed is published again when the broker is
-    /// back, and the owner drops what it knows. A refusal (a full queue, no such queue) ends the session for a while.
+    /// back, and the owner drops what it knows. A refusal (a full queue, no such queue) ends the session for a while, and
+    /// so does a broker that is there but did not confirm in time: the client uploads again what was not acknowledged.
     mutating func publishFailed(
         _ number: UInt64, _ error: GatewayError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
-        guard uploads.contains(number), error.code != .brokerUnavailable else { return }
+        guard uploads.contains(number), error.code != .brokerUnavailable,
+            error.code != .unconfirmed || environment.isLinkUp
+        else { return }
         failForNow("the server takes no uploads at the moment", &actions)
     }
 }

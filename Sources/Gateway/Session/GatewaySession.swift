@@ -15,7 +15,7 @@ struct GatewaySession: Sendable {
         case bound
         case identifying
         case live
-        /// The client cannot go on; its reset is being decided.
+        /// The client cannot go on, or broke a rule that costs it a reset, which its owner decides.
         case clientFailed(deadline: UInt64)
         /// An error was sent, or UNBIND came. Nothing more is sent.
         case ended
@@ -58,6 +58,8 @@ struct GatewaySession: Sendable {
     var uploads = UploadPipeline()
     /// UPLOADs that came before the owner had identified the client.
     var earlyUploads: [(Upload, Int)] = []
+    /// The rule that the client broke; what comes after it is not taken.
+    var violation: SyncProtocolError?
     var isBindReported = false
 
     init(session: SessionIdent, context: SessionContext) {
@@ -83,7 +85,7 @@ struct GatewaySession: Sendable {
         case .clientFailed(let error): clientFailed(error, environment, &actions)
         case .unbind(let answer): unbind(answer: answer, isOrderly: true, &actions)
         case .connectionLost: unbind(answer: false, isOrderly: false, &actions)
-        case .violation(let error): violated(error, &actions)
+        case .violation(let error): violated(error, environment, &actions)
         case .cluster(let event): handle(event, environment, &actions)
         case .settings(let app): settingsChanged(app, &actions)
         case .recovery(let isAllowed): clientRecovery = isAllowed

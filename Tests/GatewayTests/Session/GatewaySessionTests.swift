@@ -312,6 +312,59 @@ import Testing
         guard case .jsonError(1, .badClientFile, _)? = script.takeLog().last else { throw HarnessError("expected 217") }
     }
 
+    /// What the gateway itself finds wrong is decided by the owner, too: else no campaign would ever hear of it.
+    @Test func aRuleWhoseBreachCostsAResetIsBrokenBeforeTheOwner() throws {
+        var script = try Self.live()
+        try script.event(.violation(Self.tooLarge), 1)
+        #expect(script.takeLog().isEmpty)
+        #expect(script.resets.map(\.clientFile) == [2])
+        try script.client(.upload(Self.upload(3)))
+        #expect(script.realm.history.isEmpty)
+        try script.event(.recovery(false), 1)
+        try script.cluster(
+            .reset(
+                ResetNotice(
+                    app: "tasks", partition: "\"tasks\"", slice: SliceNumber(0), generation: 1, clientFile: 2,
+                    campaign: "c", code: 208, message: "reset")), 1)
+        guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
+            throw HarnessError("expected the violation")
+        }
+        #expect(body.action == .clientResetNoRecovery && body.message.contains("17 MiB"))
+    }
+
+    @Test func aRuleBrokenBeforeTheOwnerKnowsTheClientWaitsForThat() throws {
+        var script = SessionScript()
+        script.realm.salts = [2: 5]
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: false)))
+        script.holdsAnswers = true
+        try script.client(.ident(Ident(session: 1, file: ClientFileIdent(ident: 2, salt: 5))))
+        try script.client(.upload(Self.upload(2)))
+        try script.event(.violation(Self.tooLarge), 1)
+        try script.client(.upload(Self.upload(4)))
+        #expect(script.resets.isEmpty)
+        try script.release()
+        #expect(script.resets.map(\.clientFile) == [2])
+        #expect(script.realm.history.map(\.clientVersion) == [2])
+    }
+
+    private static let tooLarge = SyncProtocolError(
+        .otherSessionError, session: 1, action: .clientReset, "limit exceeded: a message of 17 MiB")
+
+    @Test func anUploadThatTheBrokerDoesNotConfirmIsAskedForAgain() throws {
+        var script = try Self.live()
+        script.holdsAnswers = true
+        try script.client(.upload(Self.upload(2)))
+        script.environment.isLinkUp = false
+        try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
+        #expect(script.takeLog().isEmpty)
+        script.environment.isLinkUp = true
+        try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
+        guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
+            throw HarnessError("expected a passing error")
+        }
+        #expect(body.action == .transient && body.tryAgain)
+    }
+
     @Test func unbindIsAnsweredOnceAndNeverAfterAnError() throws {
         var script = try Self.live()
         try script.client(.unbind(session: 1))

@@ -17,6 +17,8 @@ struct SessionScript {
     private(set) var log: [(socket: Int, message: ServerMessage)] = []
     private(set) var actions: [SessionAction] = []
     private var nextNumber: UInt64 = 1
+    /// What was asked of the owner.
+    var resets: [ResetMessage] { actions.compactMap { if case .reset(let message) = $0 { message } else { nil } } }
 
     private struct Socket {
         var checker = ServerConnectionChecker(mode: .partition)
