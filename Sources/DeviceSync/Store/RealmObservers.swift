@@ -12,10 +12,22 @@ final class RealmObservers: Sendable {
     private struct Observer: Sendable {
         var queue: DispatchQueue
         var deliver: Deliver
-        /// What it has not heard of yet. To begin with, anything.
+        /// What changed after all that it has heard of or has on its queue. To begin with, anything.
         var unseen = ChangedObjects.everything
-        /// What is on the queue for it.
-        var pending: RealmSnapshot?
+        /// What is on the queue for it, with what changed on the way there and no more.
+        var pending: (snapshot: RealmSnapshot, changed: ChangedObjects)?
+
+        /// - Returns: whether nothing was on its queue.
+        mutating func hear(of snapshot: RealmSnapshot) -> Bool {
+            defer { unseen = ChangedObjects() }
+            guard let version = pending?.snapshot.version else {
+                pending = (snapshot: snapshot, changed: unseen)
+                return true
+            }
+            pending?.changed.add(unseen)
+            if version < snapshot.version { pending?.snapshot = snapshot }
+            return false
+        }
     }
 
     /// Which tokens belong to which observers: a writer may leave out its own.
@@ -52,26 +64,28 @@ final class RealmObservers: Sendable {
     }
 
     func notify(_ snapshot: RealmSnapshot, _ changes: StateChanges, except tokens: Set<ObjectIdentifier>) {
-        let numbers = contents.withLock { contents -> [UInt64] in
-            guard !contents.observers.isEmpty else { return [] }
+        // In one step: a delivery in between would take the changes along with the snapshot before them.
+        let idle = contents.withLock { contents -> [UInt64: DispatchQueue] in
+            guard !contents.observers.isEmpty else { return [:] }
             var changed = ChangedObjects()
             changed.add(changes)
-            for number in contents.observers.keys { contents.observers[number]?.unseen.add(changed) }
             let excluded = Set(tokens.compactMap { contents.tokens[$0] })
-            return contents.observers.keys.filter { !excluded.contains($0) }
+            var idle: [UInt64: DispatchQueue] = [:]
+            for number in Array(contents.observers.keys) {
+                contents.observers[number]?.unseen.add(changed)
+                guard !excluded.contains(number), contents.observers[number]?.hear(of: snapshot) == true else {
+                    continue
+                }
+                idle[number] = contents.observers[number]?.queue
+            }
+            return idle
         }
-        for number in numbers { enqueue(snapshot, number) }
+        for (number, queue) in idle { queue.async { [weak self] in self?.deliver(number) } }
     }
 
     private func enqueue(_ snapshot: RealmSnapshot, _ number: UInt64) {
         let queue = contents.withLock { contents -> DispatchQueue? in
-            guard let observer = contents.observers[number] else { return nil }
-            guard let pending = observer.pending else {
-                contents.observers[number]?.pending = snapshot
-                return observer.queue
-            }
-            if pending.version < snapshot.version { contents.observers[number]?.pending = snapshot }
-            return nil
+            contents.observers[number]?.hear(of: snapshot) == true ? contents.observers[number]?.queue : nil
         }
         queue?.async { [weak self] in self?.deliver(number) }
     }
@@ -79,10 +93,9 @@ final class RealmObservers: Sendable {
     private func deliver(_ number: UInt64) {
         // Looked up only now: the token may have been invalidated meanwhile.
         let delivery = contents.withLock { contents -> (Deliver, RealmSnapshot, ChangedObjects)? in
-            guard let observer = contents.observers[number], let snapshot = observer.pending else { return nil }
+            guard let observer = contents.observers[number], let pending = observer.pending else { return nil }
             contents.observers[number]?.pending = nil
-            contents.observers[number]?.unseen = ChangedObjects()
-            return (observer.deliver, snapshot, observer.unseen)
+            return (observer.deliver, pending.snapshot, pending.changed)
         }
         if let (deliver, snapshot, changed) = delivery { deliver(snapshot, changed) }
     }

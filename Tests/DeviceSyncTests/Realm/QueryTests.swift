@@ -116,4 +116,27 @@ struct QueryTests {
         // "a" was deleted, "aa" took its place, "c" was changed.
         #expect(updates.withLock { $0 } == [[0, 0, 2]])
     }
+
+    @Test func whatAnObserverWasLeftOutOfComesWithTheNextCommit() throws {
+        let queue = DispatchQueue(label: "test.observer")
+        let updates = Mutex<[[Int]]>([])
+        let token = realm.dynamicObjects("Task").observe(on: queue) { change in
+            if case .update(_, let deletions, let insertions, let modifications) = change {
+                updates.withLock { $0.append(deletions + insertions + modifications) }
+            }
+        }
+        defer { token.invalidate() }
+        queue.sync {}
+        queue.suspend()
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = 7 }
+        try realm.write(withoutNotifying: [token]) {
+            realm.dynamicObject(ofType: "Task", forPrimaryKey: "d")?["count"] = 8
+        }
+        queue.resume()
+        queue.sync {}
+        #expect(updates.withLock { $0 } == [[2]])
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] = 9 }
+        queue.sync {}
+        #expect(updates.withLock { $0 } == [[2], [0, 3]])
+    }
 }
