@@ -26,6 +26,8 @@ extension AppCore {
                 "a realm must be released before its client reset can be handled; it will be at the next launch")
             return
         }
+        // Read while the action stands: a report that was sent is kept for no longer.
+        let report = action.attempt.flatMap { outcomes.lastReport(attempt: $0, updatedTo: outcome) }
         do {
             try FileActionRunner.run(action)
             try store.removeFileAction(id: id)
@@ -33,7 +35,9 @@ extension AppCore {
             logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
             return
         }
-        if let attempt = action.attempt { outcomes.update(attempt: attempt, user: action.userID, to: outcome) }
+        if let attempt = action.attempt, let report {
+            outcomes.report(report, attempt: attempt, user: action.userID)
+        }
     }
 
     /// Registers that a realm's file goes at the next launch, or when the app says so.

@@ -40,12 +40,10 @@ final class OutcomeReporter: Sendable {
         flush()
     }
 
-    /// A file action was carried out: the attempt that asked for it has another result now.
-    func update(attempt: String, user: String, to result: ResetOutcome.Result) {
-        guard let last = try? store.outcome(attempt: attempt), let body = ResetOutcome.updated(last, to: result) else {
-            return
-        }
-        report(body, attempt: attempt, user: user)
+    /// What was last reported on an attempt, with another result: that of the file action which it asked for.
+    func lastReport(attempt: String, updatedTo result: ResetOutcome.Result) -> String? {
+        guard let last = try? store.outcome(attempt: attempt) else { return nil }
+        return ResetOutcome.updated(last, to: result)
     }
 
     /// Sends what is queued, unless that is going on.
