@@ -70,16 +70,21 @@ enum RealmOpener {
 
     /// A file belongs to one user and partition.
     private static func checkOwner(_ core: RealmCore, _ sync: SyncConfiguration) throws {
-        var state = core.sync
         let path = sync.partition.path
-        if let partition = state.partition, partition != path {
-            throw Realm.Error(.incompatibleHistories, "the file is of another partition", fileURL: core.url)
+        func isOwned(_ state: SyncFileState) throws -> Bool {
+            if let partition = state.partition, partition != path {
+                throw Realm.Error(.incompatibleHistories, "the file is of another partition", fileURL: core.url)
+            }
+            return state.partition != nil && state.userID == sync.user.id
         }
-        guard state.partition == nil || state.userID != sync.user.id else { return }
-        state.partition = path
-        state.userID = sync.user.id
+        guard try !isOwned(core.sync) else { return }
         core.lock.lock()
         defer { core.lock.unlock() }
+        // Again: another opening may have been first, and its session may have an identity by now.
+        var state = core.sync
+        guard try !isOwned(state) else { return }
+        state.partition = path
+        state.userID = sync.user.id
         try core.setSync(state)
     }
 }
