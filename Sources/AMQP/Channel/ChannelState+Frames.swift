@@ -57,8 +57,8 @@ extension ChannelState {
         case Method.basicGetOk:
             let got = arguments.assumingMemoryBound(to: amqp_basic_get_ok_t.self).pointee
             content = IncomingContent(
-                .fetched(tag: got.delivery_tag, redelivered: got.redelivered != 0), exchange: got.exchange.text,
-                routingKey: got.routing_key.text)
+                .fetched(tag: got.delivery_tag, redelivered: got.redelivered != 0, left: Int(got.message_count)),
+                exchange: got.exchange.text, routingKey: got.routing_key.text)
         case Method.basicCancel:
             let cancel = arguments.assumingMemoryBound(to: amqp_basic_cancel_t.self).pointee
             cancelledByBroker(cancel.consumer_tag.text)
@@ -136,11 +136,11 @@ extension ChannelState {
             let delivery = delivery(content, tag, redelivered, consumerTag: consumer.subscription.tag)
             if consumer.arrived.isEmpty { loop.arrivals.append(consumer) }
             consumer.arrived.append(delivery)
-        case .fetched(let tag, let redelivered):
+        case .fetched(let tag, let redelivered, let left):
             loop.statistics.delivered += 1
             fetched.append(tag)
             try answered(
-                by: Method.basicGetOk, .message(delivery(content, tag, redelivered, consumerTag: nil)))
+                by: Method.basicGetOk, .message(delivery(content, tag, redelivered, consumerTag: nil, left: left)))
         case .returned(let replyCode, let text):
             returned(
                 content.message, exchange: content.exchange, routingKey: content.routingKey, replyCode: replyCode,
@@ -151,12 +151,12 @@ extension ChannelState {
     }
 
     private func delivery(
-        _ content: IncomingContent, _ tag: UInt64, _ redelivered: Bool, consumerTag: String?
+        _ content: IncomingContent, _ tag: UInt64, _ redelivered: Bool, consumerTag: String?, left: Int? = nil
     ) -> AMQPDelivery {
         AMQPDelivery(
             message: content.message, exchange: content.exchange, routingKey: content.routingKey,
-            redelivered: redelivered,
-            deliveryTag: tag, consumerTag: consumerTag, generation: loop.generation, epoch: epoch, channel: handle)
+            redelivered: redelivered, deliveryTag: tag, consumerTag: consumerTag, messagesLeft: left,
+            generation: loop.generation, epoch: epoch, channel: handle)
     }
 
     // MARK: Answers

@@ -3,7 +3,7 @@ struct IncomingContent {
     /// Why it comes.
     enum Purpose {
         case delivery(ConsumerState?, tag: UInt64, redelivered: Bool)
-        case fetched(tag: UInt64, redelivered: Bool)
+        case fetched(tag: UInt64, redelivered: Bool, left: Int)
         case returned(replyCode: Int, text: String)
         /// It comes too late to be of use.
         case discarded

@@ -16,6 +16,8 @@ public struct AMQPDelivery: Sendable {
     public let deliveryTag: UInt64
     /// The consumer it came through; nil for a message that was fetched with `get`.
     public let consumerTag: String?
+    /// How many were left in the queue when this one was fetched with `get`; nil for one that came through a consumer.
+    public let messagesLeft: Int?
     /// Which connection it came over: the generation of `AMQPConnectionState.connected`.
     public let generation: Int
 

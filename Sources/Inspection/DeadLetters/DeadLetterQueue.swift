@@ -40,13 +40,15 @@ package struct DeadLetterQueue: Sendable {
     ) async throws -> (seen: Int, of: Int) {
         let channel = try await connection.openChannel(confirms: true)
         do {
-            let count = try await channel.declareQueue(
+            var count = try await channel.declareQueue(
                 AMQPQueueDeclaration(name: topology.dead, passive: true), record: false
             ).messageCount
             var position = 0
             var kept = 0
             // No more than there were: what comes back at once must not be met again.
-            while position < min(count, limit), let delivery = try await channel.get(queue: topology.dead) {
+            while position < min(max(count, 1), limit), let delivery = try await channel.get(queue: topology.dead) {
+                // A broker that is busy says of a quorum queue that it is empty; what it says with a message is right.
+                if position == 0, let left = delivery.messagesLeft { count = 1 + left }
                 position += 1
                 let entry = DeadLetterEntry(delivery, position: position, slices: slices)
                 let fate = try await body(entry, delivery.message)

@@ -8,12 +8,18 @@ package struct BrokerDoctor: Sendable {
     let publisher: AMQPConnection
     let topology: Topology
     let slices: SliceCount
+    /// How long the broker may take to confirm a message.
+    let patience: Duration
 
-    package init(connection: AMQPConnection, publisher: AMQPConnection, topology: Topology, slices: SliceCount) {
+    package init(
+        connection: AMQPConnection, publisher: AMQPConnection, topology: Topology, slices: SliceCount,
+        patience: Duration = .seconds(5)
+    ) {
         self.connection = connection
         self.publisher = publisher
         self.topology = topology
         self.slices = slices
+        self.patience = patience
     }
 
     package func examine() async -> [Diagnosis] {
@@ -40,7 +46,7 @@ package struct BrokerDoctor: Sendable {
             ).name
             let start = ContinuousClock.now
             try await channel.publish(
-                AMQPMessage(body: "doctor"), exchange: "", routingKey: queue, mandatory: true, timeout: .seconds(5))
+                AMQPMessage(body: "doctor"), exchange: "", routingKey: queue, mandatory: true, timeout: patience)
             let milliseconds = Int((ContinuousClock.now - start) / .milliseconds(1))
             await channel.close()
             return Diagnosis(.broker, "publishing", .ok, "a message was confirmed after \(milliseconds) ms")
@@ -74,11 +80,11 @@ package struct BrokerDoctor: Sendable {
             for exchange in [topology.slices, topology.outcomes] {
                 try await channel.publish(
                     AMQPMessage(body: "doctor"), exchange: exchange, routingKey: "sluice.doctor", mandatory: false,
-                    timeout: .seconds(5))
+                    timeout: patience)
             }
             try await channel.publish(
                 AMQPMessage(body: "doctor"), exchange: topology.realms, routingKey: "sluice.doctor", mandatory: true,
-                timeout: .seconds(5))
+                timeout: patience)
             guard let delivery = try await channel.get(queue: queue) else {
                 return Diagnosis(
                     .broker, "permissions", .warning, "a message through \(topology.realms) did not arrive",

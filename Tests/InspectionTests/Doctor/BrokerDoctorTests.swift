@@ -10,7 +10,7 @@ import Testing
     private func examine(_ broker: BrokerHarness) async -> [Diagnosis] {
         await BrokerDoctor(
             connection: broker.connection, publisher: broker.connection, topology: broker.topology,
-            slices: broker.slices
+            slices: broker.slices, patience: .seconds(60)
         ).examine()
     }
 
@@ -45,8 +45,10 @@ import Testing
     @Test func deadLettersAreAWarning() async throws {
         try await BrokerHarness.with { broker in
             try await broker.bury("a")
-            let found = await examine(broker)
-            #expect(found.contains { $0.level == .warning && $0.subject == "dead letters" }, "\(found)")
+            // A broker that is busy says of a quorum queue that it is empty.
+            try await eventually {
+                await examine(broker).contains { $0.level == .warning && $0.subject == "dead letters" }
+            }
         }
     }
 
@@ -71,8 +73,12 @@ import Testing
                 }
             }
             defer { beating.cancel() }
-            let found = await doctor.examine(for: .seconds(4))
-            #expect(found.contains { $0.subject == "workers" && $0.level == .ok && $0.area == .cluster }, "\(found)")
+            var found: [Diagnosis] = []
+            // Both are heard while it listens, unless the machine has no time for them.
+            try await eventually {
+                found = await doctor.examine(for: .seconds(4))
+                return found.contains { $0.subject == "workers" && $0.level == .ok && $0.area == .cluster }
+            }
             #expect(found.contains { $0.level == .fault && $0.finding == "no owner: 1" }, "\(found)")
             #expect(
                 found.contains { $0.area == .clock && $0.level == .fault && $0.finding.hasPrefix("w2's") }, "\(found)")
