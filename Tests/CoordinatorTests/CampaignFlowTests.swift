@@ -44,7 +44,8 @@ import Testing
                 try await eventually { coordinator.isServing }
                 let answer = try await coordinator.request(
                     "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":7,"campaign":"r1"}"#)
-                #expect(answer.status == 201 && answer["kind"] == "reset")
+                // 202 if the broker had no time: then the active coordinator publishes it.
+                #expect((answer.status == 201 || answer.status == 202) && answer["kind"] == "reset")
                 let realm = RealmName(app: "tasks", partition: "\"nw\"")
                 let message = try await harness.next(
                     ResetMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))

@@ -26,12 +26,15 @@ struct CoordinatorHarness: Sendable {
     let channel: AMQPChannel
 
     static func with(_ body: (CoordinatorHarness) async throws -> Void) async throws {
-        let amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
+        var amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
+        amqp.connectTimeout = .seconds(60)
+        amqp.requestTimeout = .seconds(60)
         let slices = try #require(SliceCount(2))
         let topology = Topology(prefix: TestBroker.uniqueName("coordinator"))
         let connection = AMQPConnection(configuration: amqp, logger: quiet)
         try await connection.start()
-        let channel = try await connection.openChannel(confirms: true)
+        // What a consumer holds when it is cancelled goes back to the queue: that is not to be hundreds of ticks.
+        let channel = try await connection.openChannel(prefetch: 1, confirms: true)
         try await topology.declareShared(on: channel, slices: slices)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
         let store = try await ControlStores.open(url: "sqlite:\(folder)")
@@ -164,7 +167,7 @@ struct RunningCoordinator: Sendable {
         request.method = .RAW(value: method)
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
-        return try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        return try await HTTPClient.shared.execute(request, timeout: .minutes(2))
     }
 }
 

@@ -16,8 +16,10 @@ struct BrokerHarness: Sendable {
     static func with(_ body: (BrokerHarness) async throws -> Void) async throws {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let connection = AMQPConnection(
-            configuration: try AMQPConfiguration(url: try TestBroker.requireURL()), logger: logger)
+        var amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
+        amqp.connectTimeout = .seconds(60)
+        amqp.requestTimeout = .seconds(60)
+        let connection = AMQPConnection(configuration: amqp, logger: logger)
         try await connection.start()
         guard let slices = SliceCount(2) else { return }
         let topology = Topology(prefix: TestBroker.uniqueName("inspection"))
