@@ -89,14 +89,14 @@ package final class LocalCluster: Sendable {
     package func kill(_ name: String) async {
         guard let process = processes.withLock({ $0.removeValue(forKey: name) }) else { return }
         process.kill()
-        await process.wait(upTo: .seconds(5))
+        await process.wait(upTo: .seconds(60))
     }
 
-    /// SIGTERM, and the wait for an orderly end.
+    /// SIGTERM, and the wait for an orderly end, for which the process has `shutdown.seconds` by its own clock.
     package func stop(_ name: String) async {
         guard let process = processes.withLock({ $0.removeValue(forKey: name) }) else { return }
         process.terminate()
-        await process.wait(upTo: .seconds(20))
+        await process.wait(upTo: .seconds(150))
     }
 
     package func stop() async {
@@ -159,7 +159,7 @@ package final class LocalCluster: Sendable {
 
     /// Repeats `body` until it does not throw; its last error is in the one thrown when time is up.
     package static func retrying<Value>(
-        _ what: String, upTo limit: Duration = .seconds(60), _ body: () async throws -> Value
+        _ what: String, upTo limit: Duration = .seconds(120), _ body: () async throws -> Value
     ) async throws -> Value {
         let deadline = ContinuousClock.now + limit
         while true {
