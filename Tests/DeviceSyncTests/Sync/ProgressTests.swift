@@ -26,6 +26,7 @@ struct ProgressTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .upload)
         session.suspend()
+        #expect(await eventually { session.state == .inactive })
         for number in 0..<50 {
             try realm.write {
                 realm.dynamicCreate("Task", value: ["_id": "\(number)", "title": String(repeating: "x", count: 5000)])
