@@ -41,7 +41,7 @@ struct CompatibilityTests {
             }
             try await first.upload()
             let second = try await Device(cluster, schema: Self.schema)
-            for device in [first, second] { try await suspend(device) }
+            for device in [first, second] { try await device.suspend() }
 
             // Made at one key by both; replaced, and changed inside; one member of a set in two forms.
             try edit(first) { shelves, codes in
@@ -69,14 +69,6 @@ struct CompatibilityTests {
                 let new = try shelves(device)["new"] as? DynamicObject
                 #expect(new?["name"] as? String == "first" && new?["places"] as? Int == 7)
             }
-        }
-    }
-
-    private func suspend(_ device: Device) async throws {
-        let session = try device.session
-        session.suspend()
-        try await LocalCluster.retrying("the session rests") {
-            guard session.state == .inactive else { throw LocalClusterError("it is \(session.state)") }
         }
     }
 

@@ -133,8 +133,8 @@ struct OwnershipTests {
 
     // MARK: Helpers
 
-    /// Hand-overs wait for nothing to run out, so nobody is to be taken for dead where the machine is slow.
-    private let patient = ["SLUICE_WORKER_LEASE_SECONDS": "60"]
+    /// Hand-overs wait for nothing to run out, so nobody is to be taken for dead, or cut off, where the machine is slow.
+    private let patient = ["SLUICE_WORKER_LEASE_SECONDS": "60", "SLUICE_SHUTDOWN_SECONDS": "120"]
 
     private struct Change {
         var first: OwnedSlice
@@ -161,9 +161,12 @@ struct OwnershipTests {
             let first = (try? await cluster.history(ofPartition: Device.partition))?.last
             if let first, first.epoch == seen.epoch, first.releasedAt == nil {
                 let second = try? await LocalCluster.retrying("somebody else takes the slice", upTo: .seconds(30)) {
-                    let last = try await cluster.history(ofPartition: Device.partition).last
-                    guard let last, last.epoch > first.epoch else { throw LocalClusterError("\(first.worker) has it") }
-                    return last
+                    let history = try await cluster.history(ofPartition: Device.partition)
+                    // Whoever came after it: that one may have lost its connection, and taken the slice again, since.
+                    guard let taken = history.first(where: { $0.epoch > first.epoch }) else {
+                        throw LocalClusterError("\(first.worker) has it")
+                    }
+                    return taken
                 }
                 if let second { return Change(first: first, second: second, written: written) }
             }

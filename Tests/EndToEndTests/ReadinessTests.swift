@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `/ready` and `/metrics` of real processes.
-@Suite(.needsBrokerControl, .timeLimit(.minutes(3)), .serialized)
+@Suite(.needsBrokerControl, .timeLimit(.minutes(5)), .serialized)
 struct ReadinessTests {
     @Test func processesAreNotReadyWhileTheBrokerIsInAnAlarm() async throws {
         try await withCluster { cluster in
@@ -79,7 +79,7 @@ extension LocalCluster {
         let port = line?.split(separator: "port=").last?.prefix { $0.isNumber }
         guard let port, let number = Int(port) else { throw LocalClusterError("\(name)'s log names no port") }
         let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: "http://127.0.0.1:\(number)\(path)"), timeout: .seconds(10))
+            HTTPClientRequest(url: "http://127.0.0.1:\(number)\(path)"), timeout: .minutes(1))
         return (
             Int(response.status.code), String(buffer: try await response.body.collect(upTo: 4 << 20))
         )

@@ -23,8 +23,8 @@ struct ResetTests {
             try keeping.create("synced")
             try await keeping.upload()
             try await dropping.download()
-            try keeping.session.suspend()
-            try dropping.session.suspend()
+            try await keeping.suspend()
+            try await dropping.suspend()
             try keeping.create("kept")
             try dropping.create("dropped")
             let termination = try await cluster.operateJSON(
@@ -58,7 +58,7 @@ struct ResetTests {
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("synced")
             try await device.upload()
-            try device.session.suspend()
+            try await device.suspend()
             try device.create("unsynced")
             try await cluster.operate("apps", "set", cluster.app, "--no-client-recovery")
             let termination = try await cluster.operateJSON(

@@ -5,7 +5,7 @@ struct StockClientError: Error, CustomStringConvertible {
 
     /// Asks again and again until there is a value.
     static func within<Value: Sendable>(
-        _ what: String, limit: Duration = .seconds(20), isolation: isolated (any Actor)? = #isolation,
+        _ what: String, limit: Duration = .seconds(60), isolation: isolated (any Actor)? = #isolation,
         _ value: () async throws -> Value?
     ) async throws -> Value {
         let deadline = ContinuousClock.now + limit

@@ -111,7 +111,7 @@ final class StockConnection {
 
     /// Waits until something is so; what breaks the rules meanwhile, or ends the connection, is thrown.
     func wait(
-        _ what: String, limit: Duration = .seconds(20), mayEnd: Bool = false,
+        _ what: String, limit: Duration = .seconds(60), mayEnd: Bool = false,
         until isSo: (StockConnection) throws -> Bool
     ) async throws {
         do {

@@ -110,7 +110,7 @@ enum StockScenario {
     ) async throws -> Campaign.ClientRealm {
         var realms: [Campaign.ClientRealm] = []
         do {
-            return try await StockClientError.within("client file \(file) is \(outcome)", limit: .seconds(30)) {
+            return try await StockClientError.within("client file \(file) is \(outcome)", limit: .seconds(90)) {
                 realms = try await Self.campaign(campaign, cluster).clientRealms ?? []
                 return realms.first { $0.clientFile == file.rawValue && $0.outcome == outcome }
             }

@@ -110,7 +110,7 @@ struct StockUser: Sendable {
         }
         if let bearer { request.headers.add(name: "authorization", value: "Bearer \(bearer)") }
         if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(2))
         let answer = try await response.body.collect(upTo: 1 << 20)
         guard (200..<300).contains(response.status.code) else {
             throw StockClientError("\(path) answered \(response.status.code): \(String(buffer: answer))")

@@ -78,6 +78,15 @@ final class Device: Sendable {
 
     func upload() async throws { try await session.wait(for: .upload) }
     func download() async throws { try await session.wait(for: .download) }
+
+    /// Returns when the session rests: what is written from then on stays here.
+    func suspend() async throws {
+        let session = try session
+        session.suspend()
+        try await LocalCluster.retrying("the session rests") {
+            guard session.state == .inactive else { throw LocalClusterError("it is \(session.state)") }
+        }
+    }
 }
 
 final class ResetCounter: Sendable {

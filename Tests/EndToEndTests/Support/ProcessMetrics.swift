@@ -10,7 +10,7 @@ extension LocalCluster {
             throw LocalClusterError("\(name) does not say where its operations endpoint is")
         }
         let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics"), timeout: .seconds(10))
+            HTTPClientRequest(url: "http://127.0.0.1:\(port)/metrics"), timeout: .minutes(1))
         let text = String(buffer: try await response.body.collect(upTo: 1 << 20))
         let values = text.split(separator: "\n").compactMap { line -> Double? in
             let parts = line.split(separator: " ")
