@@ -96,7 +96,7 @@ enum FileActionRunner {
     /// is thrown: the app is not to lose its backup for it.
     private static func copyDatabase(_ file: URL, to partial: URL) throws {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(60)
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
         defer { try? database.close() }
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }

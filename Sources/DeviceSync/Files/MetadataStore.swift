@@ -36,6 +36,9 @@ final class MetadataStore: Sendable {
         try FileLayout.makeFolder(file.deletingLastPathComponent())
         do {
             database = try Self.open(file)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // In use for longer than anybody should, and nothing is wrong with it.
+            throw error
         } catch {
             // Set aside rather than deleted: two damaged files never pile up, one may help to find out why.
             let damaged = URL(fileURLWithPath: file.path + ".damaged")
@@ -52,7 +55,7 @@ final class MetadataStore: Sendable {
             _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
         }
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(60)
         configuration.prepareDatabase { database in
             try database.execute(sql: "PRAGMA journal_mode=WAL")
             try database.execute(sql: "PRAGMA synchronous=FULL")

@@ -28,7 +28,7 @@ final class RealmFile: Sendable {
 
     private static func open(_ url: URL?, readOnly: Bool) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(60)
         configuration.readonly = readOnly
         guard let url else {
             let database = try DatabaseQueue(configuration: configuration)
