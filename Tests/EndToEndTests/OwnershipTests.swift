@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Slices change hands while clients write: nothing is lost, and never do two workers write to one slice.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
 struct OwnershipTests {
     @Test func anOwnerThatWasPausedWritesNothingWhenItComesBack() async throws {
         // The broker gives up a silent peer after two heartbeats.

@@ -44,7 +44,16 @@ package enum TestBroker {
     @discardableResult
     package static func control(_ arguments: [String]) async throws -> String {
         guard let folder else { throw TestBrokerError("no broker folder: set SLUICE_TEST_BROKER_DIR") }
-        return try await run(["ctl", folder] + arguments)
+        var attempts = 0
+        while true {
+            do {
+                return try await run(["ctl", folder] + arguments)
+            } catch {
+                attempts += 1
+                // It gives a node seven seconds to take its connection, which a busy one does not always do.
+                guard attempts < 5, "\(error)".contains("unable to perform an operation on node") else { throw error }
+            }
+        }
     }
 
     /// A name no other test or run uses.
