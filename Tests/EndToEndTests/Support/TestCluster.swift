@@ -20,6 +20,7 @@ func withCluster(
     do {
         try cluster.startAll(workers: workers)
         try await cluster.waitUntilReady(workers: workers)
+        try await cluster.waitFor("gateway", ready: true)
         try await body(cluster)
     } catch {
         await cluster.stop()
