@@ -124,7 +124,7 @@ extension ClientConnection {
     /// Returns when the socket may be read again: uploads that nobody has acknowledged are bounded, for each session and
     /// for the gateway, and without the broker nothing is read after the first upload that waits for it.
     func waitForBudget() async {
-        while !isClosing, !Task.isCancelled, mustWait {
+        while !isClosing, !isLost, !Task.isCancelled, mustWait {
             await withCheckedContinuation { readers.append($0) }
         }
     }

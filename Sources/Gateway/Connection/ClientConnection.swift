@@ -25,6 +25,8 @@ actor ClientConnection {
     var outbound: NIOAsyncChannelOutboundWriter<SocketOutput>?
     var budgeted = 0
     var isClosing = false
+    /// Nothing can be written any more.
+    var isLost = false
     var readers: [CheckedContinuation<Void, Never>] = []
     let logger: Logger
 
@@ -103,8 +105,16 @@ actor ClientConnection {
             }
         } catch {
             logger.debug("a socket takes no more", metadata: ["error": "\(error)"])
-            await stop()
+            await lost()
         }
+    }
+
+    /// The client does not listen any more. What it has said before counts all the same, a BIND above all: its owner is
+    /// to hear of clients that leave at once, too. The reader comes to the end of it soon.
+    private func lost() {
+        isLost = true
+        outbox.finish()
+        resumeReaders()
     }
 
     /// The socket is gone: the sessions end, their owners hear of it.
