@@ -30,9 +30,12 @@ struct GatewayHarness: Sendable {
         let topology = topology ?? Topology(prefix: TestBroker.uniqueName("gateway"))
         guard let slices = SliceCount(2) else { throw HarnessError("two slices are a cluster") }
         let url = broker ? try TestBroker.requireURL() : "amqp://guest:guest@127.0.0.1:1/"
+        var amqp = try AMQPConfiguration(url: url)
+        // What the broker does on a busy machine takes its time.
+        amqp.connectTimeout = .seconds(60)
+        amqp.requestTimeout = .seconds(60)
         var configuration = GatewayConfiguration(
-            id: "g\(UInt32.random(in: 0 ... .max))", port: 0, amqp: try AMQPConfiguration(url: url), topology: topology,
-            slices: slices)
+            id: "g\(UInt32.random(in: 0 ... .max))", port: 0, amqp: amqp, topology: topology, slices: slices)
         configuration.passwords.logN = 8
         configuration.timings.housekeeping = .milliseconds(50)
         configuration.timings.progressDelay = .milliseconds(50)
@@ -97,7 +100,7 @@ final class TestClock: Sendable {
 
 /// Polls until the condition holds.
 func eventually(
-    _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
+    _ what: String, within limit: Duration = .seconds(120), _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {

@@ -28,7 +28,7 @@ extension GatewayHarness {
         if let bearer { request.headers.add(name: "Authorization", value: "Bearer \(bearer)") }
         for (name, value) in headers { request.headers.replaceOrAdd(name: name, value: value) }
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(20))
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
         let data = try await response.body.collect(upTo: 1 << 20)
         return HTTPAnswer(
             status: response.status.code, contentTypes: response.headers["Content-Type"],
