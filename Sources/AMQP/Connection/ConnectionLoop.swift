@@ -116,7 +116,8 @@ final class ConnectionLoop {
     }
 
     private func receive(_ transport: any Transport) throws(AMQPError) {
-        guard readable || transport.noticesSilence else { return }
+        // One that seems silent is asked once more: this thread may not have run for as long, and what came meanwhile waits.
+        guard readable || transport.noticesSilence || isSilent else { return }
         // A bounded number of reads, so that what we have to say gets its turn.
         for _ in 0..<8 {
             let (bytes, more) = try transport.receive { frame throws(AMQPError) in try self.handle(frame) }
@@ -126,9 +127,12 @@ final class ConnectionLoop {
         }
     }
 
+    /// Whether nothing came for two heartbeats.
+    private var isSilent: Bool { heartbeat > 0 && now.since(lastReceived) > 2 * heartbeat }
+
     private func keepAlive(_ transport: any Transport) throws(AMQPError) {
         guard heartbeat > 0 else { return }
-        if !transport.noticesSilence, now.since(lastReceived) > 2 * heartbeat {
+        if !transport.noticesSilence, isSilent {
             throw AMQPError(.connectionLost, "the broker has been silent for two heartbeats")
         }
         if output.count == 0, now.since(lastSent) >= heartbeat / 2 {
