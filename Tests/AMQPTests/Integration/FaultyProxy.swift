@@ -8,6 +8,8 @@ final class FaultyProxy: Sendable {
         var toClient: [UInt8] = []
         var cut = false
         var closing = false
+        /// Grows with every turn of the serving thread.
+        var turn: UInt64 = 0
     }
 
     let port: Int
@@ -46,8 +48,17 @@ final class FaultyProxy: Sendable {
         pthread_detach(thread)
     }
 
-    /// Passes nothing on any more, in either direction, as a cable that was cut.
-    func freeze(_ frozen: Bool) { state.withLock { $0.frozen = frozen } }
+    /// Passes nothing on any more, in either direction, as a cable that was cut. Returns once that is so.
+    func freeze() async throws {
+        let turn = state.withLock { state in
+            state.frozen = true
+            return state.turn
+        }
+        while state.withLock({ $0.turn }) == turn { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    /// Passes on again what was held back and what comes.
+    func thaw() { state.withLock { $0.frozen = false } }
 
     /// Closes what is open, without passing on what is on its way.
     func cut() { state.withLock { $0.cut = true } }
@@ -73,6 +84,7 @@ final class FaultyProxy: Sendable {
                 defer {
                     state.toClient = []
                     state.cut = false
+                    state.turn += 1
                 }
                 return (state.frozen, state.toClient, state.cut, state.closing)
             }

@@ -21,6 +21,9 @@ func withConnection<Result>(
 ) async throws -> Result {
     var configuration = try AMQPConfiguration(url: TestBroker.requireURL())
     configuration.reconnect = ReconnectPolicy(base: .milliseconds(50), maximum: .milliseconds(500))
+    // What the broker does on a busy machine takes its time.
+    configuration.connectTimeout = .seconds(60)
+    configuration.requestTimeout = .seconds(60)
     adjust(&configuration)
     let connection = AMQPConnection(configuration: configuration, logger: testLogger)
     try await connection.start()
@@ -47,6 +50,24 @@ func withQueue<Result>(
         try await channel.declareQueue(
             AMQPQueueDeclaration(name: queue, durable: false, exclusive: true, arguments: arguments))
         return try await body(connection, channel, queue)
+    }
+}
+
+/// A connection through a proxy, which can keep it away from the broker for as long as a test likes.
+func withFaultyProxy<Result>(
+    _ adjust: (inout AMQPConfiguration) -> Void = { _ in },
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (FaultyProxy, AMQPConnection) async throws -> Result
+) async throws -> Result {
+    let endpoint = try #require(AMQPConfiguration(url: TestBroker.requireURL()).endpoints.first)
+    let proxy = try FaultyProxy(brokerPort: endpoint.port)
+    proxy.start()
+    defer { proxy.stop() }
+    return try await withConnection({
+        $0.endpoints = [.init(host: "127.0.0.1", port: proxy.port)]
+        adjust(&$0)
+    }) { connection in
+        try await body(proxy, connection)
     }
 }
 
