@@ -75,14 +75,14 @@ import Testing
             let other = try #require(workers.first { $0.id != before.owner })
             await dying.kill()
             try await cluster.send(cluster.upload(file, follows: 1, [Changes.create(1)]))
-            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 2)
+            // What the dying one had not acknowledged yet may be told once more before.
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 2 }
             let after = try await cluster.ownership { $0.owner == other.id }
             #expect(after.epoch > before.epoch)
             let store = try await cluster.stores.store(for: cluster.slice)
-            let changes = try await store.ownershipHistory(limit: 1)
+            let change = try await store.ownershipHistory(limit: 100).last { $0.epoch > before.epoch }
             // Without waiting for the lease. In one process the dying one may still get to letting go.
-            #expect(changes.allSatisfy { [.ownerGone, .released].contains($0.reason) }, "\(changes)")
-            #expect(changes.count == 1)
+            #expect(change?.reason == .ownerGone || change?.reason == .released)
             let error = await #expect(throws: StoreError.self) {
                 try await store.commit(SliceBatch(), epoch: before.epoch)
             }
@@ -103,8 +103,9 @@ import Testing
             try await cluster.send(cluster.upload(file, follows: 1, [Changes.create(1)]))
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 2 }
             _ = try await cluster.ownership { $0.owner == other.id }
-            let changes = try await cluster.stores.store(for: cluster.slice).ownershipHistory(limit: 1)
-            #expect(changes.map(\.reason) == [.released])
+            let changes = try await cluster.stores.store(for: cluster.slice).ownershipHistory(limit: 100)
+            let change = changes.last { $0.epoch > before.epoch }
+            #expect(change?.reason == .released)
             try await other.stop()
         }
     }
@@ -116,10 +117,13 @@ import Testing
             try await cluster.channel.declareQueue(AMQPQueueDeclaration(name: alive, durable: false, exclusive: true))
             let store = try await cluster.stores.store(for: cluster.slice)
             let future = UInt64(Date().timeIntervalSince1970 * 1_000) + 6 * 3_600_000
-            _ = try await store.claim(by: "ahead", now: future, leaseUntil: future + 1_000, gone: nil)
-            let worker = try cluster.startWorker("a", lease: .seconds(1))
+            let claim = try await store.claim(by: "ahead", now: future, leaseUntil: future + 1_000, gone: nil)
+            // A shorter one would end the connections of a worker that a busy machine stops for seconds.
+            let worker = try cluster.startWorker("a", lease: .seconds(30))
             _ = try await cluster.join(session: 1)
-            #expect(try await store.ownershipHistory(limit: 1).map(\.reason) == [.leaseExpired])
+            #expect(claim == .owned(Epoch(1)))
+            let change = try await store.ownershipHistory(limit: 100).last { $0.epoch > Epoch(1) }
+            #expect(change?.reason == .leaseExpired)
             try await worker.stop()
         }
     }
@@ -133,7 +137,12 @@ import Testing
             let before = try await cluster.ownership()
             try await Self.cutConsuming(of: id)
             let store = try await cluster.stores.store(for: cluster.slice)
-            while try await store.ownership()?.isReleased != true { try await Task.sleep(for: .milliseconds(20)) }
+            // What it had not acknowledged yet comes again, and makes it take the slice anew.
+            while true {
+                let owned = try await store.ownership()
+                guard let owned, !owned.isReleased, owned.epoch == before.epoch else { break }
+                try await Task.sleep(for: .milliseconds(20))
+            }
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
             let after = try await cluster.ownership()
@@ -174,8 +183,10 @@ import Testing
             try await cluster.channel.publish(
                 AMQPMessage(termination), exchange: cluster.topology.terminations, routingKey: "")
             var reports: [FoundReport] = []
-            for _ in cluster.slices.all { reports.append(try await cluster.next(FoundReport.self)) }
-            #expect(Set(reports.map(\.slice)) == Set(cluster.slices.all))
+            // A report that is not confirmed in time is made again.
+            for slice in cluster.slices.all {
+                reports.append(try await cluster.next(FoundReport.self) { $0.slice == slice })
+            }
             #expect(reports.flatMap(\.clientRealms).map(\.clientFile) == [file.ident])
             #expect(try await cluster.next(ResetNotice.self) { $0.slice == cluster.slice }.generation == 2)
             try await cluster.identify(file, session: 2)

@@ -40,6 +40,14 @@ final class Cluster: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
+    private static func amqp() throws -> AMQPConfiguration {
+        var amqp = try AMQPConfiguration(url: TestBroker.requireURL())
+        // What the broker does on a busy machine takes its time.
+        amqp.connectTimeout = .seconds(60)
+        amqp.requestTimeout = .seconds(60)
+        return amqp
+    }
+
     /// - Parameter hearsDeadLetters: whether it listens to their queue, again should that be deleted and made anew.
     static func with(
         slices count: Int = 2, stores given: [any SliceStore] = [], hearsDeadLetters: Bool = true,
@@ -47,8 +55,7 @@ final class Cluster: Sendable {
     ) async throws {
         let topology = Topology(prefix: TestBroker.uniqueName("worker"))
         let slices = try #require(SliceCount(count))
-        let connection = AMQPConnection(
-            configuration: try AMQPConfiguration(url: TestBroker.requireURL()), logger: logger)
+        let connection = AMQPConnection(configuration: try amqp(), logger: logger)
         try await connection.start()
         let channel = try await connection.openChannel(confirms: true)
         try await topology.declareShared(on: channel, slices: slices)
@@ -115,11 +122,12 @@ final class Cluster: Sendable {
         }
     }
 
+    /// - Parameter lease: how long the worker may be silent follows from it, too: generous for a busy machine.
     func startWorker(
-        _ id: String, lease: Duration = .seconds(15), prefetch: Int = 200, readiness: Readiness = Readiness()
+        _ id: String, lease: Duration = .seconds(90), prefetch: Int = 200, readiness: Readiness = Readiness()
     ) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
-            id: id, amqp: try AMQPConfiguration(url: TestBroker.requireURL()), topology: topology, slices: slices,
+            id: id, amqp: try Self.amqp(), topology: topology, slices: slices,
             prefetch: prefetch, heartbeatInterval: .milliseconds(300), leaseDuration: lease)
         return RunningWorker(
             id: id,
