@@ -151,7 +151,8 @@ extension BrokerTests {
                     try await eventually { connection.state == .connected(generation: 2) }
                     try await Task.sleep(for: .milliseconds(500))
                 }
-                try await channel.publish(AMQPMessage("mine"), exchange: "", routingKey: name, mandatory: true)
+                try await channel.publish(
+                    AMQPMessage("mine"), exchange: "", routingKey: name, mandatory: true, timeout: .seconds(120))
                 #expect(try await consumer.take(1).first?.message.text == "mine")
                 #expect(connection.state == .connected(generation: 2))
             }

@@ -164,7 +164,8 @@ final class Cluster: Sendable {
 
     func send(_ message: AMQPMessage, to slice: SliceNumber? = nil) async throws {
         try await channel.publish(
-            message, exchange: topology.slices, routingKey: "\(slice ?? self.slice)", mandatory: true)
+            message, exchange: topology.slices, routingKey: "\(slice ?? self.slice)", mandatory: true,
+            timeout: .seconds(120))
     }
 
     /// The first message of a type that fits; waits for it.
