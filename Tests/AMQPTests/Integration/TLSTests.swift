@@ -89,13 +89,13 @@ extension BrokerTests {
             var configuration = try right()
             configuration.heartbeat = .seconds(1)
             // One that lasts is enough: a process that a busy machine stops for seconds is silent indeed.
-            var lasted = false
-            while !lasted {
-                lasted = try await withTLS(configuration) { connection in
+            try await eventually {
+                let lasts = try? await withTLS(configuration) { connection in
                     // Longer than either side would put up with silence.
                     try await Task.sleep(for: .seconds(3))
                     return connection.state == .connected(generation: 1)
                 }
+                return lasts == true
             }
         }
 
