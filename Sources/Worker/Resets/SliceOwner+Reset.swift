@@ -36,14 +36,19 @@ extension SliceOwner {
             kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
     }
 
+    /// Marks every live client file, once for a campaign: those that are bound later have nothing to do with it.
     private func markAll(of context: RealmContext, campaign: String, reason: String?) async throws {
+        let pass = "reset \(campaign) of realm \(context.record.id)"
+        guard try await !store.isSeen(messageID: pass) else { return }
+        let limit = max(1, limits.maxFoundPerReport)
         var last: UInt64 = 0
-        while true {
-            let files = try await store.liveClientFiles(
-                in: context.record.id, after: last, limit: limits.maxFoundPerReport)
-            guard let end = files.last else { return }
-            last = end.ident
+        var isDone = false
+        while !isDone {
+            let files = try await store.liveClientFiles(in: context.record.id, after: last, limit: limit)
+            isDone = files.count < limit
+            last = files.last?.ident ?? last
             try await mark(files, in: context, campaign: campaign, reason: reason)
+            if isDone { pending.seenMessages.append(pass) }
             try await flush()
         }
     }
