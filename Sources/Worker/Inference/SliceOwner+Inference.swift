@@ -9,8 +9,12 @@ extension SliceOwner {
 
     /// An event about a client file that is old or new in some case.
     ///
-    /// - Parameter campaign: set if the file must reset: a case is then opened if there is none.
-    func observe(_ event: ResetEvent, of ident: UInt64, campaign: String?, in context: RealmContext) async throws {
+    /// - Parameters:
+    ///   - campaign: set if the file must reset: a case is then opened if there is none.
+    ///   - opensOnly: a case that is open hears nothing of it.
+    func observe(
+        _ event: ResetEvent, of ident: UInt64, campaign: String?, opensOnly: Bool = false, in context: RealmContext
+    ) async throws {
         guard let file = try await clientFile(ident, in: context) else { return }
         if let campaign {
             let key = context.key(ident)
@@ -22,7 +26,7 @@ extension SliceOwner {
                 dirtyCases.insert(key)
                 return
             }
-            try await give(event, to: key, in: context)
+            if !opensOnly { try await give(event, to: key, in: context) }
         } else if let old = file.resetOf {
             try await give(event, to: context.key(old), in: context)
         }

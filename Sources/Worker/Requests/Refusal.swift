@@ -79,14 +79,17 @@ extension SliceOwner {
     }
 
     /// Refuses a session of a client file that must reset, and accounts for the reset.
+    ///
+    /// - Parameter isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way
+    ///   when it was refused, and says nothing of a reset that has begun.
     func refuseForReset(
         _ context: RealmContext, _ session: SessionReference, code: Int, _ message: String, app: AppRecord,
-        file: ClientFileRecord, to address: ReplyAddress? = nil
+        file: ClientFileRecord, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
     ) async throws {
         let campaign = try await requireReset(context, file, reason: message)
         try await observe(
             .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
-            campaign: campaign, in: context)
+            campaign: campaign, opensOnly: !isNewAttempt, in: context)
         try refuse(
             context.name, session,
             .reset(code: code, message, app: app, clientFile: file.ident, campaign: campaign), to: address)

@@ -51,7 +51,7 @@ extension SliceOwner {
                     to: address)
             }
             return try await refuseForReset(
-                context, session, code: code, reason, app: app, file: file, to: address)
+                context, session, code: code, reason, app: app, file: file, isNewAttempt: true, to: address)
         }
         if request.download.serverVersion > 0 {
             _ = try await begin(file, at: request.download.serverVersion, in: context)
