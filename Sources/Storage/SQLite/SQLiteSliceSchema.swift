@@ -20,6 +20,10 @@ enum SQLiteSliceSchema {
             try db.execute(
                 sql: "ALTER TABLE realms ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients'")
         }
+        migrator.registerMigration("messages that must arrive") { db in
+            try db.execute(
+                sql: "CREATE TABLE outbox (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)")
+        }
         return migrator
     }
 

@@ -19,6 +19,7 @@ extension SQLiteSliceStore {
             try Self.putReciprocals(batch, db)
             try Self.putResetCases(batch.resetCases, db)
             try Self.remember(batch.seenMessages, db)
+            try Self.putOutbox(batch, db)
         }
     }
 
@@ -222,5 +223,15 @@ extension SQLiteSliceStore {
         try db.cachedStatement(
             sql: "DELETE FROM seen_messages WHERE number <= (SELECT max(number) FROM seen_messages) - ?"
         ).execute(arguments: [SliceBatch.rememberedMessages])
+    }
+
+    private static func putOutbox(_ batch: SliceBatch, _ db: Database) throws {
+        for record in batch.outbox {
+            try db.cachedStatement(sql: "INSERT OR IGNORE INTO outbox (id, body) VALUES (?, ?)")
+                .execute(arguments: [record.id, Data(record.body)])
+        }
+        for id in batch.outboxRemovals {
+            try db.cachedStatement(sql: "DELETE FROM outbox WHERE id = ?").execute(arguments: [id])
+        }
     }
 }

@@ -90,4 +90,22 @@ extension SQLiteSliceStore {
                 db.cachedStatement(sql: "SELECT 1 FROM seen_messages WHERE id = ?"), arguments: [messageID]) != nil
         }
     }
+
+    package func outbox(
+        after number: Int64, maxBytes: Int
+    ) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)] {
+        try await read { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "SELECT number, id, body FROM outbox WHERE number > ? ORDER BY number"),
+                arguments: [number])
+            var page: [(number: Int64, record: OutboxRecord)] = []
+            var bytes = 0
+            while bytes < maxBytes, let row = try rows.next() {
+                let record = OutboxRecord(id: row[1], body: Self.bytes(row, 2))
+                bytes += record.body.count + 64
+                page.append((row[0], record))
+            }
+            return page
+        }
+    }
 }

@@ -106,6 +106,9 @@ package struct SliceBatch: Sendable {
     package var resetCases: [ResetCaseRecord] = []
     /// Ids of messages whose effect must not be repeated; the store remembers the last `SliceBatch.rememberedMessages`.
     package var seenMessages: [String] = []
+    /// Messages to publish after the commit, and the ids of those that have arrived.
+    package var outbox: [OutboxRecord] = []
+    package var outboxRemovals: [String] = []
 
     package static let rememberedMessages = 20_000
 
@@ -116,5 +119,6 @@ package struct SliceBatch: Sendable {
             && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && historyDigests.isEmpty
             && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty
             && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty && baseRemovals.isEmpty
+            && outbox.isEmpty && outboxRemovals.isEmpty
     }
 }

@@ -120,6 +120,12 @@ package protocol SliceStore: Sendable {
 
     func isSeen(messageID: String) async throws(StoreError) -> Bool
 
+    /// Messages that wait to be published, in their order: those after a number, at least one if there is one, until
+    /// `maxBytes` are reached.
+    func outbox(
+        after number: Int64, maxBytes: Int
+    ) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)]
+
     // MARK: Writing
 
     /// Makes all changes of the batch durable, or none.

@@ -174,6 +174,7 @@ actor SliceRunner {
         let start = ContinuousClock.now
         let publications = try await process(batch.map(\.message), by: owner)
         try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
+        await owner.arrived(publications)
         try await consumer.ack(upTo: last)
         lastError = nil
         handled += batch.count
@@ -287,6 +288,7 @@ actor SliceRunner {
         guard let owned = owner else { return }
         owner = nil
         do {
+            try await owned.forgetArrived()
             try await store.release(epoch: owned.epoch, at: with.clock.now())
             logger.info("slice handed over", metadata: ["epoch": "\(owned.epoch)"])
         } catch {

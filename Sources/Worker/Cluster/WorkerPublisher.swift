@@ -41,7 +41,7 @@ struct WorkerPublisher: Sendable {
             left = failed
             guard !left.isEmpty else { return }
             if await stuck(reason) || Task.isCancelled {
-                throw WorkerError(.stopping, "\(left.count) reports are not published; they are made again")
+                throw WorkerError(.stopping, "\(left.count) reports are not published; the slice's next owner does it")
             }
             attempt += 1
             try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))

@@ -127,6 +127,17 @@ extension SliceOwner {
         return open.first.map { ($0, false) }
     }
 
+    /// The ident that a session's fresh copy was given before, if it is a reset's.
+    func identCopied(by request: BindRequest, in context: RealmContext) async throws -> UInt64? {
+        for key in try await openCases(of: request.user, in: context) {
+            guard let known = cases[key], known.connection == request.connection,
+                case .copying(let ident, request.context.session, _) = known.phase
+            else { continue }
+            return ident
+        }
+        return nil
+    }
+
     private func give(_ event: ResetEvent, to key: ClientFileKey, in context: RealmContext) async throws {
         guard var changed = try await resetCase(key) else { return }
         let before = changed
@@ -169,6 +180,6 @@ extension SliceOwner {
                 "result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)",
             ])
         metrics.outcome(app: resetCase.name.app)
-        publish(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
+        try publishOnce(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
     }
 }

@@ -18,6 +18,8 @@ package struct Publication: Sendable {
 
     package var target: Target
     package var message: AMQPMessage
+    /// Of the store's record that keeps it until it has arrived; nil if its cause would make it again.
+    var outboxID: String?
 
     package init(_ target: Target, _ message: AMQPMessage) {
         self.target = target

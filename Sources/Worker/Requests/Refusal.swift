@@ -113,7 +113,7 @@ extension SliceOwner {
                 FoundReport.ClientRealm(
                     partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen)
             ])
-        publish(Publication(.outcomes, try AMQPMessage(report)))
+        try publishOnce(Publication(.outcomes, try AMQPMessage(report)))
         return campaign
     }
 }

@@ -19,6 +19,15 @@ extension SliceOwner {
             return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
         }
         let now = stamp
+        if request.needsClientFile, let ident = try await identCopied(by: request, in: context),
+            let known = try await clientFile(ident, in: context), known.state == .live,
+            known.generation == context.record.generation
+        {
+            // An owner that died has given it out for this very request: the reset that it belongs to goes on with it.
+            context.sessions.bound(session, on: request.connection)
+            return try reply(
+                BoundAnswer(generation: context.record.generation, slice: slice, clientFile: known.file), to: address)
+        }
         var file: ClientFile?
         if request.needsClientFile {
             let allocated = ClientFile(ident: context.record.nextIdent, salt: Self.makeSalt())

@@ -94,7 +94,9 @@ extension SliceOwner {
     }
 
     /// The same effect as a rejection, with the reason attached.
-    func setAside(_ message: AMQPMessage, reason: String, app: String?) throws {
+    ///
+    /// - Parameter isOnce: the message, if it comes again, is not looked at any more.
+    func setAside(_ message: AMQPMessage, reason: String, app: String?, isOnce: Bool = false) throws {
         logger.error(
             "message set aside in the dead-letter queue",
             metadata: ["type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)"])
@@ -104,6 +106,6 @@ extension SliceOwner {
         dead.properties.headers[DeadLetter.queueHeader] = .string(topology.slice(slice))
         dead.properties.headers[Self.typeHeader] = .string(message.properties.type ?? "")
         if let app { dead.properties.headers[DeadLetter.appHeader] = .string(app) }
-        publish(Publication(.dead, dead))
+        if isOnce { try publishOnce(Publication(.dead, dead)) } else { publish(Publication(.dead, dead)) }
     }
 }

@@ -42,6 +42,7 @@ package actor SliceOwner {
     var seenPending: Set<String> = []
     var touched: [RealmContext] = []
     var compaction = CompactionState()
+    var outbox = Outbox()
     /// Apps as they were found since the last commit.
     private var appsInHand: [String: AppRecord] = [:]
     private var answers: [Publication] = []
@@ -83,6 +84,7 @@ package actor SliceOwner {
         while true {
             var current = 0
             do {
+                published = try await leftovers()
                 for (index, message) in messages.enumerated() {
                     current = index
                     if let reason = condemned[index] {
@@ -136,6 +138,8 @@ package actor SliceOwner {
     /// Commits what is pending and lines up what is to be published.
     func flush() async throws {
         var batch = pending
+        let arrived = outbox.arrived
+        batch.outboxRemovals = Array(arrived)
         let contexts = touched
         for context in contexts {
             gather(context, into: &batch)
@@ -147,6 +151,7 @@ package actor SliceOwner {
             let start = ContinuousClock.now
             try await store.commit(batch, epoch: epoch)
             metrics.committed(in: start.duration(to: .now))
+            outbox.arrived.subtract(arrived)
         }
         for context in contexts {
             if let notice = try notice(context) { published.append(notice) }
@@ -215,6 +220,7 @@ package actor SliceOwner {
     private func forgetEverything() {
         clearPending()
         published = []
+        outbox.forget()
         realms = [:]
         generations = [:]
         nextRealm = nil

@@ -49,7 +49,7 @@ extension SliceOwner {
                 try await integrate(entries, of: upload, in: context)
             } catch let error as BadChangesetError {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
-                try setAside(original, reason: error.reason, app: app.id)
+                try setAside(original, reason: error.reason, app: app.id, isOnce: true)
                 return try await refuseForReset(
                     context, upload.session, code: 212, error.reason, app: app, file: file)
             }

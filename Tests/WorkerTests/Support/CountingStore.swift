@@ -137,6 +137,9 @@ final class CountingStore: SliceStore {
         try await store.dueResetCases(at: at, limit: limit)
     }
     func isSeen(messageID: String) async throws(StoreError) -> Bool { try await store.isSeen(messageID: messageID) }
+    func outbox(after number: Int64, maxBytes: Int) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)] {
+        try await store.outbox(after: number, maxBytes: maxBytes)
+    }
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
         let isBroken = commitsLeft.withLock { left in
             guard let some = left else { return false }

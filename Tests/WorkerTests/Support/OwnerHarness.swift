@@ -58,7 +58,11 @@ final class OwnerHarness: Sendable {
     // MARK: Speaking
 
     @discardableResult
-    func send(_ messages: [AMQPMessage]) async throws -> Published { Published(try await owner.process(messages)) }
+    func send(_ messages: [AMQPMessage]) async throws -> Published {
+        let publications = try await owner.process(messages)
+        await owner.arrived(publications)
+        return Published(publications)
+    }
 
     @discardableResult
     func send(_ message: some Message, id: String = UUID().uuidString) async throws -> Published {

@@ -1,0 +1,12 @@
+/// A message that must arrive and that nothing would make again, in the worker's own encoding: it stands here from the commit
+/// that gave rise to it until it has arrived.
+package struct OutboxRecord: Sendable, Equatable {
+    /// The owner's.
+    package var id: String
+    package var body: [UInt8]
+
+    package init(id: String, body: [UInt8]) {
+        self.id = id
+        self.body = body
+    }
+}

@@ -1,0 +1,16 @@
+/// What an owner knows of its slice's outbox.
+struct Outbox {
+    /// The store may hold messages that were never published, or whose arrival nobody has noted: an earlier owner's, or those
+    /// of a commit before a failure.
+    var mayHoldLeftovers = true
+    /// The number up to which those are lined up.
+    var lastRead: Int64 = 0
+    /// They have arrived and can go with the next commit.
+    var arrived: Set<String> = []
+
+    /// The store is to be looked at again.
+    mutating func forget() {
+        mayHoldLeftovers = true
+        lastRead = 0
+    }
+}
