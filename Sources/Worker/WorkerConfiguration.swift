@@ -59,6 +59,8 @@ package struct WorkerLimits: Sendable {
     package var resetsAtOnce = 100
     package var resetsPerSecond = 50
     package var maxResetSpread: Duration = .seconds(600)
+    /// Between two tries of a store that cannot be used, in the end.
+    package var maxStorePause: Duration = .seconds(2)
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
 

@@ -170,9 +170,10 @@ actor SliceRunner {
         // Over a new connection another worker may have been active in between.
         if last.generation != generation { owner = nil }
         generation = last.generation
-        let owner = try await owned()
+        let owner = try await owned(holding: last)
         let start = ContinuousClock.now
-        let publications = try await process(batch.map(\.message), by: owner)
+        let messages = batch.map(\.message)
+        let publications = try await patiently(holding: last) { try await owner.process(messages) }
         try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
         await owner.arrived(publications)
         try await consumer.ack(upTo: last)
@@ -192,47 +193,69 @@ actor SliceRunner {
         return isStopping
     }
 
-    /// A store that is away for a moment does not lose the batch.
-    private func process(_ messages: [AMQPMessage], by owner: SliceOwner) async throws -> [Publication] {
+    /// Waits for a store that cannot be used, for as long as it takes. What is held stays held meanwhile: given back, each
+    /// delivery would count as one that failed, and after twenty of them the broker would dead-letter the whole queue.
+    private func patiently<Value: Sendable>(
+        holding last: AMQPDelivery, _ body: () async throws -> Value
+    ) async throws -> Value {
         var attempt = 0
         while true {
             do {
-                return try await owner.process(messages)
-            } catch let error as StoreError where error.isRetriable && !isStopping && attempt < 20 {
+                return try await body()
+            } catch let error as StoreError where error.code != .fenced && isHeld(last) {
                 attempt += 1
                 lastError = "\(error)"
-                logger.error("store cannot be used", metadata: ["error": "\(error)", "attempt": "\(attempt)"])
-                try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))
+                let level: Logger.Level = attempt % 30 == 1 ? .error : .debug
+                logger.log(
+                    level: level, "store cannot be used; the slice waits",
+                    metadata: ["error": "\(error)", "attempt": "\(attempt)"])
+                try await Task.sleep(
+                    for: min(with.configuration.limits.maxStorePause, .milliseconds(100 << min(attempt, 6))))
             }
+        }
+    }
+
+    /// Whether the delivery is still this worker's, and wanted.
+    private func isHeld(_ delivery: AMQPDelivery) -> Bool {
+        guard !isStopping, !Task.isCancelled else { return false }
+        return switch with.consuming.state {
+        case .connected(let generation): generation == delivery.generation
+        case .blocked: true
+        case .connecting, .reconnecting, .closed: false
         }
     }
 
     // MARK: Ownership
 
     /// The owner, with a lease that is fresh enough; takes the slice if it is not owned yet.
-    private func owned() async throws -> SliceOwner {
+    private func owned(holding last: AMQPDelivery) async throws -> SliceOwner {
         let lease = with.configuration.leaseDuration.milliseconds
-        guard let owner else { return try await acquire(lease: lease) }
+        guard let owner else { return try await acquire(lease: lease, holding: last) }
         let uptime = with.clock.uptime()
         if uptime >= renewedAt &+ lease / 3 {
-            try await store.renew(epoch: owner.epoch, leaseUntil: with.clock.now() &+ lease)
+            try await patiently(holding: last) {
+                try await store.renew(epoch: owner.epoch, leaseUntil: with.clock.now() &+ lease)
+            }
             renewedAt = uptime
         }
         return owner
     }
 
-    private func acquire(lease: UInt64) async throws -> SliceOwner {
+    private func acquire(lease: UInt64, holding last: AMQPDelivery) async throws -> SliceOwner {
         var gone: String?
         var seen: (until: UInt64, at: UInt64)?
         while true {
             guard !isLeaving, !Task.isCancelled else {
                 throw WorkerError(.stopping, "slice \(slice) is not taken any more")
             }
-            let now = with.clock.now()
-            let uptime = with.clock.uptime()
-            let overdue = seen.flatMap { uptime >= $0.at &+ lease ? $0.until : nil }
-            let claim = try await store.claim(
-                by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone, overdue: overdue)
+            let (claim, uptime) = try await patiently(holding: last) {
+                let now = with.clock.now()
+                let uptime = with.clock.uptime()
+                let overdue = seen.flatMap { uptime >= $0.at &+ lease ? $0.until : nil }
+                let claim = try await store.claim(
+                    by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone, overdue: overdue)
+                return (claim, uptime)
+            }
             switch claim {
             case .owned(let epoch):
                 renewedAt = uptime
@@ -287,8 +310,9 @@ actor SliceRunner {
     private func release() async {
         guard let owned = owner else { return }
         owner = nil
+        // What is not forgotten arrives once more.
+        try? await owned.forgetArrived()
         do {
-            try await owned.forgetArrived()
             try await store.release(epoch: owned.epoch, at: with.clock.now())
             logger.info("slice handed over", metadata: ["epoch": "\(owned.epoch)"])
         } catch {

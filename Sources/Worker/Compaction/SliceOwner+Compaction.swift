@@ -138,7 +138,7 @@ extension SliceOwner {
             guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
             var batch = SliceBatch()
             batch.compactions = [SliceBatch.Compaction(key: key, through: through)]
-            try await store.commit(batch, epoch: epoch)
+            try await commit(batch)
             if let context = realms[record.name], context.record.generation == record.generation {
                 context.record.historyBase = max(context.record.historyBase, through)
             }
@@ -157,11 +157,11 @@ extension SliceOwner {
             if let through = try await stretch(of: base.historyKey, after: 0, through: UInt64(Int64.max)) {
                 batch.bases = [base]
                 batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: through)]
-                try await store.commit(batch, epoch: epoch)
+                try await commit(batch)
             } else {
                 batch.baseRemovals = [base]
                 batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: UInt64(Int64.max))]
-                try await store.commit(batch, epoch: epoch)
+                try await commit(batch)
                 return true
             }
         }

@@ -57,7 +57,8 @@ struct StoredPublication: Codable {
     var publication: Publication {
         let properties = AMQPProperties(
             type: type, messageID: messageID, correlationID: correlationID, replyTo: replyTo, timestamp: timestamp,
-            contentType: contentType, contentEncoding: contentEncoding, headers: headers.mapValues(\.amqp), appID: appID)
+            contentType: contentType, contentEncoding: contentEncoding, headers: headers.mapValues(\.amqp), appID: appID
+        )
         let message = AMQPMessage(body: Array(body), properties: properties)
         return Publication(target == .outcomes ? .outcomes : .dead, message)
     }

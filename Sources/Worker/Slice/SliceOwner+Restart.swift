@@ -56,7 +56,7 @@ extension SliceOwner {
             }
             last = end.row
             stage.historyDigests = digests.take()
-            try await store.commit(stage, epoch: epoch)
+            try await commit(stage)
             stage = SliceBatch()
         }
         if let rest = builder.finish() { append(rest) }
@@ -64,7 +64,7 @@ extension SliceOwner {
         stage.historyDigests = digests.take()
         stage.reciprocalResets = [record.id]
         stage.historyTrims.append(SliceBatch.HistoryTrim(key: old, through: everything))
-        try await store.commit(stage, epoch: epoch)
+        try await commit(stage)
 
         logger.info(
             "realm's history restarted from its state",

@@ -48,6 +48,8 @@ package actor SliceOwner {
     private var answers: [Publication] = []
     private var published: [Publication] = []
     private var uses: UInt64 = 0
+    /// A commit is under way, or has failed.
+    private var isCommitting = false
 
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
@@ -75,7 +77,8 @@ package actor SliceOwner {
     /// Deals with messages in their order. What they change is durable when this returns.
     ///
     /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is set aside,
-    /// and the others are dealt with again without it: what they had changed already changes nothing the second time.
+    /// and the others are dealt with again without it: what they had changed already changes nothing the second time. A store
+    /// that cannot be read or written at all is no message's fault.
     ///
     /// - Returns: what to publish before the messages are acknowledged.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
@@ -83,6 +86,7 @@ package actor SliceOwner {
         var condemned: [Int: String] = [:]
         while true {
             var current = 0
+            isCommitting = false
             do {
                 published = try await leftovers()
                 for (index, message) in messages.enumerated() {
@@ -99,11 +103,22 @@ package actor SliceOwner {
                 return published
             } catch {
                 forgetEverything()
-                guard !(error is StoreError), !(error is CancellationError), current < messages.count,
-                    condemned[current] == nil
-                else { throw error }
+                guard current < messages.count, condemned[current] == nil, await isOfOneMessage(error) else {
+                    throw error
+                }
                 condemned[current] = "\(error)"
             }
+        }
+    }
+
+    /// Whether the message in hand alone cannot go on with the error.
+    private func isOfOneMessage(_ error: any Error) async -> Bool {
+        switch error {
+        case is CancellationError: false
+        case let error as StoreError:
+            // What a commit writes is of many messages; and damage of what every message needs is of all.
+            if error.code == .corrupt, !isCommitting, (try? await store.ownership()) != nil { true } else { false }
+        default: true
         }
     }
 
@@ -149,7 +164,7 @@ package actor SliceOwner {
         }
         if !batch.isEmpty {
             let start = ContinuousClock.now
-            try await store.commit(batch, epoch: epoch)
+            try await commit(batch)
             metrics.committed(in: start.duration(to: .now))
             outbox.arrived.subtract(arrived)
         }
@@ -163,6 +178,12 @@ package actor SliceOwner {
         published += answers
         clearPending()
         if !contexts.isEmpty { trimRealms() }
+    }
+
+    func commit(_ batch: SliceBatch) async throws {
+        isCommitting = true
+        try await store.commit(batch, epoch: epoch)
+        isCommitting = false
     }
 
     private func gather(_ context: RealmContext, into batch: inout SliceBatch) {

@@ -124,11 +124,12 @@ final class Cluster: Sendable {
 
     /// - Parameter lease: how long the worker may be silent follows from it, too: generous for a busy machine.
     func startWorker(
-        _ id: String, lease: Duration = .seconds(90), prefetch: Int = 200, readiness: Readiness = Readiness()
+        _ id: String, lease: Duration = .seconds(90), prefetch: Int = 200, readiness: Readiness = Readiness(),
+        limits: WorkerLimits = WorkerLimits()
     ) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
             id: id, amqp: try Self.amqp(), topology: topology, slices: slices,
-            prefetch: prefetch, heartbeatInterval: .milliseconds(300), leaseDuration: lease)
+            prefetch: prefetch, heartbeatInterval: .milliseconds(300), leaseDuration: lease, limits: limits)
         return RunningWorker(
             id: id,
             service: WorkerService(

@@ -9,6 +9,11 @@ final class CountingStore: SliceStore {
     let hidesDigests = Mutex(false)
     /// How many commits succeed before all fail; nil for no end.
     let commitsLeft = Mutex<Int?>(nil)
+    /// Nothing can be written, and how often that was tried.
+    let isAway = Mutex(false)
+    let refusals = Mutex(0)
+    /// What is stored of it cannot be read.
+    let damaged = Mutex<RealmName?>(nil)
     /// Commits wait as long as this says so.
     let isStuck = Mutex(false)
 
@@ -64,9 +69,11 @@ final class CountingStore: SliceStore {
     func claim(
         by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
     ) async throws(StoreError) -> SliceClaim {
-        try await store.claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone, overdue: overdue)
+        try refuse()
+        return try await store.claim(by: worker, now: now, leaseUntil: leaseUntil, gone: gone, overdue: overdue)
     }
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
+        try refuse()
         try await store.renew(epoch: epoch, leaseUntil: leaseUntil)
     }
     func release(epoch: Epoch, at: UInt64) async throws(StoreError) { try await store.release(epoch: epoch, at: at) }
@@ -74,7 +81,10 @@ final class CountingStore: SliceStore {
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await store.ownershipHistory(limit: limit)
     }
-    func realm(_ name: RealmName) async throws(StoreError) -> RealmRecord? { try await store.realm(name) }
+    func realm(_ name: RealmName) async throws(StoreError) -> RealmRecord? {
+        if damaged.withLock({ $0 }) == name { throw StoreError(.corrupt, "the realm is damaged, as the test wants it") }
+        return try await store.realm(name)
+    }
     func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord] {
         try await store.realms(after: after, limit: limit)
     }
@@ -137,10 +147,18 @@ final class CountingStore: SliceStore {
         try await store.dueResetCases(at: at, limit: limit)
     }
     func isSeen(messageID: String) async throws(StoreError) -> Bool { try await store.isSeen(messageID: messageID) }
-    func outbox(after number: Int64, maxBytes: Int) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)] {
+    func outbox(after number: Int64, maxBytes: Int) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)]
+    {
         try await store.outbox(after: number, maxBytes: maxBytes)
     }
+    private func refuse() throws(StoreError) {
+        guard isAway.withLock({ $0 }) else { return }
+        refusals.withLock { $0 += 1 }
+        throw StoreError(.unavailable, "the store is away, as the test wants it")
+    }
+
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+        try refuse()
         let isBroken = commitsLeft.withLock { left in
             guard let some = left else { return false }
             left = max(0, some - 1)

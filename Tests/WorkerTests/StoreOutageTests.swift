@@ -1,0 +1,100 @@
+import AMQP
+import Messages
+import Operations
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Worker
+
+/// A store that cannot be used for long costs time and nothing else.
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct StoreOutageTests {
+    /// More often than the broker delivers a message.
+    private static let tries = 30
+
+    @Test func whatComesWhileTheStoreIsAwayIsDoneAfterwards() async throws {
+        let store = try CountingStore()
+        try await Cluster.with(slices: 1, stores: [store]) { cluster in
+            var limits = WorkerLimits()
+            limits.maxStorePause = .milliseconds(20)
+            let first = try cluster.startWorker("a", limits: limits)
+            let (file, _) = try await cluster.join(session: 1)
+            try await first.stop()
+
+            // Before the slice is taken.
+            store.isAway.withLock { $0 = true }
+            for number in 0..<UInt64(10) {
+                try await cluster.send(
+                    cluster.upload(
+                        file, follows: number, [number == 0 ? Changes.schema() : Changes.create(Int64(number))]))
+            }
+            let readiness = Readiness()
+            let second = try cluster.startWorker("b", readiness: readiness, limits: limits)
+            try await outlast(store)
+            while !readiness.components.contains(where: { !$0.ready && $0.reason.contains("the store is away") }) {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            store.isAway.withLock { $0 = false }
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 10 }
+
+            // While it is owned.
+            store.isAway.withLock { $0 = true }
+            try await cluster.send(cluster.upload(file, follows: 10, [Changes.create(10)]))
+            try await cluster.send(
+                TerminationMessage(app: Cluster.app, campaign: "c-1", generation: 2, reason: nil))
+            try await outlast(store)
+            store.isAway.withLock { $0 = false }
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 11 }
+            let found = try await cluster.next(FoundReport.self)
+            #expect(found.clientRealms.map(\.clientFile) == [file.ident])
+            #expect(cluster.deadLetters == 0)
+
+            // A worker that is told to stop meanwhile gives back what it holds.
+            store.isAway.withLock { $0 = true }
+            try await cluster.send(
+                TerminationMessage(app: Cluster.app, campaign: "c-2", generation: 3, reason: nil))
+            try await outlast(store)
+            try await second.stop()
+            store.isAway.withLock { $0 = false }
+            let third = try cluster.startWorker("c", limits: limits)
+            _ = try await cluster.next(FoundReport.self) { $0.campaign == "c-2" }
+            #expect(cluster.deadLetters == 0)
+            try await third.stop()
+        }
+    }
+
+    private func outlast(_ store: CountingStore) async throws {
+        let before = store.refusals.withLock { $0 }
+        while store.refusals.withLock({ $0 }) < before + Self.tries { try await Task.sleep(for: .milliseconds(10)) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct DamagedStoreTests {
+    @Test func aRealmThatTheStoreCannotReadCondemnsItsMessagesOnly() async throws {
+        let store = try CountingStore()
+        let harness = try await OwnerHarness.make(on: store)
+        let file = try await harness.join(session: 1)
+        let damaged = RealmName(app: OwnerHarness.app, partition: "\"broken\"")
+        store.damaged.withLock { $0 = damaged }
+        let event = ChangesetMessage(
+            realm: damaged, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())])
+        let published = try await harness.send([
+            AMQPMessage(harness.upload(file, [Changes.schema()])), AMQPMessage(event),
+            AMQPMessage(harness.upload(file, follows: 1, [Changes.create(1, title: "fine")])),
+        ])
+        let letter = try #require(published.dead.first)
+        #expect(published.dead.count == 1)
+        #expect(letter.properties.headers[DeadLetter.reasonHeader]?.stringValue?.contains("damaged") == true)
+        #expect(try await harness.titles() == [1: "fine"])
+    }
+}
+
+extension Cluster {
+    /// What was heard that only the dead letters' queue holds.
+    fileprivate var deadLetters: Int {
+        heard.withLock { heard in
+            heard.count { [ChangesetMessage.type, TerminationMessage.type].contains($0.properties.type ?? "") }
+        }
+    }
+}
