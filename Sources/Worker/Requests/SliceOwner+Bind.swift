@@ -12,12 +12,18 @@ extension SliceOwner {
         if let refusal = Refusal.notEnabled(app, needsClientFile: request.needsClientFile) {
             return try refuse(name, session, refusal, to: address)
         }
-        let context = try await realm(name, of: app)
-        guard !context.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
-        if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: context) {
-            metrics.paced(app: app.id)
-            return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
+        if let known = try await storedRealm(name) {
+            guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
+            if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: known) {
+                metrics.paced(app: app.id)
+                return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
+            }
         }
+        // A realm that has to restart does so for the first who begins anew, and whose turn it is.
+        let context =
+            request.needsClientFile
+            ? try await realm(name, of: app) : try await unrestartedRealm(name, of: app)
+        let generation = max(context.record.generation, try await self.generation(of: app).generation)
         let now = stamp
         if request.needsClientFile, let ident = try await identCopied(by: request, in: context),
             let known = try await clientFile(ident, in: context), known.state == .live,
@@ -45,16 +51,12 @@ extension SliceOwner {
         context.sessions.bound(session, on: request.connection)
         try await observeBind(request, clientFile: file?.ident, in: context)
         try reply(
-            BoundAnswer(generation: context.record.generation, slice: slice, clientFile: file), to: address)
+            BoundAnswer(generation: generation, slice: slice, clientFile: file), to: address)
     }
 
     /// A session ends. Evidence only: nothing is answered.
     func unbind(_ notice: UnbindNotice) async throws {
-        guard let app = try await apps.app(notice.realm.app) else { return }
-        let isKnown: Bool
-        if realms[notice.realm] != nil { isKnown = true } else { isKnown = try await store.realm(notice.realm) != nil }
-        guard isKnown else { return }
-        let context = try await realm(notice.realm, of: app)
+        guard let context = try await storedRealm(notice.realm) else { return }
         if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
         if let ident = notice.clientFile, try await clientFile(ident, in: context) != nil {
             let now = stamp

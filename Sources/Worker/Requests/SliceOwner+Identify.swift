@@ -15,7 +15,7 @@ extension SliceOwner {
         if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
             return try refuse(name, session, refusal, to: address)
         }
-        let context = try await realm(name, of: app)
+        let context = try await unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident
         let standing = context.sessions.standing(of: session)
         switch standing {

@@ -9,7 +9,7 @@ extension SliceOwner {
         guard let app = try await settings(of: name.app) else {
             return try refuse(name, session, .unknownApp(name.app), to: address)
         }
-        let context = try await realm(name, of: app)
+        let context = try await unrestartedRealm(name, of: app)
         let standing = context.sessions.standing(of: session)
         switch standing {
         case .ended: return metrics.requestRepeated()

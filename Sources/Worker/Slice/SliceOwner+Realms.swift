@@ -18,20 +18,32 @@ extension SliceOwner {
     /// The realm as it is now, made if it is new and of the app's current generation.
     func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
         let generation = try await generation(of: app)
+        guard let context = try await storedRealm(name) else { return try await create(name, of: app, generation) }
+        return context.record.generation < generation.generation
+            ? try await restart(context, generation: generation.generation) : context
+    }
+
+    /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
+    /// are none but those that must reset: to tell them so it need not restart, which costs as much as it is large.
+    func unrestartedRealm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
+        if let context = try await storedRealm(name) { return context }
+        return try await realm(name, of: app)
+    }
+
+    /// The realm, of whatever generation; nil if there is none.
+    func storedRealm(_ name: RealmName) async throws -> RealmContext? {
         if let context = realms[name] {
             keep(context)
-            return context.record.generation < generation.generation
-                ? try await restart(context, generation: generation.generation) : context
+            return context
         }
-        guard var record = try await store.realm(name) else { return try await create(name, of: app, generation) }
+        guard var record = try await store.realm(name) else { return nil }
         if record.saltEpoch != epoch {
             record.salt = Self.makeSalt()
             record.saltEpoch = epoch
         }
         let context = RealmContext(record: record, schema: try schema(record), limits: limits)
         keep(context)
-        return record.generation < generation.generation
-            ? try await restart(context, generation: generation.generation) : context
+        return context
     }
 
     private func create(

@@ -73,6 +73,7 @@ extension SliceOwner {
                 "versions": "\(record.latest.version)",
             ])
         let fresh = RealmContext(record: record, schema: schema, limits: limits)
+        fresh.sessions = context.sessions
         keep(fresh)
         return fresh
     }

@@ -16,7 +16,7 @@ extension SliceOwner {
         if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
             return try refuse(message.realm, upload.session, refusal)
         }
-        let context = try await realm(message.realm, of: app)
+        let context = try await unrestartedRealm(message.realm, of: app)
         guard var file = try await clientFile(upload.clientFile, in: context) else {
             let refusal = Refusal.reset(
                 code: 208, "client file \(upload.clientFile) does not exist here", app: app,

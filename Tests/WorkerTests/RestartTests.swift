@@ -1,0 +1,60 @@
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+/// What makes a realm restart after a termination, and what does not: all who were connected are heard of at once.
+@Suite(.timeLimit(.minutes(5))) struct RestartTests {
+    @Test func whoMustResetIsToldSoWithoutARestart() async throws {
+        let harness = try await OwnerHarness.make()
+        let old = try await terminated(harness)
+        _ = try await harness.unbind(old, session: 1)
+        #expect(
+            try await harness.send(harness.bindRequest(session: 2, needsIdent: false)).one(BoundAnswer.self).generation
+                == 2)
+        let refusals = [
+            try await harness.identify(old, session: 2).one(RefusedAnswer.self),
+            try await harness.page(old, session: 1).one(RefusedAnswer.self),
+            try await harness.send(harness.upload(old, follows: 2, base: 2, [Changes.set(1, title: "late")])).one(
+                RefusedAnswer.self),
+        ]
+        #expect(refusals.map(\.code) == [208, 208, 208])
+        #expect(refusals.allSatisfy { $0.campaign == "c-1" })
+        #expect(try await harness.record().generation == 1)
+
+        // Whoever begins anew needs it.
+        let fresh = try await harness.send(harness.bindRequest(session: 3)).one(BoundAnswer.self)
+        #expect(fresh.generation == 2)
+        #expect(try await harness.record().generation == 2)
+        #expect(try await harness.titles() == [1: "one"])
+    }
+
+    @Test func whoseTurnHasNotComeCausesNoRestart() async throws {
+        var limits = WorkerLimits()
+        limits.resetsAtOnce = 0
+        limits.resetsPerSecond = 1
+        let harness = try await OwnerHarness.make(limits: limits)
+        for user in 0..<20 {
+            _ = try await harness.join(session: 100 + UInt64(user), user: "u\(user)", connection: "c\(user)")
+        }
+        _ = try await terminated(harness)
+        var early: [Int] = []
+        for user in 0..<20 where early.isEmpty {
+            let pace = ResetPace(generation: 2, startedAt: 0, clientRealms: 21, limits: limits)
+            if pace.wait(user: "u\(user)", partition: harness.realm.partition, at: 0) != nil { early.append(user) }
+        }
+        let user = try #require(early.first)
+        let answer = try await harness.send(
+            harness.bindRequest(session: 200, user: "u\(user)", connection: "c\(user)"))
+        #expect(try answer.one(RefusedAnswer.self).code == 229)
+        #expect(try await harness.record().generation == 1)
+    }
+
+    private func terminated(_ harness: OwnerHarness) async throws -> ClientFile {
+        let old = try await harness.join(session: 1)
+        try await harness.send(harness.upload(old, [Changes.schema(), Changes.create(1, title: "one")]))
+        try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
+        return old
+    }
+}
