@@ -34,7 +34,7 @@ import Testing
             "SLUICE_LOG_LEVEL": "debug", "SLUICE_LOG_FORMAT": "JSON", "SLUICE_OPERATIONS_PORT": "0",
             "SLUICE_GATEWAY_PUBLIC_URL": "https://sync.example.org", "SLUICE_AMQP_URL": "amqps://u:p@mq/v",
             "SLUICE_WORKER_COMPACTION_VERSIONS": "50", "SLUICE_WORKER_COMPACTION_BYTES": "0",
-            "SLUICE_GATEWAY_MAX_APP_SOCKETS": "100",
+            "SLUICE_GATEWAY_MAX_APP_SOCKETS": "100", "SLUICE_GATEWAY_REQUEST_SECONDS": "2.5",
         ])
         #expect(settings.adminTokenFile == "/tmp/token")
         #expect(settings.tickInterval == .milliseconds(500))
@@ -42,7 +42,7 @@ import Testing
         #expect(settings.operationsPort == 0)
         #expect(settings.compactionVersions == 50 && settings.compactionBytes == 0)
         #expect(settings.gatewayPublicURL == "https://sync.example.org")
-        #expect(settings.gatewayMaxAppSockets == 100)
+        #expect(settings.gatewayMaxAppSockets == 100 && settings.requestDeadline == .milliseconds(2500))
         #expect(settings.amqpURL.revealed == "amqps://u:p@mq/v")
     }
 

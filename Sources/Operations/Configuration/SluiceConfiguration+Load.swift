@@ -58,6 +58,7 @@ extension SluiceConfiguration {
         try await reader.read("gateway.port", in: ports, into: &value.gateway.port)
         try await reader.read("gateway.public_url", into: &value.gatewayPublicURL)
         try await reader.read("gateway.max_app_sockets", in: 1...20_000, into: &value.gatewayMaxAppSockets)
+        try await reader.readSeconds("gateway.request_seconds", in: 0.1...600, into: &value.requestDeadline)
         try await reader.read("coordinator.host", into: &value.coordinator.host)
         try await reader.read("coordinator.port", in: ports, into: &value.coordinator.port)
         try await reader.readSeconds("coordinator.tick_seconds", in: 0.05...3600, into: &value.tickInterval)

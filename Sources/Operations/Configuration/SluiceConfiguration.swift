@@ -31,6 +31,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var gatewayPublicURL: String?
     /// `gateway.max_app_sockets`: of its 20,000, how many one app may have open.
     package var gatewayMaxAppSockets = 15_000
+    /// `gateway.request_seconds`: how long a realm's owner may take to answer before its session is told to try again.
+    package var requestDeadline: Duration = .seconds(10)
     /// `coordinator.host`, `coordinator.port`: the admin API.
     package var coordinator = Listen(host: "127.0.0.1", port: 9090)
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
@@ -74,6 +76,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("store.url", Self.redactedURL(storeURL)), ("gateway.host", gateway.host),
             ("gateway.port", "\(gateway.port)"), ("gateway.public_url", gatewayPublicURL ?? ""),
             ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
+            ("gateway.request_seconds", requestDeadline.secondsText),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),

@@ -108,6 +108,7 @@ struct RoleRunner {
             publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
             topology: settings.topology, slices: slices)
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
+        gateway.timings.requestDeadline = configuration.requestDeadline
         return GatewayService(
             configuration: gateway, control: control, readiness: readiness, logger: logger)
     }

@@ -15,8 +15,11 @@ func withCluster(
         amqpURL: try TestBroker.requireURL() + amqpQuery, folder: folder,
         sluice: root.appending(path: ".build/debug/sluice").path,
         slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8).lowercased())",
-        environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5"]
-            .merging(settings) { $1 })
+        // An owner may be slow where all share two cores; a stock client's recording does not try again.
+        environment: [
+            "SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5",
+            "SLUICE_GATEWAY_REQUEST_SECONDS": "30",
+        ].merging(settings) { $1 })
     do {
         try cluster.startAll(workers: workers)
         try await cluster.waitUntilReady(workers: workers)
