@@ -60,6 +60,9 @@ extension Realm {
             self.fileURL = fileURL
         }
 
+        /// Whether it may work later: a full disk, a file that somebody else has locked.
+        var mayPass: Bool { code == .outOfDiskSpace || code == .fileAccess }
+
         /// `io.realm`.
         public static var errorDomain: String { "io.realm" }
         /// The code's number.

@@ -12,6 +12,8 @@ final class ResetAttempt {
     let detectedAt = Int64(Date().timeIntervalSince1970 * 1000)
     /// The fresh copy, while it is open.
     var fresh: RealmCore?
+    /// Whether the fresh copy has all that the server had: the merge is next.
+    var isDownloaded = false
     /// Whether a broken fresh copy was thrown away already.
     var hasRetried = false
 

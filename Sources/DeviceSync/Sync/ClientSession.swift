@@ -174,7 +174,7 @@ struct ClientSession: Sendable {
         if progress.upload.clientVersion > scanned.clientVersion { scanned = progress.upload }
     }
 
-    /// A DOWNLOAD could not be integrated; the server is told, then nothing more is sent.
+    /// A DOWNLOAD is wrong and cannot be integrated; the server is told, then nothing more is sent.
     mutating func integrationFailed(_ code: ErrorCode, _ message: String) {
         guard phase == .live else { return }
         phase = .failed

@@ -27,6 +27,10 @@ final class SessionDriver {
     var failedReset: (any Error)?
     var backoff = Backoff<RetryReason>()
     var retryTimer: UInt64 = 0
+    /// This device's storage failed, and nothing has worked since.
+    var isInterrupted = false
+    /// Without a session until `retryTimer` fires.
+    var waitsToStart = false
     /// Undone writes that wait for the version that undoes them.
     var compensations: [(version: ServerVersion, error: SyncError)] = []
 

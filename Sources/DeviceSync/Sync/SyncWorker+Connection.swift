@@ -198,8 +198,7 @@ extension SyncWorker {
             connection = .stopped
             return showConnectionState()
         }
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        let timer = schedule(after: seconds) { worker, number in
+        let timer = schedule(after: duration.seconds) { worker, number in
             guard case .waiting(number) = worker.connection else { return }
             worker.connection = .idle
             worker.updateConnection()

@@ -85,8 +85,7 @@ extension SyncWorker {
         let delay = driver.backoff.next(
             after: .sessionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff, using: &random)
         guard case .after(let duration) = delay else { return }
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        driver.retryTimer = schedule(after: seconds) { [session = driver.session] worker, timer in
+        driver.retryTimer = schedule(after: duration.seconds) { [session = driver.session] worker, timer in
             guard let driver = worker.driver(of: session) else { return }
             worker.resumeAfterError(driver, timer)
         }
@@ -94,6 +93,7 @@ extension SyncWorker {
 
     func resumeAfterError(_ driver: SessionDriver, _ timer: UInt64) {
         guard driver.retryTimer == timer else { return }
+        startAgain(driver)
         for ident in [driver.mainIdent, driver.freshIdent].compactMap({ $0 })
         where slots[ident]?.machine.phase == .suspended {
             flush()

@@ -38,13 +38,12 @@ extension SyncWorker {
 
     private func next(_ ident: SessionIdent) -> ClientMessage? {
         guard var slot = slots[ident] else { return nil }
-        defer { slots[ident]?.machine = slot.machine }
         do {
+            defer { slots[ident]?.machine = slot.machine }
             return try slot.machine.nextMessage { try slot.driver.scan(after: $0, upTo: $1) }
         } catch {
-            logger.error("cannot read the local history", metadata: ["error": "\(error)"])
-            slot.machine.integrationFailed(.otherSessionError, "cannot read the local history")
-            return slot.machine.nextMessage { cursor, _ in ClientSession.UploadScan(progress: cursor) }
+            interrupt(ident, error, "the local history cannot be read")
+            return nil
         }
     }
 
@@ -129,11 +128,8 @@ extension SyncWorker {
                 sync.compatibility = try rules(for: core)
                 sync.ident = file
                 try core.setSync(sync)
-            } catch let error as IntegrationError {
-                integrationFailed(ident, error)
             } catch {
-                integrationFailed(
-                    ident, IntegrationError(code: .otherSessionError, message: "cannot keep the identity"))
+                interrupt(ident, error, "the file's identity cannot be kept")
             }
         case .integrate(let download):
             guard let core else { return }
@@ -180,14 +176,17 @@ extension SyncWorker {
             let (progress, version) = try integrator.integrate(download, try rules(for: core))
             slots[ident]?.integrator = integrator
             slots[ident]?.machine.integrated(progress, newestVersion: ClientVersion(version))
-        } catch let error as IntegrationError {
+        } catch let error as IntegrationError where error.code == .badChangeset {
             return integrationFailed(ident, error)
         } catch {
-            return integrationFailed(
-                ident, IntegrationError(code: .otherSessionError, message: "cannot store what was downloaded: \(error)")
-            )
+            return interrupt(ident, error, "what was downloaded cannot be stored")
         }
-        guard let slot = slots[ident], slot.role == .main else { return }
+        guard let slot = slots[ident] else { return }
+        if slot.driver.isInterrupted {
+            slot.driver.isInterrupted = false
+            slot.driver.backoff.reset()
+        }
+        guard slot.role == .main else { return }
         releaseCompensations(slot.driver, download)
         slot.driver.reportDownload(
             download.entries.reduce(0) { $0 + $1.changeset.count }, left: Int(clamping: download.downloadableBytes ?? 0)
@@ -197,6 +196,7 @@ extension SyncWorker {
         if !slot.driver.session.hasInstances { instancesGone(slot.driver.session) }
     }
 
+    /// What the server sent is wrong, and would be the next time too. It answers with a client reset.
     private func integrationFailed(_ ident: SessionIdent, _ error: IntegrationError) {
         logger.error("a download could not be integrated", metadata: ["error": "\(error.message)"])
         slots[ident]?.machine.integrationFailed(error.code, error.message)

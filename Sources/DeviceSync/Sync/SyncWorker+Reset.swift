@@ -14,6 +14,7 @@ extension SyncWorker {
             if machine.phase != .suspended { endSlot(ident) }
         }
         driver.mainIdent = nil
+        driver.waitsToStart = false
         let attempt = ResetAttempt(
             action: action, mode: driver.configuration.syncConfiguration?.clientResetMode.mode ?? .manual,
             errorCode: code,
@@ -60,7 +61,8 @@ extension SyncWorker {
             sync.progress = SyncProgress()
             try driver.core.setSync(sync)
         } catch {
-            return failReset(driver, attempt, ResetFailure(description: "\(error)"))
+            // Nothing was tried yet: the next session gets the same error.
+            return startLater(driver, error, "a client reset could not be begun")
         }
         if let url = driver.core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
         report(attempt, driver, .notNeeded, modeUsed: nil, changesets: .init())
@@ -69,9 +71,12 @@ extension SyncWorker {
 
     // MARK: The fresh copy
 
-    private func downloadFresh(_ driver: SessionDriver, _ attempt: ResetAttempt) {
+    func downloadFresh(_ driver: SessionDriver, _ attempt: ResetAttempt) {
         do {
-            attempt.fresh = try openFresh(driver)
+            // Still open after an interruption.
+            if attempt.fresh == nil { attempt.fresh = try openFresh(driver) }
+        } catch let error as Realm.Error where error.mayPass {
+            return startLater(driver, error, "the fresh copy of a client reset cannot be opened")
         } catch {
             return failReset(driver, attempt, ResetFailure(description: "the fresh copy cannot be opened: \(error)"))
         }
@@ -122,7 +127,8 @@ extension SyncWorker {
 
     /// The fresh copy has what the server had: on with the merge.
     func freshDownloaded(_ driver: SessionDriver) {
-        guard let ident = driver.freshIdent, driver.reset != nil else { return }
+        guard let ident = driver.freshIdent, let attempt = driver.reset else { return }
+        attempt.isDownloaded = true
         if let machine = slots[ident]?.machine { driver.lastMark = max(driver.lastMark, machine.markTarget) }
         endSlot(ident)
         driver.freshIdent = nil

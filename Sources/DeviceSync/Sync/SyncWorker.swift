@@ -124,6 +124,7 @@ actor SyncWorker {
         guard !isAbandoned, let app = app.core else { return }
         driver.isSuspended = false
         driver.isStopped = false
+        driver.waitsToStart = false
         guard app.users.record(userID)?.state == .loggedIn else {
             driver.isStopped = true
             driver.session.set(state: .inactive)
@@ -133,7 +134,8 @@ actor SyncWorker {
         driver.session.set(state: .active)
         deliverStoredOutcome(driver, userID)
         reportInterruption(driver)
-        driver.awaitsAcknowledgement = (try? driver.core.file.pendingReset()) != nil
+        // Should the file not say it now: clearing what is not there does no harm.
+        driver.awaitsAcknowledgement = (try? driver.core.file.pendingReset() != nil) ?? true
         start(driver, holdsIdent: false)
     }
 

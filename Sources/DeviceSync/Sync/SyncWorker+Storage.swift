@@ -1,0 +1,56 @@
+internal import Foundation
+internal import Logging
+internal import SyncProtocol
+
+/// What this device could not do: a full disk, a file that is locked, a failing drive. It is no matter of the server's,
+/// and nothing is given up for it: the session says goodbye, keeps what it has, and starts again later.
+extension SyncWorker {
+    /// Ends the session that was at work.
+    func interrupt(_ ident: SessionIdent, _ error: any Error, _ message: String) {
+        guard let slot = slots[ident] else { return }
+        let driver = slot.driver
+        if driver.mainIdent == ident {
+            driver.resetMarks(after: slot.machine)
+            driver.mainIdent = nil
+        } else if driver.freshIdent == ident {
+            driver.lastMark = max(driver.lastMark, slot.machine.markTarget)
+            driver.freshIdent = nil
+        }
+        endSlot(ident)
+        startLater(driver, error, message)
+    }
+
+    func startLater(_ driver: SessionDriver, _ error: any Error, _ message: String) {
+        guard case .after(let delay) = driver.backoff.next(after: .sessionError(.otherSessionError), using: &random)
+        else { return }
+        logger.error(
+            "syncing is interrupted and tried again: see that the disk has room and that nothing else uses the file",
+            metadata: [
+                "realm": "\(driver.session.path)", "doing": "\(message)", "error": "\(error)", "retry_in": "\(delay)",
+            ])
+        let told = SyncError(
+            .clientInternalError, "\(message): \(error). It is tried again until it works; nothing is lost",
+            isFatal: false)
+        if !driver.isInterrupted { report(told, driver) }
+        driver.connectionFailed(told)
+        driver.isInterrupted = true
+        driver.waitsToStart = true
+        driver.retryTimer = schedule(after: delay.seconds) { [session = driver.session] worker, timer in
+            guard let driver = worker.driver(of: session) else { return }
+            worker.resumeAfterError(driver, timer)
+        }
+    }
+
+    /// Goes on where `interrupt` or `startLater` left off.
+    func startAgain(_ driver: SessionDriver) {
+        guard driver.waitsToStart else { return }
+        driver.waitsToStart = false
+        guard !driver.isSuspended, !driver.isStopped, driver.mainIdent == nil, driver.freshIdent == nil else { return }
+        guard let attempt = driver.reset else { return start(driver, holdsIdent: false) }
+        if attempt.isDownloaded { start(driver, holdsIdent: true) } else { downloadFresh(driver, attempt) }
+    }
+}
+
+extension Duration {
+    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

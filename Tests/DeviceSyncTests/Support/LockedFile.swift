@@ -1,0 +1,24 @@
+import Foundation
+import GRDB
+
+@testable import DeviceSync
+
+/// A realm's file that nobody else can write until `release()`.
+final class LockedFile {
+    private let database: DatabaseQueue
+
+    /// - Parameter realm: waits no longer than a moment from now on.
+    init(_ realm: Realm) throws {
+        let core = realm.instance.core
+        try core.file.read { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+        var configuration = GRDB.Configuration()
+        configuration.allowsUnsafeTransactions = true
+        database = try DatabaseQueue(path: core.url?.path ?? "", configuration: configuration)
+        try database.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    }
+
+    func release() throws {
+        try database.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try database.close()
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import RealmState
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+/// A disk that fails for a while: the server never hears of it, and would answer with a client reset if it did.
+@Suite(.timeLimit(.minutes(5)))
+struct InterruptionTests {
+    private func hasUnbound(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "unbind" } }
+    private func hasComplained(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "json_error" } }
+
+    @Test func whatCannotBeStoredNowIsDownloadedAgain() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        let locked = try LockedFile(realm)
+        try server.edit { try $0.createObject(.init("Task", .string("b"))) }
+        #expect(await eventually { hasUnbound(server) })
+        #expect(await eventually { device.clientErrors.contains { !$0.isFatal } })
+        #expect(session.state == .active)
+        try locked.release()
+        try await session.wait(for: .download)
+        #expect(realm.titles().keys.sorted() == ["a", "b"])
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "c"]) }
+        try await session.wait(for: .upload)
+        #expect(server.taskCount == 3)
+        #expect(!hasComplained(server))
+        #expect(realm.instance.core.sync.ident?.ident == 2)
+    }
+
+    @Test func anIdentityThatCannotBeKeptIsAskedForAgain() async throws {
+        let server = TestServer()
+        try await server.start()
+        server.refusesConnections = true
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        let locked = try LockedFile(realm)
+        server.refusesConnections = false
+        realm.syncSession?.reconnect()
+        #expect(await eventually { hasUnbound(server) })
+        #expect(!server.messages.contains { $0.name == "ident" })
+        try locked.release()
+        try await #require(realm.syncSession).wait(for: .upload)
+        #expect(server.taskCount == 1)
+        #expect(!hasComplained(server))
+    }
+
+    @Test func aHistoryThatCannotBeReadNowIsUploadedLater() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        server.forgetMessages()
+        server.holdsMarks = true
+        let version = realm.instance.core.snapshot.version
+        session.resume()
+        // What the server sends at first is stored: from now on the session only has to upload.
+        #expect(await eventually { realm.instance.core.snapshot.version > version })
+        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        try RealmFileEdits.run("ALTER TABLE history RENAME TO hidden", on: realm)
+        server.holdsMarks = false
+        #expect(await eventually { hasUnbound(server) })
+        try RealmFileEdits.run("ALTER TABLE hidden RENAME TO history", on: realm)
+        try await session.wait(for: .upload)
+        #expect(server.taskCount == 1)
+        #expect(!hasComplained(server))
+    }
+}
