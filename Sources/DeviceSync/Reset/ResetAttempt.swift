@@ -14,6 +14,10 @@ final class ResetAttempt {
     var fresh: RealmCore?
     /// Whether the fresh copy has all that the server had: the merge is next.
     var isDownloaded = false
+    /// The record as the first merge of this attempt found it; nil before that.
+    var found: PendingReset??
+    /// The version that the before block got last.
+    var shown: RealmSnapshot?
     /// Whether a broken fresh copy was thrown away already.
     var hasRetried = false
 

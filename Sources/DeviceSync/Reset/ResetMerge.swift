@@ -3,7 +3,7 @@ internal import Foundation
 internal import RealmState
 internal import SyncProtocol
 
-/// Why an automatic reset could not be finished. The realm is as before, but for the record.
+/// Why an automatic reset cannot be finished: the data do not allow it. The realm is as before, but for the record.
 struct ResetFailure: Error, Sendable, CustomStringConvertible {
     var description: String
     /// What was being tried.
@@ -34,10 +34,25 @@ struct ResetMerge {
     let describe: (ResetMergeResult) -> String
 
     /// The before block has run; nobody holds the write lock.
+    /// - Throws: `ResetFailure`, after which nothing but the app can help. Anything else is this device's storage: a full
+    ///   disk says nothing about whether the changes can be replayed, and everything is as before, the record too.
     func run(before: RealmSnapshot) throws -> ResetMergeResult {
         core.lock.lock()
         defer { core.lock.unlock() }
-        let stored = try core.file.pendingReset()
+        let stored = try attempt.found ?? core.file.pendingReset()
+        // Whatever this attempt writes there does not speak against it when it is tried again.
+        attempt.found = .some(stored)
+        do {
+            return try merge(before, stored)
+        } catch let failure as ResetFailure {
+            throw failure
+        } catch {
+            try? core.setSync(core.sync, pendingReset: stored.map { .set($0) } ?? .clear)
+            throw error
+        }
+    }
+
+    private func merge(_ before: RealmSnapshot, _ stored: PendingReset?) throws -> ResetMergeResult {
         let tries = 1 + (stored?.action == attempt.action ? stored?.cutOff ?? 0 : 0)
         switch ResetDecision.merge(attempt.mode, attempt.action, stored: stored) {
         case .cycle(let reason): throw ResetFailure(description: "a cycle was detected: \(reason)")
@@ -46,12 +61,10 @@ struct ResetMerge {
             try keep(record(.recover, cutOff: tries))
             do {
                 return try recover(before)
-            } catch {
-                let unsynced = (try? self.unsynced().count) ?? 0
-                let counts = ResetOutcome.Changesets(unsynced: unsynced)
+            } catch let failure as ResetFailure {
                 guard attempt.mode == .recoverOrDiscard else {
                     try? keep(record(.recover, cutOff: 0))
-                    throw ResetFailure(description: "\(error)", modeUsed: .recover, changesets: counts)
+                    throw failure
                 }
                 // In the same attempt, from the same fresh copy.
                 return try discard(before, tries: tries)
@@ -69,10 +82,11 @@ struct ResetMerge {
                 version: 0, before: before)
             try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
             return result
-        } catch {
+        } catch var failure as ResetFailure {
             try? keep(record(.discard, cutOff: 0))
-            throw ResetFailure(
-                description: "\(error)", modeUsed: .discard, changesets: ResetOutcome.Changesets(unsynced: unsynced))
+            failure.modeUsed = .discard
+            failure.changesets = ResetOutcome.Changesets(unsynced: unsynced)
+            throw failure
         }
     }
 
@@ -81,17 +95,28 @@ struct ResetMerge {
         var replay = ChangesetReplay(onto: fresh.snapshot.state, local: core.snapshot.state)
         var recovered: [UInt64: [UInt8]] = [:]
         var counts = ResetOutcome.Changesets(unsynced: entries.count)
-        for entry in entries {
-            let changeset = try Changeset(parsing: entry.reciprocal ?? entry.changeset)
-            let bytes = try replay.replay(changeset)
-            recovered[entry.version] = bytes
-            if bytes.isEmpty { counts.emptied += 1 } else { counts.recovered += 1 }
+        let unsynced = ResetOutcome.Changesets(unsynced: entries.count)
+        do {
+            for entry in entries {
+                let changeset = try Changeset(parsing: entry.reciprocal ?? entry.changeset)
+                let bytes = try replay.replay(changeset)
+                recovered[entry.version] = bytes
+                if bytes.isEmpty { counts.emptied += 1 } else { counts.recovered += 1 }
+            }
+        } catch {
+            throw ResetFailure(description: "\(error)", modeUsed: .recover, changesets: unsynced)
         }
         var result = ResetMergeResult(
             mode: .recover, changesets: counts, replay: replay.statistics, transfer: .init(), sync: core.sync,
             version: 0,
             before: before)
-        try commit(&result, freshState: replay.fresh, recovered: recovered)
+        do {
+            try commit(&result, freshState: replay.fresh, recovered: recovered)
+        } catch var failure as ResetFailure {
+            failure.modeUsed = .recover
+            failure.changesets = unsynced
+            throw failure
+        }
         return result
     }
 
@@ -119,7 +144,11 @@ struct ResetMerge {
         let source = fresh.sync
         guard let ident = source.ident else { throw ResetFailure(description: "the fresh copy has no identity") }
         var state = snapshot.state
-        result.transfer = try StateTransfer.transfer(from: freshState, to: &state)
+        do {
+            result.transfer = try StateTransfer.transfer(from: freshState, to: &state)
+        } catch {
+            throw ResetFailure(description: "\(error)")
+        }
 
         let latest = source.progress.latest
         var sync = core.sync

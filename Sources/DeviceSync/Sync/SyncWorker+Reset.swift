@@ -169,7 +169,9 @@ extension SyncWorker {
         let frozen = Realm(
             instance: RealmInstance(
                 core: driver.core, configuration: driver.configuration, session: driver.session, snapshot: before))
-        mode?.beforeReset?(frozen)
+        // Once an attempt, unless something was written while it was interrupted.
+        if attempt.shown?.version != before.version { mode?.beforeReset?(frozen) }
+        attempt.shown = before
         let userID = userID
         let appID = app.core?.id ?? ""
         let merge = ResetMerge(core: driver.core, fresh: fresh, attempt: attempt) { result in
@@ -201,11 +203,12 @@ extension SyncWorker {
                         core: driver.core, configuration: driver.configuration, session: driver.session)))
             slots[ident]?.machine.localVersion(ClientVersion(driver.core.snapshot.version))
             driver.awaitsAcknowledgement = true
-        } catch {
+        } catch let failure as ResetFailure {
             slots[ident]?.machine.end()
             driver.mainIdent = nil
-            let failure = error as? ResetFailure ?? ResetFailure(description: "\(error)")
             failReset(driver, attempt, failure)
+        } catch {
+            interrupt(ident, error, "the merge of a client reset cannot be stored")
         }
     }
 

@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import RealmState
 import SyncProtocol

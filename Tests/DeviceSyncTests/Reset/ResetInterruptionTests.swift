@@ -1,0 +1,60 @@
+import Foundation
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+/// A disk that fails in a client reset says nothing about whether the changes can be replayed.
+@Suite(.timeLimit(.minutes(5)))
+struct ResetInterruptionTests {
+    private func offline(_ device: Device, _ mode: ClientResetMode) async throws -> Realm {
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration(mode))
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "old"]) }
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) }
+        return realm
+    }
+
+    /// A disk with room for what a discarding merge writes and not for what a recovering one does.
+    @Test(arguments: [ResetMode.recover, .recoverOrDiscard])
+    func changesThatCannotBeStoredNowAreNotDiscarded(mode: ResetMode) async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = ClientResetTests.Calls()
+        let realm = try await offline(
+            device,
+            mode == .recover
+                ? .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after)
+                : .recoverOrDiscardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        let session = try #require(realm.syncSession)
+        try RealmFileEdits.run(
+            """
+            CREATE TRIGGER full BEFORE INSERT ON history WHEN length(NEW.changeset) > 0
+            BEGIN SELECT RAISE(ABORT, 'no room'); END
+            """, on: realm)
+        server.terminate()
+        session.resume()
+        // More often than a process may die in a merge.
+        for _ in 0...ResetDecision.maxCutOff {
+            server.forgetMessages()
+            session.reconnect()
+            #expect(await eventually { server.messages.contains { $0.name == "unbind" } })
+        }
+        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        #expect(session.state == .active)
+        try RealmFileEdits.run("DROP TRIGGER full", on: realm)
+        try await session.wait(for: .upload)
+        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        #expect(server.taskCount == 2)
+        #expect(calls.counts == [1, 1])
+        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
+        #expect(try device.app.core.store.fileActions().isEmpty)
+    }
+}
