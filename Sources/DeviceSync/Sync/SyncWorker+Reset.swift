@@ -99,6 +99,11 @@ extension SyncWorker {
         func open() throws -> RealmCore {
             let core = try RealmCore(location: .file(file), isSynced: true)
             var sync = core.sync
+            // One that a finished merge left behind. The server sends nobody's own writes back, so with the realm's own
+            // identity the copy would never hear of them, and the merge would take them for deleted.
+            guard sync.ident == nil || sync.ident != driver.core.sync.ident else {
+                throw Realm.Error(.incompatibleHistories, "it has the realm's own identity")
+            }
             guard sync.partition != driver.partitionPath || sync.userID != userID else { return core }
             guard sync.partition == nil else { throw Realm.Error(.incompatibleHistories, "of another partition") }
             sync.partition = driver.partitionPath
@@ -189,8 +194,8 @@ extension SyncWorker {
                     "mode": "\(result.mode.rawValue)", "recovered": "\(result.changesets.recovered)",
                     "discarded": "\(result.changesets.discarded)", "lists_copied": "\(result.replay.listsCopied)",
                 ])
-            deliverStoredOutcome(driver, userID)
             closeFresh(driver, delete: true)
+            deliverStoredOutcome(driver, userID)
             driver.reset = nil
             if let fileIdent = result.sync.ident {
                 slots[ident]?.machine.release(
@@ -212,9 +217,11 @@ extension SyncWorker {
         }
     }
 
-    /// What was committed with a merge goes to the queue of reports; also after a crash in between.
+    /// What was committed with a merge goes to the queue of reports; also after a crash in between, which may have left
+    /// the fresh copy as well.
     func deliverStoredOutcome(_ driver: SessionDriver, _ userID: String) {
         guard let app = app.core, let text = try? driver.core.file.resetOutcome() else { return }
+        if let url = driver.core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
         let attempt = (try? JSONParser.parse(text))?.objectValue?["attempt"]?.stringValue ?? ""
         app.outcomes.report(text, attempt: attempt, user: userID)
         try? driver.core.file.clearResetOutcome()
