@@ -8,7 +8,8 @@ public final class App: Sendable {
     /// The app with this id.
     ///
     /// Runs file actions that a client reset left for this launch and loads the cached users; needs no network. While
-    /// some handle with this id is alive, `configuration` is ignored: the first one counts.
+    /// some handle with this id is alive, `configuration` is ignored: the first one counts. If the metadata file cannot be
+    /// read now (a full disk, say), there are no users yet, and `currentUser`, `allUsers` and `login` try again.
     public init(id: String, configuration: AppConfiguration? = nil) {
         core = AppCore.shared(id: id, configuration: configuration ?? AppConfiguration())
     }
@@ -27,10 +28,14 @@ public final class App: Sendable {
     /// Accounts with email and password.
     public var emailPasswordAuth: EmailPasswordAuth { EmailPasswordAuth(core: core) }
     /// The user that logged in or was switched to last, from the cache: also offline.
-    public var currentUser: User? { core.users.currentID.map(core.user) }
+    public var currentUser: User? {
+        core.prepareIfPossible()
+        return core.users.currentID.map(core.user)
+    }
     /// The known users by id, logged-out ones too.
     public var allUsers: [String: User] {
-        Dictionary(core.users.all.map { ($0.id, core.user($0.id)) }, uniquingKeysWith: { first, _ in first })
+        core.prepareIfPossible()
+        return Dictionary(core.users.all.map { ($0.id, core.user($0.id)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Logs a user in, caches its tokens and makes it the current user. Needs the network, except that `.anonymous`

@@ -58,21 +58,37 @@ final class AppCore: Sendable {
         self.configuration = configuration
         self.logger = logger
         layout = FileLayout(base: base, appID: id)
-        do {
-            store = try MetadataStore(file: layout.metadataFile)
-            users = try UserCache(store: store, logger: logger)
-        } catch {
-            // Upstream ends the process as well: without a place for tokens nothing of the app can work.
-            preconditionFailure("App(id:): cannot use \(layout.metadataFile.path): \(error)")
-        }
+        store = MetadataStore(file: layout.metadataFile)
+        users = UserCache(store: store, logger: logger)
         http = AppServicesClient(appID: id, configuration: configuration)
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
         outcomes = OutcomeReporter(appID: id, store: store, logger: logger)
         sync = SyncClient(logger: logger)
-        runFileActionsAtLaunch()
+        prepareIfPossible()
         sync.attach(self)
         syncManager.attach(self)
         outcomes.attach(self)
+    }
+
+    /// Loads the cached users and does what was left to this launch. Nothing of the app works before that, so whoever needs
+    /// a user tries again.
+    func prepare() throws(AppError) {
+        do {
+            if try users.load() { runFileActionsAtLaunch() }
+        } catch {
+            throw AppError(
+                .unknown,
+                "the file of users and tokens cannot be used: \(error); make room or set its permissions right, and try again: "
+                    + layout.metadataFile.path)
+        }
+    }
+
+    func prepareIfPossible() {
+        do {
+            try prepare()
+        } catch {
+            logger.error("no users until the metadata file can be read", metadata: ["error": "\(error)"])
+        }
     }
 
     /// The handle of a cached user; the same while somebody holds it.
@@ -88,6 +104,7 @@ final class AppCore: Sendable {
     // MARK: Logging in and out
 
     func login(_ credentials: Credentials) async throws -> User {
+        try prepare()
         if case .anonymous = credentials,
             let known = users.all.first(where: { $0.state == .loggedIn && $0.profile.isAnonymous })
         {

@@ -6,19 +6,29 @@ final class UserCache: Sendable {
     private struct Contents {
         var records: [String: UserRecord] = [:]
         var current: String?
+        var isLoaded = false
     }
 
     private let contents = Mutex(Contents())
     private let store: MetadataStore
     private let logger: Logger
 
-    init(store: MetadataStore, logger: Logger) throws {
+    init(store: MetadataStore, logger: Logger) {
         self.store = store
         self.logger = logger
-        var contents = Contents()
-        for record in try store.users() { contents.records[record.id] = record }
-        contents.current = try store.currentUserID()
-        self.contents.withLock { $0 = contents }
+    }
+
+    /// Reads what is stored, once.
+    /// - Returns: whether it was this call that did.
+    func load() throws -> Bool {
+        try contents.withLock { contents in
+            guard !contents.isLoaded else { return false }
+            let users = try store.users()
+            contents.current = try store.currentUserID()
+            for user in users { contents.records[user.id] = user }
+            contents.isLoaded = true
+            return true
+        }
     }
 
     func record(_ id: String) -> UserRecord? { contents.withLock { $0.records[id] } }

@@ -73,7 +73,7 @@ enum FileActionRunner {
         let partial = URL(fileURLWithPath: backup + ".partial")
         try RealmFileSet.remove(partial)
         // Not even opened if it is none of SQLite's: that would cost it its log.
-        if try isDatabase(file) {
+        if try RealmFileSet.isDatabase(file) {
             do {
                 try copyDatabase(file, to: partial)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
@@ -84,12 +84,6 @@ enum FileActionRunner {
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: partial.path)
         try FileManager.default.moveItem(at: partial, to: target)
-    }
-
-    private static func isDatabase(_ file: URL) throws -> Bool {
-        let handle = try FileHandle(forReadingFrom: file)
-        defer { try? handle.close() }
-        return try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
     }
 
     /// A copy through SQLite has what is still in the write-ahead log. An error that may pass, such as a full disk,

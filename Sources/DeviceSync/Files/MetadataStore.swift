@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import SyncProtocol
+internal import Synchronization
 
 /// One cached user.
 struct UserRecord: Sendable, Equatable {
@@ -27,26 +28,58 @@ struct FileAction: Sendable, Equatable {
 /// `sync_metadata.realm`: users, tokens, file actions and reset outcomes of one app.
 ///
 /// One SQLite file in WAL mode with synchronous=FULL: crash safe, and safe to share between processes. It holds
-/// tokens, so it is created with mode 0600 in a folder of mode 0700. A file that cannot be read is replaced by an
-/// empty one; users then log in again.
+/// tokens, so it is created with mode 0600 in a folder of mode 0700. It is opened by the first call that can: while the
+/// disk is full or the process has no file descriptors left, every call throws. Only a file whose contents are damaged
+/// is replaced by an empty one; users then log in again.
 final class MetadataStore: Sendable {
-    private let database: DatabaseQueue
+    private let opened = Mutex<DatabaseQueue?>(nil)
+    private let file: URL
 
-    init(file: URL) throws {
-        try FileLayout.makeFolder(file.deletingLastPathComponent())
-        do {
-            database = try Self.open(file)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // In use for longer than anybody should, and nothing is wrong with it.
-            throw error
-        } catch {
-            // Set aside rather than deleted: two damaged files never pile up, one may help to find out why.
-            let damaged = URL(fileURLWithPath: file.path + ".damaged")
-            RealmFileSet.deleteDatabase(damaged)
-            try? FileManager.default.moveItem(at: file, to: damaged)
-            RealmFileSet.deleteDatabase(file)
-            database = try Self.open(file)
+    init(file: URL) { self.file = file }
+
+    private var database: DatabaseQueue {
+        get throws {
+            try opened.withLock { opened in
+                if let opened { return opened }
+                try FileLayout.makeFolder(file.deletingLastPathComponent())
+                if Self.isForeign(file) { try Self.setAside(file) }
+                let database: DatabaseQueue
+                do {
+                    database = try Self.open(file)
+                } catch let error as DatabaseError where Self.isDamage(error) {
+                    try Self.setAside(file)
+                    database = try Self.open(file)
+                }
+                opened = database
+                return database
+            }
         }
+    }
+
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        error.resultCode == .SQLITE_NOTADB || error.resultCode == .SQLITE_CORRUPT
+    }
+
+    /// One without contents is new; what cannot be read is for `open` to say.
+    private static func isForeign(_ file: URL) -> Bool {
+        let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        return (size ?? 0) > 0 && (try? RealmFileSet.isDatabase(file)) == false
+    }
+
+    /// Kept with its log, under a name that no file has: something may still be got out of them.
+    private static func setAside(_ file: URL) throws {
+        let manager = FileManager.default
+        var damaged = file.path + ".damaged"
+        var number = 1
+        while manager.fileExists(atPath: damaged) || manager.fileExists(atPath: damaged + "-wal") {
+            number += 1
+            damaged = file.path + ".damaged-\(number)"
+        }
+        // The log first: without its file nobody would look for it.
+        for suffix in ["-wal", ""] where manager.fileExists(atPath: file.path + suffix) {
+            try manager.moveItem(atPath: file.path + suffix, toPath: damaged + suffix)
+        }
+        try RealmFileSet.remove(URL(fileURLWithPath: file.path + "-shm"))
     }
 
     private static func open(_ file: URL) throws -> DatabaseQueue {
@@ -61,7 +94,13 @@ final class MetadataStore: Sendable {
             try database.execute(sql: "PRAGMA synchronous=FULL")
         }
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
-        try database.write { database in try database.execute(sql: schema) }
+        try database.write { database in
+            try database.execute(sql: schema)
+            // Damage shows where it is read.
+            for table in ["users", "current_user", "user_files", "file_actions", "outcomes"] {
+                _ = try Row.fetchAll(database, sql: "SELECT * FROM \(table)")
+            }
+        }
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         return database
     }
@@ -218,5 +257,10 @@ final class MetadataStore: Sendable {
         }
     }
 
-    func close() throws { try database.close() }
+    func close() throws {
+        try opened.withLock { opened in
+            try opened?.close()
+            opened = nil
+        }
+    }
 }

@@ -27,6 +27,13 @@ struct RealmFileSet: Sendable {
         return try Self.remove(main)
     }
 
+    /// Whether it is one of SQLite's, which removes the log beside any other file that it opens.
+    static func isDatabase(_ file: URL) throws -> Bool {
+        let handle = try FileHandle(forReadingFrom: file)
+        defer { try? handle.close() }
+        return try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
+    }
+
     /// Deletes one database with its companions, best effort.
     static func deleteDatabase(_ url: URL) {
         for suffix in ["-wal", "-shm", "-journal", ""] { _ = try? remove(URL(fileURLWithPath: url.path + suffix)) }

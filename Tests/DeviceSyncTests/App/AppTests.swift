@@ -67,7 +67,7 @@ struct AppTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appendingPathComponent("sync_metadata.realm")
         try Data(repeating: 9, count: 5000).write(to: file)
-        let store = try MetadataStore(file: file)
+        let store = MetadataStore(file: file)
         #expect(try store.users().isEmpty)
     }
 

@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import DeviceSync
+
+/// The file of users and tokens on a disk that fails.
+@Suite(.timeLimit(.minutes(5)))
+struct MetadataStoreTests {
+    private func withFile(_ body: (URL) throws -> Void) throws {
+        let folder = Folder()
+        try FileLayout.makeFolder(folder.url)
+        try body(folder.url.appendingPathComponent("sync_metadata.realm"))
+    }
+
+    /// In place of the file, nothing that can be opened: as when there are no file descriptors left.
+    private func block(_ file: URL) throws {
+        try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: file.path + ".hidden"))
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+    }
+
+    private func unblock(_ file: URL) throws {
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: URL(fileURLWithPath: file.path + ".hidden"), to: file)
+    }
+
+    @Test func aFileThatCannotBeOpenedNowIsNeitherMovedNorReplaced() throws {
+        try withFile { file in
+            let first = MetadataStore(file: file)
+            try first.save(UserRecord(id: "u", refreshToken: "r"), makeCurrent: true)
+            try first.close()
+            try block(file)
+            let store = MetadataStore(file: file)
+            #expect(throws: DatabaseError.self) { try store.users() }
+            #expect(!FileManager.default.fileExists(atPath: file.path + ".damaged"))
+            try unblock(file)
+            #expect(try store.users().map(\.id) == ["u"])
+            #expect(try store.currentUserID() == "u")
+        }
+    }
+
+    @Test func damagedFilesAreSetAsideWithTheirLogsAndNeverOverwritten() throws {
+        try withFile { file in
+            for text in ["first ", "second "] {
+                let bytes = Data(String(repeating: text, count: 500).utf8)
+                try bytes.write(to: file)
+                try Data(text.utf8).write(to: URL(fileURLWithPath: file.path + "-wal"))
+                let store = MetadataStore(file: file)
+                #expect(try store.users().isEmpty)
+                try store.close()
+            }
+            for (name, text) in [(".damaged", "first "), (".damaged-2", "second ")] {
+                let contents = FileManager.default.contents(atPath: file.path + name)
+                #expect(contents?.starts(with: Data(text.utf8)) == true)
+                #expect(FileManager.default.contents(atPath: file.path + name + "-wal") == Data(text.utf8))
+            }
+        }
+    }
+
+    @Test func anAppWhoseFileCannotBeReadHasItsUserOnceItCan() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let user = try await device.login()
+        let file = device.app.core.layout.metadataFile
+        try device.app.core.store.close()
+        try block(file)
+        device.relaunch()
+        #expect(device.app.currentUser == nil)
+        #expect(device.app.allUsers.isEmpty)
+        await #expect(throws: AppError.self) { try await device.login() }
+        try unblock(file)
+        #expect(device.app.currentUser?.id == user.id)
+        #expect(device.app.currentUser?.refreshToken != nil)
+    }
+}
