@@ -29,11 +29,14 @@ extension AppCore {
         // Read while the action stands: a report that was sent is kept for no longer.
         let report = action.attempt.flatMap { outcomes.lastReport(attempt: $0, updatedTo: outcome) }
         do {
-            try FileActionRunner.run(action)
+            let wasDone = try FileActionRunner.run(action)
             try store.removeFileAction(id: id)
+            guard wasDone else {
+                return logger.info(
+                    "a file action is dropped: another realm is there now", metadata: ["realm": "\(url.path)"])
+            }
         } catch {
-            logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
-            return
+            return logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
         }
         if let attempt = action.attempt, let report {
             outcomes.report(report, attempt: attempt, user: action.userID)
@@ -44,7 +47,8 @@ extension AppCore {
     func deletionError(_ error: SyncError, _ core: RealmCore, userID: String) -> SyncError {
         guard let url = core.url else { return error }
         let action = FileAction(
-            id: UUID().uuidString, kind: .delete, originalPath: url.path, backupPath: nil, userID: userID, attempt: nil)
+            id: UUID().uuidString, kind: .delete, originalPath: url.path, backupPath: nil, userID: userID, attempt: nil,
+            file: core.sync.identity)
         do {
             try store.addFileAction(action)
         } catch {
@@ -57,11 +61,25 @@ extension AppCore {
 }
 
 enum FileActionRunner {
-    static func run(_ action: FileAction) throws {
+    /// - Returns: false if the realm that is there now is another than the one that the action is for.
+    @discardableResult
+    static func run(_ action: FileAction) throws -> Bool {
         let files = RealmFileSet(main: URL(fileURLWithPath: action.originalPath))
-        guard files.exists else { return }
+        guard files.exists else { return true }
+        guard try concerns(action, files.main) else { return false }
         if action.kind == .backUpThenDelete, let backup = action.backupPath { try backUp(files.main, to: backup) }
         try files.delete()
+        return true
+    }
+
+    /// A damaged file is the one that was there: nobody makes such a one anew.
+    private static func concerns(_ action: FileAction, _ file: URL) throws -> Bool {
+        guard let wanted = action.file, try RealmFileSet.isDatabase(file) else { return true }
+        do {
+            return try RealmFile.storedSync(at: file).identity == wanted
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return true
+        }
     }
 
     /// Never overwrites: an existing backup is one that an interrupted run made.

@@ -23,6 +23,9 @@ struct FileAction: Sendable, Equatable {
     var userID: String
     /// The client reset that asked for it, if one did.
     var attempt: String?
+    /// Which file it is for, by `SyncFileState.identity`: another that has taken its place is none of its business. Nil in
+    /// actions of earlier versions.
+    var file: ClientFileIdent?
 }
 
 /// `sync_metadata.realm`: users, tokens, file actions and reset outcomes of one app.
@@ -96,6 +99,10 @@ final class MetadataStore: Sendable {
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
         try database.write { database in
             try database.execute(sql: schema)
+            let columns = try database.columns(in: "file_actions").map(\.name)
+            for column in ["ident", "salt"] where !columns.contains(column) {
+                try database.execute(sql: "ALTER TABLE file_actions ADD COLUMN \(column) INTEGER")
+            }
             // Damage shows where it is read.
             for table in ["users", "current_user", "user_files", "file_actions", "outcomes"] {
                 _ = try Row.fetchAll(database, sql: "SELECT * FROM \(table)")
@@ -183,10 +190,14 @@ final class MetadataStore: Sendable {
         try database.write { database in
             try database.execute(sql: "DELETE FROM file_actions WHERE original = ?", arguments: [action.originalPath])
             try database.execute(
-                sql: "INSERT OR REPLACE INTO file_actions VALUES(?, ?, ?, ?, ?, ?)",
+                sql: """
+                    INSERT OR REPLACE INTO file_actions(id, kind, original, backup, user, attempt, ident, salt)
+                    VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
                 arguments: [
                     action.id, action.kind.rawValue, action.originalPath, action.backupPath, action.userID,
-                    action.attempt,
+                    action.attempt, action.file.map { Int64(bitPattern: $0.ident.rawValue) },
+                    action.file.map { Int64(bitPattern: $0.salt.rawValue) },
                 ])
         }
     }
@@ -205,10 +216,22 @@ final class MetadataStore: Sendable {
         try database.write { try $0.execute(sql: "DELETE FROM file_actions WHERE id = ?", arguments: [id]) }
     }
 
+    /// What an earlier reset or deletion of a realm left to do is settled.
+    func removeFileActions(path: String) throws {
+        try database.write {
+            try $0.execute(sql: "DELETE FROM file_actions WHERE original = ?", arguments: [path])
+        }
+    }
+
     private static func action(_ row: Row) -> FileAction {
-        FileAction(
+        var action = FileAction(
             id: row["id"], kind: FileAction.Kind(rawValue: row["kind"]) ?? .delete, originalPath: row["original"],
             backupPath: row["backup"], userID: row["user"], attempt: row["attempt"])
+        if let ident = row["ident"] as Int64?, let salt = row["salt"] as Int64? {
+            action.file = ClientFileIdent(
+                ident: FileIdent(UInt64(bitPattern: ident)), salt: FileSalt(UInt64(bitPattern: salt)))
+        }
+        return action
     }
 
     // MARK: Reset outcomes

@@ -123,6 +123,20 @@ final class RealmFile: Sendable {
         try Data.fetchOne(database, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
     }
 
+    /// What a file that nobody has open knows of its server.
+    static func storedSync(at url: URL) throws -> SyncFileState {
+        var configuration = GRDB.Configuration()
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: url.path, configuration: configuration)
+        defer { try? database.close() }
+        return try database.read { database in
+            guard try database.tableExists("meta"), let sync = try meta("sync", database) else {
+                return SyncFileState()
+            }
+            return try JSONDecoder().decode(SyncFileState.self, from: sync)
+        }
+    }
+
     // MARK: Committing
 
     /// Everything that one commit changes; written in one SQLite transaction.

@@ -11,6 +11,9 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// The app's, once the server has said it.
     var compatibility: PeerCompatibility?
 
+    /// Tells one file from another that takes its place; zeros as long as the server has given it no name.
+    var identity: ClientFileIdent { ident ?? ClientFileIdent(ident: 0, salt: 0) }
+
     /// By which rules this copy records and applies. Before the server has said it, nothing but this copy's own writes
     /// is applied; the convergent recorder's are right under either. Files that synced before the setting existed are
     /// of apps for stock clients.

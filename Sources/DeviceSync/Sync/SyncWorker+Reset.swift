@@ -196,6 +196,7 @@ extension SyncWorker {
                 ])
             closeFresh(driver, delete: true)
             deliverStoredOutcome(driver, userID)
+            if let url = driver.core.url { try? app.core?.store.removeFileActions(path: url.path) }
             driver.reset = nil
             if let fileIdent = result.sync.ident {
                 slots[ident]?.machine.release(
@@ -254,7 +255,7 @@ extension SyncWorker {
                 let path = try app.layout.reserveBackup().path
                 let action = FileAction(
                     id: UUID().uuidString, kind: .backUpThenDelete, originalPath: url.path, backupPath: path,
-                    userID: userID, attempt: attempt.id)
+                    userID: userID, attempt: attempt.id, file: driver.core.sync.identity)
                 try app.store.addFileAction(action)
                 backup = path
                 token = SyncError.ActionToken(
