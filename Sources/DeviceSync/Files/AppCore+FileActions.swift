@@ -7,9 +7,43 @@ extension AppCore {
     func runFileActionsAtLaunch() {
         for action in (try? store.fileActions()) ?? [] { handleFileAction(id: action.id, outcome: .manualAtLaunch) }
         for user in (try? store.users()) ?? [] where user.state == .removed {
-            guard let files = try? store.removeUser(user.id) else { continue }
-            for file in files { _ = try? RealmFileSet(main: URL(fileURLWithPath: file)).delete() }
-            try? FileManager.default.removeItem(at: layout.userFolder(user.id))
+            do {
+                try forget(user.id)
+            } catch {
+                logger.error("a removed user's files stay until the next launch", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Deletes a removed user's realms, and then the user. A realm that another user took over is left to that one.
+    private func forget(_ userID: String) throws {
+        for path in try store.files(of: userID) {
+            let files = RealmFileSet(main: URL(fileURLWithPath: path))
+            let isOthers = try store.isListed(path, byOthersThan: userID)
+            let wasClosed: Void? = try RealmCore.whileClosed(files) {
+                guard !isOthers, files.exists, try Self.belongs(files.main, to: userID) else { return }
+                try files.delete()
+            }
+            guard wasClosed != nil else {
+                return logger.info("a removed user's realm is open and stays until the next launch")
+            }
+        }
+        try store.removeUser(userID)
+        let folder = layout.userFolder(userID)
+        // What is left is another user's.
+        let left = FileManager.default.enumerator(atPath: folder.path)
+        if left?.contains(where: { ($0 as? String)?.hasSuffix(".realm") == true }) != true {
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
+
+    /// Whether the realm was last opened by this user. A damaged one was, as far as anybody knows.
+    private static func belongs(_ file: URL, to userID: String) throws -> Bool {
+        guard try RealmFileSet.isDatabase(file) else { return true }
+        do {
+            return try RealmFile.storedSync(at: file).userID == userID
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return true
         }
     }
 
@@ -21,15 +55,14 @@ extension AppCore {
         for session in sync.allSessions where session.path == action.originalPath {
             session.worker.executor.queue.sync {}
         }
-        guard !RealmFileSet(main: url).isOpen else {
-            logger.error(
-                "a realm must be released before its client reset can be handled; it will be at the next launch")
-            return
-        }
         // Read while the action stands: a report that was sent is kept for no longer.
         let report = action.attempt.flatMap { outcomes.lastReport(attempt: $0, updatedTo: outcome) }
         do {
-            let wasDone = try FileActionRunner.run(action)
+            guard let wasDone = try RealmCore.whileClosed(RealmFileSet(main: url), { try FileActionRunner.run(action) })
+            else {
+                return logger.error(
+                    "a realm must be released before its client reset can be handled; it will be at the next launch")
+            }
             try store.removeFileAction(id: id)
             guard wasDone else {
                 return logger.info(

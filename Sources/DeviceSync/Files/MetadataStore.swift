@@ -166,15 +166,26 @@ final class MetadataStore: Sendable {
         if let id { try database.execute(sql: "INSERT INTO current_user VALUES(1, ?)", arguments: [id]) }
     }
 
-    /// Forgets a user; the files that the user's realms had are returned.
-    func removeUser(_ id: String) throws -> [String] {
+    /// The realms that a user opened.
+    func files(of user: String) throws -> [String] {
+        try database.read {
+            try String.fetchAll($0, sql: "SELECT path FROM user_files WHERE user = ?", arguments: [user])
+        }
+    }
+
+    func isListed(_ path: String, byOthersThan user: String) throws -> Bool {
+        try database.read {
+            try Bool.fetchOne(
+                $0, sql: "SELECT EXISTS(SELECT 1 FROM user_files WHERE path = ? AND user <> ?)",
+                arguments: [path, user]) ?? false
+        }
+    }
+
+    func removeUser(_ id: String) throws {
         try database.write { database in
-            let files = try String.fetchAll(
-                database, sql: "SELECT path FROM user_files WHERE user = ?", arguments: [id])
             for table in ["users WHERE id", "user_files WHERE user", "current_user WHERE id"] {
                 try database.execute(sql: "DELETE FROM \(table) = ?", arguments: [id])
             }
-            return files
         }
     }
 

@@ -11,14 +11,19 @@ extension Realm {
 
     /// Deletes a realm's files.
     /// - Returns: false if there was none.
-    /// - Throws: `Realm.Error` with code `alreadyOpen` while the realm is open in this process.
+    /// - Throws: `Realm.Error` with code `alreadyOpen` while the realm is open in this process, `incompatibleLockFile`
+    ///   while it is in another.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard let url = configuration.fileURL else { return false }
-        guard !RealmFileSet(main: url).isOpen else {
+        let files = RealmFileSet(main: url)
+        guard let existed = try RealmCore.whileClosed(files, { try files.delete() }) else {
             throw Realm.Error(.alreadyOpen, "the realm is open", fileURL: url)
         }
-        return try RealmFileSet(main: url).delete()
+        if let sync = configuration.syncConfiguration {
+            try? sync.user.core.store.removeFileActions(path: OpenFiles.canonical(url).path)
+        }
+        return existed
     }
 
     /// Copies the realm as it is now to where `configuration` says.

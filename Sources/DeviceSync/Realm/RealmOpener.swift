@@ -39,7 +39,7 @@ enum RealmOpener {
             guard case .file(let url) = location else { throw error }
             try core.file.close()
             RealmCore.forget(location)
-            try RealmFileSet(main: url).delete()
+            _ = try RealmCore.whileClosed(RealmFileSet(main: url)) { try RealmFileSet(main: url).delete() }
             let fresh = try RealmCore.open(location, isSynced: isSynced)
             try addSchema(configuration.dynamicSchema, to: fresh, configuration)
             return fresh

@@ -6,24 +6,39 @@ internal import Synchronization
 /// Whoever deletes, replaces or backs up a file must know: SQLite folds the write-ahead log into the file while it
 /// closes, and removes the log by its name, whose ever it is by then.
 enum OpenFiles {
-    private static let counts = Mutex<[String: Int]>([:])
+    private struct Entry {
+        var count = 0
+        /// Shared by all who have the file open in this process.
+        var lock: FileLock?
+    }
+    private static let entries = Mutex<[String: Entry]>([:])
 
-    static func contains(_ url: URL) -> Bool { counts.withLock { $0[canonical(url).path] != nil } }
+    static func contains(_ url: URL) -> Bool { entries.withLock { $0[canonical(url).path] != nil } }
 
     /// Counts a file in for as long as the mark lives.
     final class Mark: Sendable {
         private let path: String
 
-        init(_ url: URL) {
-            let path = canonical(url).path
+        /// - Parameter exclusion: the code of the error if another process has the file; nil to let others have it too.
+        init(_ url: URL, exclusion: Realm.Error.Code? = nil) throws {
+            let file = canonical(url)
+            let path = file.path
             self.path = path
-            counts.withLock { $0[path, default: 0] += 1 }
+            try entries.withLock { entries in
+                var entry = entries[path] ?? Entry()
+                if let exclusion, entry.lock == nil {
+                    try FileLayout.makeFolder(file.deletingLastPathComponent())
+                    entry.lock = try FileLock(file, code: exclusion)
+                }
+                entry.count += 1
+                entries[path] = entry
+            }
         }
 
         deinit {
-            counts.withLock { counts in
-                guard let count = counts[path] else { return }
-                counts[path] = count > 1 ? count - 1 : nil
+            entries.withLock { entries in
+                guard let count = entries[path]?.count else { return }
+                if count > 1 { entries[path]?.count = count - 1 } else { entries[path] = nil }
             }
         }
     }

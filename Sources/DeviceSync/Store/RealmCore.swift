@@ -30,11 +30,14 @@ final class RealmCore: Sendable {
     let observers = RealmObservers()
     private let current: Mutex<Current>
 
-    init(location: Location, isSynced: Bool, readOnly: Bool = false) throws {
+    /// - Parameter isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
+    init(location: Location, isSynced: Bool, readOnly: Bool = false, isAlone: Bool = true) throws {
         self.location = location
         self.isSynced = isSynced
         switch location {
-        case .file(let url): file = try RealmFile(url: url, readOnly: readOnly)
+        case .file(let url):
+            let code: Realm.Error.Code = isSynced ? .multipleSyncAgents : .incompatibleLockFile
+            file = try RealmFile(url: url, readOnly: readOnly, exclusion: readOnly || !isAlone ? nil : code)
         case .memory: file = try RealmFile(url: nil)
         }
         let contents = try file.load()
@@ -78,7 +81,7 @@ final class RealmCore: Sendable {
                 version: version, originTimestamp: timestamp, originFile: 0,
                 remoteVersion: before.1.progress.download.serverVersion.rawValue, changeset: changeset)
         }
-        try file.write(commit)
+        try file.write(commit, over: before.0.version)
         publish(
             RealmSnapshot(state: state, version: version), changes, sync: nil, timestamp: timestamp, over: before.0,
             withoutNotifying: withoutNotifying)
@@ -88,17 +91,18 @@ final class RealmCore: Sendable {
     /// Commits what is not a local write; `commit.version` says which version follows.
     func commit(_ commit: RealmFile.Commit, changes: StateChanges, state: RealmState?) throws {
         let before = snapshot
-        try file.write(commit)
+        try file.write(commit, over: before.version)
         let after = RealmSnapshot(state: state ?? before.state, version: commit.version)
         publish(after, changes, sync: commit.sync, timestamp: nil, over: before)
     }
 
     /// Changes only what the file knows of its server; makes no version.
     func setSync(_ sync: SyncFileState, pendingReset: RealmFile.PendingResetChange = .keep) throws {
-        var commit = RealmFile.Commit(version: snapshot.version)
+        let version = snapshot.version
+        var commit = RealmFile.Commit(version: version)
         commit.sync = sync
         commit.pendingReset = pendingReset
-        try file.write(commit)
+        try file.write(commit, over: version)
         current.withLock { $0.sync = sync }
     }
 
@@ -137,6 +141,22 @@ final class RealmCore: Sendable {
             let core = try RealmCore(location: location, isSynced: isSynced, readOnly: readOnly)
             registry[location] = WeakCore(core: core)
             return core
+        }
+    }
+
+    /// Runs `body` while nobody has the realm open and nobody can open it, in this process or in another. Other realms
+    /// wait to be opened meanwhile.
+    /// - Returns: nil if it is open in this process.
+    /// - Throws: what `body` throws; `Realm.Error` if another process has it.
+    static func whileClosed<Result: Sendable>(_ files: RealmFileSet, _ body: () throws -> Result) throws -> Result? {
+        try registry.withLock { _ -> Result? in
+            guard !files.isOpen else { return nil }
+            guard FileManager.default.fileExists(atPath: files.main.deletingLastPathComponent().path) else {
+                return try body()
+            }
+            let lock = try FileLock(OpenFiles.canonical(files.main), code: .incompatibleLockFile)
+            defer { if !files.exists { lock.removeFile() } }
+            return try body()
         }
     }
 

@@ -15,10 +15,12 @@ final class RealmFile: Sendable {
     /// Of the file, until `database` is closed.
     private let openMark: Mutex<OpenFiles.Mark?>
 
-    /// - Parameter url: nil for a realm in memory.
-    init(url: URL?, readOnly: Bool = false) throws {
+    /// - Parameters:
+    ///   - url: nil for a realm in memory.
+    ///   - exclusion: the code of the error if another process has the file; nil to let others have it too.
+    init(url: URL?, readOnly: Bool = false, exclusion: Realm.Error.Code? = nil) throws {
         self.url = url
-        openMark = Mutex(url.map(OpenFiles.Mark.init))
+        openMark = Mutex(try url.map { try OpenFiles.Mark($0, exclusion: exclusion) })
         do {
             database = try Self.open(url, readOnly: readOnly)
         } catch let error as DatabaseError {
@@ -104,10 +106,9 @@ final class RealmFile: Sendable {
                     let object = try StoredObject(decoding: [UInt8](row[2] as Data))
                     state.load(ObjectAddress(table.name, key), object)
                 }
-                let version = try Self.meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
                 let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
                 return Contents(
-                    state: state, version: version ?? 1, sync: sync,
+                    state: state, version: try Self.version(database), sync: sync,
                     lastTimestamp: UInt64(clamping: timestamp ?? 0))
             }
         } catch let error as DatabaseError {
@@ -117,6 +118,10 @@ final class RealmFile: Sendable {
         } catch {
             throw Realm.Error(.invalidDatabase, "the realm's file cannot be read: \(error)", fileURL: url)
         }
+    }
+
+    private static func version(_ database: Database) throws -> UInt64 {
+        try meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 1
     }
 
     private static func meta(_ name: String, _ database: Database) throws -> Data? {
@@ -163,9 +168,19 @@ final class RealmFile: Sendable {
         case set(PendingReset)
     }
 
-    func write(_ commit: Commit) throws {
+    /// - Parameter base: the version that the commit was made from.
+    /// - Throws: `Realm.Error`; its code is `incompatibleLockFile` if the file has another version by now.
+    func write(_ commit: Commit, over base: UInt64? = nil) throws {
         do {
-            try database.write { database in try Self.write(commit, database) }
+            try database.write { database in
+                if let base, try Self.version(database) != base {
+                    throw Realm.Error(
+                        .incompatibleLockFile,
+                        "another process has written the realm since it was opened; close it and open it again",
+                        fileURL: url)
+                }
+                try Self.write(commit, database)
+            }
         } catch let error as DatabaseError {
             throw Self.translate(error, url)
         }

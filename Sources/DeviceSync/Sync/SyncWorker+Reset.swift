@@ -97,7 +97,7 @@ extension SyncWorker {
         }
         let file = RealmFileSet(main: url).fresh
         func open() throws -> RealmCore {
-            let core = try RealmCore(location: .file(file), isSynced: true)
+            let core = try RealmCore(location: .file(file), isSynced: true, isAlone: false)
             var sync = core.sync
             // One that a finished merge left behind. The server sends nobody's own writes back, so with the realm's own
             // identity the copy would never hear of them, and the merge would take them for deleted.

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import RealmState
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// A realm is for one process at a time, and for nobody while it is deleted or backed up.
+@Suite(.timeLimit(.minutes(5)))
+struct ExclusionTests {
+    /// What another process does with a realm.
+    struct Visitor: Codable {
+        var file: URL
+
+        func open(isSynced: Bool) throws -> RealmCore { try RealmCore.open(.file(file), isSynced: isSynced) }
+
+        func isRefused(isSynced: Bool, _ code: Realm.Error.Code) -> Bool {
+            do {
+                _ = try open(isSynced: isSynced)
+                return false
+            } catch {
+                return (error as? Realm.Error)?.code == code
+            }
+        }
+
+        func readsOnly() throws -> Bool {
+            var configuration = Realm.Configuration(fileURL: file)
+            configuration.readOnly = true
+            return try Realm(configuration: configuration).schema.isEmpty
+        }
+
+        func isRefusedDeletion() -> Bool {
+            do {
+                try Realm.deleteFiles(for: Realm.Configuration(fileURL: file))
+                return false
+            } catch {
+                return (error as? Realm.Error)?.code == .incompatibleLockFile
+            }
+        }
+    }
+
+    @Test(arguments: [(true, Realm.Error.Code.multipleSyncAgents), (false, .incompatibleLockFile)])
+    func aSecondProcessIsRefused(isSynced: Bool, code: Realm.Error.Code) async throws {
+        let folder = Folder()
+        let visitor = Visitor(file: folder.file)
+        let core = try visitor.open(isSynced: isSynced)
+        await #expect(processExitsWith: .exitCode(17)) { [visitor = visitor as Visitor, isSynced = isSynced as Bool] in
+            let code: Realm.Error.Code = isSynced ? .multipleSyncAgents : .incompatibleLockFile
+            let isRight = visitor.isRefused(isSynced: isSynced, code) && visitor.isRefusedDeletion()
+            exit(try visitor.readsOnly() && isRight ? 17 : 1)
+        }
+        withExtendedLifetime(core) {}
+        #expect(FileManager.default.fileExists(atPath: folder.file.path))
+    }
+
+    @Test func aProcessThatIsKilledLetsGo() async throws {
+        let folder = Folder()
+        let visitor = Visitor(file: folder.file)
+        await #expect(processExitsWith: .signal(SIGKILL)) { [visitor = visitor as Visitor] in
+            let core = try visitor.open(isSynced: true)
+            withExtendedLifetime(core) { _ = kill(getpid(), SIGKILL) }
+        }
+        #expect(throws: Never.self) { try visitor.open(isSynced: true) }
+    }
+
+    @Test func aFileThatSomebodyElseHasWrittenIsNotOverwritten() throws {
+        let folder = Folder()
+        let realm = try Realm(configuration: folder.configuration)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        try RealmFileEdits.run("UPDATE meta SET value = CAST('99' AS BLOB) WHERE name = 'version'", on: realm)
+        let error = #expect(throws: Realm.Error.self) {
+            try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
+        }
+        #expect(error?.code == .incompatibleLockFile)
+        #expect(realm.titles().keys.sorted() == ["a"])
+    }
+
+    private final class Flag: Sendable { let isSet = Mutex(false) }
+
+    @Test func nobodyOpensARealmThatIsBeingDeleted() async throws {
+        let folder = Folder()
+        let file = folder.file
+        try Visitor(file: file).open(isSynced: false).file.close()
+        let opened = Flag()
+        let files = RealmFileSet(main: file)
+        let opening = try RealmCore.whileClosed(files) {
+            let opening = Task.detached {
+                _ = try RealmCore.open(.file(file), isSynced: false)
+                opened.isSet.withLock { $0 = true }
+            }
+            Thread.sleep(forTimeInterval: 0.2)
+            #expect(!opened.isSet.withLock { $0 })
+            try files.delete()
+            return opening
+        }
+        try await opening?.value
+        #expect(opened.isSet.withLock { $0 })
+        #expect(files.exists)
+    }
+
+    @Test func theLockFileGoesWithTheRealm() throws {
+        let folder = Folder()
+        try Visitor(file: folder.file).open(isSynced: false).file.close()
+        #expect(FileManager.default.fileExists(atPath: folder.file.path + ".lock"))
+        #expect(try Realm.deleteFiles(for: Realm.Configuration(fileURL: folder.file)))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+}
