@@ -139,7 +139,7 @@ enum FileActionRunner {
 
     /// A copy through SQLite has what is still in the write-ahead log. An error that may pass, such as a full disk,
     /// is thrown: the app is not to lose its backup for it.
-    private static func copyDatabase(_ file: URL, to partial: URL) throws {
+    static func copyDatabase(_ file: URL, to partial: URL) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
         let database = try DatabaseQueue(path: file.path, configuration: configuration)

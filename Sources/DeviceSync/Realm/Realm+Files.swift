@@ -29,7 +29,8 @@ extension Realm {
     /// Copies the realm as it is now to where `configuration` says.
     ///
     /// A local copy has no history and never syncs. A synced copy keeps the schema and objects that are known to the
-    /// server and asks it for an identity of its own; everything must have been uploaded.
+    /// server and asks it for an identity of its own; everything must have been uploaded. It is of the newest version, also
+    /// if this realm is frozen or does not refresh: what the server has still to send follows from that one alone.
     /// - Throws: `Realm.Error`: `fileExists`; `fail` with changes left to upload; `invalidInput` without a file.
     public func writeCopy(configuration: Configuration) throws {
         precondition(!instance.isInTransaction, "writeCopy cannot run inside a write transaction")
@@ -51,8 +52,10 @@ extension Realm {
 /// Makes copies of realms.
 enum RealmCopy {
     static func write(_ instance: RealmInstance, to url: URL, _ configuration: Realm.Configuration) throws {
-        let snapshot = instance.current
         let source = instance.configuration.syncConfiguration
+        let newest = instance.core.newest
+        let staysSynced = source != nil && configuration.syncConfiguration != nil
+        let snapshot = staysSynced ? newest.snapshot : instance.current
         var commit = RealmFile.Commit(version: 2)
         commit.schema = snapshot.state.schema
         var changes = StateChanges()
@@ -63,7 +66,7 @@ enum RealmCopy {
         }
         commit.changes = changes
         if let target = configuration.syncConfiguration {
-            try prepare(&commit, instance, from: source, to: target, snapshot)
+            try prepare(&commit, instance, from: source == nil ? nil : newest.sync, to: target, snapshot)
         }
         // Under another name until it is complete: a crash must not leave half a realm.
         let partial = URL(fileURLWithPath: url.path + ".partial")
@@ -71,8 +74,7 @@ enum RealmCopy {
         do {
             let file = try RealmFile(url: partial)
             try file.write(commit)
-            // Closing folds the write-ahead log into the file.
-            try file.close()
+            try file.closeWithoutLog()
             try FileManager.default.moveItem(at: partial, to: url)
         } catch {
             RealmFileSet.deleteDatabase(partial)
@@ -82,14 +84,13 @@ enum RealmCopy {
     }
 
     private static func prepare(
-        _ commit: inout RealmFile.Commit, _ instance: RealmInstance, from source: SyncConfiguration?,
+        _ commit: inout RealmFile.Commit, _ instance: RealmInstance, from source: SyncFileState?,
         to target: SyncConfiguration, _ snapshot: RealmSnapshot
     ) throws {
         var sync = SyncFileState()
         sync.partition = target.partition.path
         sync.userID = target.user.id
-        if source != nil {
-            let old = instance.core.sync
+        if let old = source {
             let left = try instance.core.file.localEntries(
                 after: old.progress.upload.clientVersion.rawValue, upTo: snapshot.version, limit: 1)
             guard left.isEmpty else {

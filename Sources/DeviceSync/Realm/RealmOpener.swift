@@ -10,8 +10,7 @@ enum RealmOpener {
         if case .file(let url) = location, let seed = configuration.seedFilePath,
             !FileManager.default.fileExists(atPath: url.path)
         {
-            try FileLayout.makeFolder(url.deletingLastPathComponent())
-            try FileManager.default.copyItem(at: seed, to: url)
+            try copySeed(seed, to: url)
         }
         let core = try openCore(location, configuration)
         guard let sync = configuration.syncConfiguration else {
@@ -23,6 +22,30 @@ enum RealmOpener {
         // The instance takes a share of its own.
         defer { session?.releaseInstance() }
         return RealmInstance(core: core, configuration: configuration, session: session)
+    }
+
+    /// The seed may be open: what is still in its log belongs to it. A crash leaves the whole copy or none.
+    private static func copySeed(_ seed: URL, to url: URL) throws {
+        let manager = FileManager.default
+        let partial = URL(fileURLWithPath: url.path + ".partial")
+        do {
+            try FileLayout.makeFolder(url.deletingLastPathComponent())
+            _ = try RealmCore.whileClosed(RealmFileSet(main: url)) {
+                guard !manager.fileExists(atPath: url.path) else { return }
+                RealmFileSet.deleteDatabase(partial)
+                if manager.fileExists(atPath: seed.path + "-wal") {
+                    try FileActionRunner.copyDatabase(seed, to: partial)
+                } else {
+                    try manager.copyItem(at: seed, to: partial)
+                }
+                try manager.moveItem(at: partial, to: url)
+            }
+        } catch let error as Realm.Error {
+            throw error
+        } catch {
+            RealmFileSet.deleteDatabase(partial)
+            throw Realm.Error(.fileOperationFailed, "the seed could not be copied: \(error)", fileURL: seed)
+        }
     }
 
     private static func openCore(

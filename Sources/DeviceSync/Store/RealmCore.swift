@@ -53,6 +53,8 @@ final class RealmCore: Sendable {
 
     var snapshot: RealmSnapshot { current.withLock { $0.snapshot } }
     var sync: SyncFileState { current.withLock { $0.sync } }
+    /// The two as one commit left them.
+    var newest: (snapshot: RealmSnapshot, sync: SyncFileState) { current.withLock { ($0.snapshot, $0.sync) } }
 
     // MARK: Writing; all of it with the write lock held
 

@@ -326,6 +326,21 @@ final class RealmFile: Sendable {
         openMark.withLock { $0 = nil }
     }
 
+    /// Leaves everything in the one file, which may then be moved. Closing alone may leave some of it in the log, and
+    /// does not say so.
+    func closeWithoutLog() throws {
+        do {
+            try database.writeWithoutTransaction { database in
+                guard try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
+                    throw Realm.Error(.fileOperationFailed, "the write-ahead log stays beside the file", fileURL: url)
+                }
+            }
+            try close()
+        } catch let error as DatabaseError {
+            throw Self.translate(error, url)
+        }
+    }
+
     deinit {
         // Closed before the mark goes, which it does with this object; one that is closed already says nothing.
         try? database.close()

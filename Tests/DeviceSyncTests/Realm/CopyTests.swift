@@ -1,0 +1,62 @@
+import Changesets
+import Foundation
+import GRDB
+import RealmState
+import Testing
+
+@testable import DeviceSync
+
+/// Copies of realms, and realms that start as copies.
+@Suite(.timeLimit(.minutes(5)))
+struct CopyTests {
+    @Test func aSyncedCopyOfAnOldVersionIsOfTheNewest() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let frozen = realm.freeze()
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        try server.edit { transaction in
+            try transaction.createObject(.init("Task", .string("b")))
+        }
+        try await session.wait(for: .download)
+        // The download is no write, but the server has to hear of it.
+        try await session.wait(for: .upload)
+        var target = try device.configuration()
+        target.fileURL = device.folder.appendingPathComponent("copy.realm")
+        try frozen.writeCopy(configuration: target)
+        let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
+        #expect(copy.titles().keys.sorted() == ["b"])
+    }
+
+    @Test func aCopyThatIsNotInOneFileIsAnError() throws {
+        let folder = Folder()
+        let file = try RealmFile(url: folder.file)
+        try file.write(RealmFile.Commit(version: 2))
+        let other = try DatabaseQueue(path: folder.file.path)
+        try other.read { _ = try Row.fetchAll($0, sql: "SELECT * FROM meta") }
+        try file.read { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+        #expect(throws: Realm.Error.self) { try file.closeWithoutLog() }
+        try other.close()
+        try file.closeWithoutLog()
+        #expect(!FileManager.default.fileExists(atPath: folder.file.path + "-wal"))
+        let header = try #require(FileManager.default.contents(atPath: folder.file.path))
+        // Of a file that needs no log to be read.
+        #expect(header[18] == 1)
+    }
+
+    @Test func aSeedThatIsOpenIsCopiedWhole() throws {
+        let folder = Folder()
+        let seed = try Realm(configuration: folder.configuration)
+        try seed.write { seed.dynamicCreate("Task", value: ["_id": "a"]) }
+        var configuration = folder.configuration
+        configuration.fileURL = folder.url.appendingPathComponent("new/b.realm")
+        configuration.seedFilePath = folder.file
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.titles().keys.sorted() == ["a"])
+        try seed.write { seed.dynamicCreate("Task", value: ["_id": "b"]) }
+        #expect(realm.titles().keys.sorted() == ["a"])
+    }
+}
