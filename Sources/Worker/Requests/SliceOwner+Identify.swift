@@ -74,7 +74,7 @@ extension SliceOwner {
     }
 
     /// Whether a request may have been overtaken by what its client has done since.
-    static func isUncertain(_ standing: SessionBook.Standing, _ address: ReplyAddress) -> Bool {
+    private static func isUncertain(_ standing: SessionBook.Standing, _ address: ReplyAddress) -> Bool {
         if case .open = standing { return address.isRedelivered }
         return true
     }

@@ -39,15 +39,12 @@ extension SliceOwner {
                 app: app, file: file, to: address)
         }
         guard try await isKept(after: after, for: file, in: context) else {
-            if Self.isUncertain(standing, address) {
-                return try refuse(
-                    name, session,
-                    .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
-                    to: address)
-            }
-            return try await refuseForReset(
-                context, session, code: 222, "the history after server version \(after) is compacted", app: app,
-                file: file, to: address)
+            // The session may have asked long ago and come further by notices: only an IDENT tells where a client is, and
+            // the next one brings the reset if it must be.
+            return try refuse(
+                name, session,
+                .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
+                to: address)
         }
         context.sessions.asked(session, after: after)
         // Also where there is nothing yet: what comes next goes by its notices, not by a page.

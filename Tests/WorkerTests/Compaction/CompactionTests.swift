@@ -182,13 +182,41 @@ import Testing
         batch.clientFiles = [file]
         try await harness.store.commit(batch, epoch: harness.owner.epoch)
         let second = try await OwnerHarness.make(limits: OwnerHarness.eager, on: harness.store)
-        // Nobody can tell how old the request is of a session that this owner has not seen bound.
+        // A page may have been asked for long ago.
         let uncertain = try await second.page(file.file, session: 2).one(RefusedAnswer.self)
         #expect(uncertain.code == 201 && uncertain.tryAgain)
         _ = try await second.send(second.bindRequest(session: 3, needsIdent: false)).one(BoundAnswer.self)
-        let refused = try await second.page(file.file, session: 3).one(RefusedAnswer.self)
+        let refused = try await second.identify(
+            file.file, session: 3, download: DownloadCursor(serverVersion: 1, clientVersion: 0)
+        ).one(RefusedAnswer.self)
         #expect(refused.code == 222 && refused.action == "ClientReset")
         #expect(author.cursor == 60)
+    }
+
+    @Test func aPageAskedForAgainAfterTheSessionHasGoneOnIsNoReset() async throws {
+        let (harness, writer) = try await prepared()
+        var author = writer
+        var reader = try await harness.fresh(session: 2)
+        try await reader.settle(with: harness)
+        let asked = DownloadCursor(serverVersion: reader.cursor, clientVersion: 0)
+        _ = try await harness.page(reader.file, session: 2, after: asked).one(PageAnswer.self)
+        try await write(40, by: &author, to: harness)
+        // In a session of its own, as pages are how it hears of things here; what matters is that the first asks no more.
+        try await reader.connect(to: harness, session: 3)
+        try await reader.settle(with: harness)
+        try reader.make(Changes.create(8, title: "mine"), at: 60_000)
+        try await reader.settle(with: harness)
+        try await author.settle(with: harness)
+        try await write(1, by: &author, to: harness)
+        for _ in 0..<3 { try await harness.tick() }
+        #expect(try await harness.record().historyBase > asked.serverVersion)
+        let late = try await harness.page(reader.file, session: 2, after: asked)
+        let refused = try late.one(RefusedAnswer.self)
+        #expect(refused.code == 201 && refused.tryAgain)
+        #expect(try late.every(FoundReport.self).isEmpty)
+        try reader.make(Changes.create(9, title: "mine, too"), at: 60_001)
+        try await reader.settle(with: harness)
+        #expect(try await harness.titles()[9] == "mine, too")
     }
 
     @Test func aPageThatWasAskedForBeforeIsNotGivenAgain() async throws {
