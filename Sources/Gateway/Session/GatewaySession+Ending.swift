@@ -28,15 +28,17 @@ extension GatewaySession {
     mutating func violated(
         _ error: SyncProtocolError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
-        if error.action.isClientReset, violation == nil {
+        if error.action.isClientReset {
             switch phase {
             case .live:
                 violation = error
                 return askForReset("the client broke a rule: \(error.message)", environment, &actions)
             case .identifying:
-                violation = error
+                violation = violation ?? error
                 return
-            case .binding, .bound, .clientFailed, .ended: break
+            // One reset is being decided already: what else was on its way does not forestall it.
+            case .clientFailed: return
+            case .binding, .bound, .ended: break
             }
         }
         fail(

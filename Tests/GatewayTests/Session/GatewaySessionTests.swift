@@ -320,6 +320,9 @@ import Testing
         #expect(script.resets.map(\.clientFile) == [2])
         try script.client(.upload(Self.upload(3)))
         #expect(script.realm.history.isEmpty)
+        // Another one was on its way.
+        try script.event(.violation(Self.tooLarge), 1)
+        #expect(script.takeLog().isEmpty && script.resets.count == 1)
         try script.event(.recovery(false), 1)
         try script.cluster(
             .reset(
