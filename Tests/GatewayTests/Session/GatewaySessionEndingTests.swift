@@ -1,0 +1,220 @@
+import Messages
+import Storage
+import SyncProtocol
+import Testing
+
+@testable import Gateway
+
+/// Errors, resets, UNBIND.
+@Suite struct GatewaySessionEndingTests {
+    @Test func aRequestWithoutAnswerEndsTheSessionForAWhile() throws {
+        var script = SessionScript()
+        script.holdsAnswers = true
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
+        try script.cluster(.requestFailed(GatewayError(.timeout, "")), 1)
+        guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
+            throw HarnessError("expected an error")
+        }
+        #expect(code == .otherSessionError)
+        #expect(body.action == .transient)
+        #expect(body.tryAgain)
+        #expect(body.backoff != nil)
+    }
+
+    @Test func aTerminationResetsLiveSessionsAndTellsTheCoordinator() throws {
+        var script = try SessionScript.live()
+        let notice = ResetNotice(
+            app: "tasks", partition: nil, slice: SliceNumber(0), generation: 2, clientFile: nil, campaign: "c9",
+            code: 208,
+            message: "sync was terminated")
+        try script.cluster(.reset(notice), 1)
+        guard case .jsonError(1, .badClientFileIdent, let body)? = script.takeLog().last else {
+            throw HarnessError("expected 208")
+        }
+        #expect(body.action == .clientReset)
+        #expect(!body.tryAgain)
+        #expect(
+            script.actions.contains {
+                if case .sendReset(_, let report) = $0 {
+                    report.campaign == "c9" && report.clientFile == 2
+                } else {
+                    false
+                }
+            })
+    }
+
+    @Test func aResetWithoutRecoveryNamesItsAction() throws {
+        var script = SessionScript()
+        script.app.clientRecovery = false
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
+        try SessionScript.identify(&script)
+        try script.cluster(
+            .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
+        guard case .jsonError(_, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
+        #expect(body.action == .clientResetNoRecovery)
+    }
+
+    @Test func recoverySwitchedOffBeforeTheResetCounts() throws {
+        var script = try SessionScript.live()
+        try script.event(.recovery(false), 1)
+        try script.cluster(
+            .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
+        guard case .jsonError(_, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
+        #expect(body.action == .clientResetNoRecovery)
+    }
+
+    @Test func noticesOfOtherSlicesGenerationsAndFilesAreNotOurs() throws {
+        var script = try SessionScript.live()
+        for notice in [
+            ResetNotice(
+                app: "tasks", partition: nil, slice: SliceNumber(1), generation: 2, clientFile: nil, campaign: "c",
+                code: 208, message: ""),
+            ResetNotice(
+                app: "tasks", partition: nil, slice: SliceNumber(0), generation: 1, clientFile: nil, campaign: "c",
+                code: 208, message: ""),
+            ResetNotice(
+                app: "tasks", partition: nil, slice: SliceNumber(0), generation: 2, clientFile: 8, campaign: "c",
+                code: 208, message: ""),
+            ResetNotice(
+                app: "tasks", partition: "\"x\"", slice: SliceNumber(0), generation: 2, clientFile: nil, campaign: "c",
+                code: 208, message: ""),
+        ] { try script.cluster(.reset(notice), 1) }
+        try script.cluster(
+            .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)], generation: 2)),
+            1)
+        #expect(script.takeLog().isEmpty)
+    }
+
+    @Test func aClientThatCannotIntegrateIsResetByItsOwner() throws {
+        var script = try SessionScript.live()
+        try script.client(.jsonError(ClientJSONError(session: 1, code: .badChangeset, message: "x")))
+        guard case .reset(let message)? = script.actions.last(where: { if case .reset = $0 { true } else { false } })
+        else {
+            throw HarnessError("expected a reset message")
+        }
+        #expect(message.clientFile == 2)
+        try script.cluster(
+            .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)])), 1)
+        #expect(script.takeLog().isEmpty)
+        try script.cluster(
+            .reset(
+                ResetNotice(
+                    app: "tasks", partition: "\"tasks\"", slice: SliceNumber(0), generation: 1, clientFile: 2,
+                    campaign: "c", code: 217, message: "reset")), 1)
+        guard case .jsonError(1, .badClientFile, _)? = script.takeLog().last else { throw HarnessError("expected 217") }
+    }
+
+    /// What the gateway itself finds wrong is decided by the owner, too: else no campaign would ever hear of it.
+    @Test func aRuleWhoseBreachCostsAResetIsBrokenBeforeTheOwner() throws {
+        var script = try SessionScript.live()
+        try script.event(.violation(Self.tooLarge), 1)
+        #expect(script.takeLog().isEmpty)
+        #expect(script.resets.map(\.clientFile) == [2])
+        try script.client(.upload(SessionScript.upload(3)))
+        #expect(script.realm.history.isEmpty)
+        // Another one was on its way.
+        try script.event(.violation(Self.tooLarge), 1)
+        #expect(script.takeLog().isEmpty && script.resets.count == 1)
+        try script.event(.recovery(false), 1)
+        try script.cluster(
+            .reset(
+                ResetNotice(
+                    app: "tasks", partition: "\"tasks\"", slice: SliceNumber(0), generation: 1, clientFile: 2,
+                    campaign: "c", code: 208, message: "reset")), 1)
+        guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
+            throw HarnessError("expected the violation")
+        }
+        #expect(body.action == .clientResetNoRecovery && body.message.contains("17 MiB"))
+    }
+
+    @Test func aRuleBrokenBeforeTheOwnerKnowsTheClientWaitsForThat() throws {
+        var script = SessionScript()
+        script.realm.salts = [2: 5]
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: false)))
+        script.holdsAnswers = true
+        try script.client(.ident(Ident(session: 1, file: ClientFileIdent(ident: 2, salt: 5))))
+        try script.client(.upload(SessionScript.upload(2)))
+        try script.event(.violation(Self.tooLarge), 1)
+        try script.client(.upload(SessionScript.upload(4)))
+        #expect(script.resets.isEmpty)
+        try script.release()
+        #expect(script.resets.map(\.clientFile) == [2])
+        #expect(script.realm.history.map(\.clientVersion) == [2])
+    }
+
+    private static let tooLarge = SyncProtocolError(
+        .otherSessionError, session: 1, action: .clientReset, "limit exceeded: a message of 17 MiB")
+
+    @Test func anUploadThatTheBrokerDoesNotConfirmIsAskedForAgain() throws {
+        var script = try SessionScript.live()
+        script.holdsAnswers = true
+        try script.client(.upload(SessionScript.upload(2)))
+        script.environment.isLinkUp = false
+        try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
+        #expect(script.takeLog().isEmpty)
+        script.environment.isLinkUp = true
+        try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
+        guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
+            throw HarnessError("expected a passing error")
+        }
+        #expect(body.action == .transient && body.tryAgain)
+    }
+
+    @Test func unbindIsAnsweredOnceAndNeverAfterAnError() throws {
+        var script = try SessionScript.live()
+        try script.client(.unbind(session: 1))
+        #expect(script.takeLog().map(\.name) == ["unbound"])
+        #expect(script.session(1) == nil)
+        var failed = try SessionScript.live()
+        try failed.cluster(
+            .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
+        _ = failed.takeLog()
+        try failed.client(.mark(session: 1, request: 1))
+        try failed.client(.upload(SessionScript.upload(2)))
+        try failed.client(.unbind(session: 1))
+        #expect(failed.takeLog().isEmpty)
+        #expect(failed.session(1) == nil)
+    }
+
+    @Test func anUnboundSessionIdentMayBeBoundAgain() throws {
+        var script = try SessionScript.live()
+        try script.client(.unbind(session: 1))
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: false)))
+        #expect(script.session(1)?.phase == .bound)
+    }
+
+    @Test(
+        arguments: [
+            (AppRecord.SyncState.paused, false, 229, "Transient"), (AppRecord.SyncState.paused, true, 229, "Transient"),
+            (AppRecord.SyncState.terminated, true, 229, "Transient"),
+            (AppRecord.SyncState.terminated, false, 201, "Warning"),
+        ] as [(AppRecord.SyncState, Bool, Int, String)])
+    func anAppWithoutSyncRefusesBinds(state: AppRecord.SyncState, needsIdent: Bool, code: Int, action: String) throws {
+        var script = SessionScript()
+        script.app.syncState = state
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: needsIdent)))
+        guard case .jsonError(1, let sent, let body)? = script.takeLog().last else {
+            throw HarnessError("expected an error")
+        }
+        #expect(sent.rawValue == code)
+        #expect(body.action.wireName == action)
+        #expect(body.tryAgain)
+        #expect(body.backoff?.intervalSeconds == 5)
+    }
+
+    @Test func codesThatStockClientsDoNotSurviveNeverLeave() throws {
+        for code in [202, 203, 205, 224, 104, 999] {
+            var script = try SessionScript.live()
+            try script.cluster(
+                .refused(
+                    RefusedAnswer(
+                        realm: SessionScript.name, session: SessionReference(gateway: "g", number: 1), code: code,
+                        action: "Transient", message: "m", tryAgain: true)), 1)
+            guard case .jsonError(1, let sent, let body)? = script.takeLog().last else {
+                throw HarnessError("expected an error")
+            }
+            #expect(sent == .otherSessionError)
+            _ = try MessageEncoder(mode: .partition).encode(.jsonError(session: 1, code: sent, body: body))
+        }
+    }
+}
