@@ -144,12 +144,22 @@ actor SliceRunner {
             }
             await release()
         } catch {
+            givesBack(unacknowledged)
             self.consumer = nil
             await channel.close()
             throw error
         }
         self.consumer = nil
         await channel.close()
+    }
+
+    /// The broker takes back what is not acknowledged when the channel closes, and delivers it again.
+    private func givesBack(_ deliveries: Int) {
+        inHand = 0
+        oldestInHand = nil
+        guard deliveries > 0 else { return }
+        with.metrics.returned(deliveries)
+        logger.info("deliveries go back to the queue", metadata: ["deliveries": "\(deliveries)"])
     }
 
     /// The claim is the delivery by which whoever is active learns that it is.
@@ -163,10 +173,6 @@ actor SliceRunner {
         guard let last = batch.last else { return }
         inHand = batch.count
         oldestInHand = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
-        defer {
-            inHand = 0
-            oldestInHand = nil
-        }
         // Over a new connection another worker may have been active in between.
         if last.generation != generation { owner = nil }
         generation = last.generation
@@ -177,6 +183,8 @@ actor SliceRunner {
         try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
         await owner.arrived(publications)
         try await consumer.ack(upTo: last)
+        inHand = 0
+        oldestInHand = nil
         lastError = nil
         handled += batch.count
         with.metrics.redelivered(batch.count(where: \.redelivered))

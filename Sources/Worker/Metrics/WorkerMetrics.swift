@@ -11,6 +11,7 @@ package struct WorkerMetrics: Sendable {
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
+    private let returns = Counter(label: "sluice.worker.messages.returned")
 
     package init() {}
 
@@ -28,6 +29,8 @@ package struct WorkerMetrics: Sendable {
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }
     func redelivered(_ count: Int) { redeliveries.increment(by: count) }
+    /// Given back to the queue with a channel that closed before they were done.
+    func returned(_ count: Int) { returns.increment(by: count) }
     func publishesAgain(to target: String) {
         Counter(label: "sluice.worker.publish.repeated", dimensions: [("to", target)]).increment()
     }
