@@ -22,6 +22,8 @@ struct Fire: AsyncParsableCommand {
     @Option(help: "How many workers.") var workers = 3
     @Option(help: "How many gateways.") var gateways = 2
     @Option(help: "Milliseconds between two changes of one client.") var pace = 150
+    @Option(help: "How many times as long each fault lasts; 10 outlasts leases, requests and confirms.") var stretch =
+        1.0
     @Option(
         name: .customLong("fault"), parsing: .singleValue,
         help:
@@ -36,9 +38,13 @@ struct Fire: AsyncParsableCommand {
     @Flag(help: "Only the table at the end.") var quiet = false
 
     func validate() throws {
-        guard clients >= partitions, partitions >= 3, workers >= 2, gateways >= 1, minutes > 0, pace > 0 else {
+        guard clients >= partitions, partitions >= 3, workers >= 2, gateways >= 1, minutes > 0, pace > 0, stretch > 0
+        else {
             throw ValidationError(
-                "expected at least 3 partitions, as many clients as partitions, 2 workers, 1 gateway and a time above 0"
+                """
+                expected at least 3 partitions, as many clients as partitions, 2 workers, 1 gateway, and minutes, pace and \
+                stretch above 0
+                """
             )
         }
         guard !FileManager.default.fileExists(atPath: folder) else {
@@ -61,7 +67,8 @@ struct Fire: AsyncParsableCommand {
         let run = FireRun(
             settings: FireRun.Settings(
                 seed: seed, seconds: Int(minutes * 60), clients: clients, partitions: partitions, workers: workers,
-                gateways: gateways, faults: only.isEmpty ? Fault.allCases : only, pace: .milliseconds(pace)),
+                gateways: gateways, faults: only.isEmpty ? Fault.allCases : only, stretch: stretch,
+                pace: .milliseconds(pace)),
             cluster: cluster, journal: journal)
         let result = await Result { try await run.run() }
         // Stopped and unmounted in any case: nothing is left running, and the folder can be removed.
@@ -72,10 +79,17 @@ struct Fire: AsyncParsableCommand {
         for finding in report.findings { print("finding: \(finding)") }
         if json { print(String(decoding: try JSONEncoder().encode(report), as: UTF8.self)) }
         guard report.passed else {
-            print("failed; kept in \(folder); again: Tests/fire/run --seed \(seed) --minutes \(minutes)")
+            print("failed; kept in \(folder); again: Tests/fire/run \(options(seed))")
             throw ExitCode(1)
         }
         if !keep { try FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Everything that the course of a run depends on.
+    private func options(_ seed: UInt64) -> String {
+        (["--seed \(seed) --minutes \(minutes) --clients \(clients) --partitions \(partitions) --workers \(workers)"]
+            + ["--gateways \(gateways) --pace \(pace) --stretch \(stretch)"] + only.map { "--fault \($0.rawValue)" })
+            .joined(separator: " ")
     }
 }
 

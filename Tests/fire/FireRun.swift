@@ -13,6 +13,8 @@ struct FireRun: Sendable {
         var workers: Int
         var gateways: Int
         var faults: [Fault]
+        /// How many times as long as usual each fault lasts.
+        var stretch: Double
         /// How long each client waits between two changes.
         var pace: Duration
     }
@@ -76,7 +78,7 @@ struct FireRun: Sendable {
         for line in missing { journal.note("left out: \(line)") }
         guard !faults.isEmpty else { return [:] }
         let random = SeededGenerator(seed: settings.seed)
-        var plan = FaultPlan(seed: settings.seed, faults: faults)
+        var plan = FaultPlan(seed: settings.seed, faults: faults, stretch: settings.stretch)
         var counts: [String: Int] = [:]
         let end = ContinuousClock.now + .seconds(settings.seconds)
         await withTaskGroup(of: Void.self) { group in

@@ -14,12 +14,16 @@ struct FaultPlan: Sendable {
 
     private var generator: SeededGenerator
     private let faults: [Fault]
+    private let stretch: Double
     private var waiting: [Fault] = []
 
-    /// - Parameter faults: those that are possible here, in the order of `Fault.allCases`.
-    init(seed: UInt64, faults: [Fault]) {
+    /// - Parameters:
+    ///   - faults: those that are possible here, in the order of `Fault.allCases`.
+    ///   - stretch: how many times as long each of them lasts.
+    init(seed: UInt64, faults: [Fault], stretch: Double) {
         generator = SeededGenerator(seed: seed)
         self.faults = faults
+        self.stretch = stretch
     }
 
     /// One fault, or two at a time, each to last its while. Every kind comes once before any comes again, so that a run of
@@ -30,7 +34,7 @@ struct FaultPlan: Sendable {
             if waiting.isEmpty { waiting = faults.shuffled(using: &generator) }
             return Step(
                 after: Double.random(in: 0.5...4, using: &generator), fault: waiting.removeLast(),
-                lasts: Double.random(in: 0.5...8, using: &generator), choice: generator.next())
+                lasts: stretch * Double.random(in: 0.5...8, using: &generator), choice: generator.next())
         }
     }
 }
