@@ -29,7 +29,12 @@ final class FileLock: Sendable {
     /// For whoever has just deleted the realm.
     func removeFile() { unlink(path) }
 
-    deinit { close(descriptor) }
+    deinit {
+        // Not left to closing: a child that another thread is just starting holds a copy of the descriptor until it runs its
+        // program, and the lock is everybody's who has one.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func locked(_ file: Int32) -> Bool {
         while flock(file, LOCK_EX | LOCK_NB) != 0 {

@@ -76,6 +76,26 @@ struct ExclusionTests {
         #expect(realm.titles().keys.sorted() == ["a"])
     }
 
+    /// Any thread may be starting a child: until that runs its program, it has a copy of every descriptor.
+    @Test func aCopyOfTheLockInAChildKeepsNobodyAway() throws {
+        let folder = Folder()
+        try FileLayout.makeFolder(folder.url)
+        let path = folder.file.path + ".lock"
+        var copy: Int32 = -1
+        do {
+            let lock = try FileLock(folder.file, code: .multipleSyncAgents)
+            let manager = FileManager.default
+            let own = try manager.contentsOfDirectory(atPath: "/proc/self/fd").first {
+                (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path
+            }
+            copy = dup(try #require(own.flatMap { Int32($0) }))
+            withExtendedLifetime(lock) {}
+        }
+        defer { close(copy) }
+        #expect(copy >= 0)
+        #expect(throws: Never.self) { try FileLock(folder.file, code: .multipleSyncAgents) }
+    }
+
     private final class Flag: Sendable { let isSet = Mutex(false) }
 
     @Test func nobodyOpensARealmThatIsBeingDeleted() async throws {
