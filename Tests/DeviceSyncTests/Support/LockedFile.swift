@@ -13,6 +13,8 @@ final class LockedFile {
         try core.file.read { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
         var configuration = GRDB.Configuration()
         configuration.allowsUnsafeTransactions = true
+        // Only here: the realm's session may be writing just now.
+        configuration.busyMode = .timeout(60)
         database = try DatabaseQueue(path: core.url?.path ?? "", configuration: configuration)
         try database.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     }
