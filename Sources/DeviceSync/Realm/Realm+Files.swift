@@ -29,9 +29,10 @@ extension Realm {
     /// Copies the realm as it is now to where `configuration` says.
     ///
     /// A local copy has no history and never syncs. A synced copy keeps the schema and objects that are known to the
-    /// server and asks it for an identity of its own; everything must have been uploaded. It is of the newest version, also
-    /// if this realm is frozen or does not refresh: what the server has still to send follows from that one alone.
-    /// - Throws: `Realm.Error`: `fileExists`; `fail` with changes left to upload; `invalidInput` without a file.
+    /// server and asks it for an identity of its own; everything must have been uploaded, and what the server had before it
+    /// downloaded: `wait(for: .upload)`, then `wait(for: .download)`. It is of the newest version, also if this realm is
+    /// frozen or does not refresh: what the server has still to send follows from that one alone.
+    /// - Throws: `Realm.Error`: `fileExists`; `fail` before both waits have returned; `invalidInput` without a file.
     public func writeCopy(configuration: Configuration) throws {
         precondition(!instance.isInTransaction, "writeCopy cannot run inside a write transaction")
         guard let url = configuration.fileURL else { throw Error(.invalidInput, "the copy needs a fileURL") }
@@ -91,10 +92,15 @@ enum RealmCopy {
         sync.partition = target.partition.path
         sync.userID = target.user.id
         if let old = source {
-            let left = try instance.core.file.localEntries(
-                after: old.progress.upload.clientVersion.rawValue, upTo: snapshot.version, limit: 1)
+            // The server may acknowledge what the download cursor has not passed. The copy, as somebody else, would be sent
+            // it once more.
+            let known = min(old.progress.upload.clientVersion, old.progress.download.clientVersion)
+            let left = try instance.core.file.localEntries(after: known.rawValue, upTo: snapshot.version, limit: 1)
             guard left.isEmpty else {
-                throw Realm.Error(.fail, "there are changes that were not uploaded; wait(for: .upload) first")
+                throw Realm.Error(
+                    .fail,
+                    "there are changes that were not uploaded, or that the server's history has after what was downloaded; "
+                        + "wait(for: .upload) first, then wait(for: .download)")
             }
             guard old.partition == sync.partition else {
                 throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")

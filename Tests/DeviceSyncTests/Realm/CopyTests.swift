@@ -31,6 +31,30 @@ struct CopyTests {
         #expect(copy.titles().keys.sorted() == ["b"])
     }
 
+    @Test func aSyncedCopyGetsNothingTwiceThatItHasFromItsOriginal() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+        server.holdsPages = true
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "numbers": [1, 2]]) }
+        try await session.wait(for: .upload)
+        var target = try device.configuration()
+        target.fileURL = device.folder.appendingPathComponent("copy.realm")
+        let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: target) }
+        #expect(error?.code == .fail && error?.message.contains("wait(for: .download)") == true)
+        server.holdsPages = false
+        try await session.wait(for: .download)
+        try realm.writeCopy(configuration: target)
+        let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
+        let numbers = copy.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["numbers"] as? DynamicList
+        #expect(numbers?.map { $0 as? Int } == [1, 2])
+    }
+
     @Test func aCopyThatIsNotInOneFileIsAnError() throws {
         let folder = Folder()
         let file = try RealmFile(url: folder.file)

@@ -57,6 +57,7 @@ final class TestServer: @unchecked Sendable {
     private var resetAction = ErrorAction.clientReset
     private var isHoldingMarks = false
     private var heldMarks: [(Connection, SessionIdent, RequestIdent)] = []
+    private var isHoldingPages = false
     private var isSilent = false
     private var isRefusing = false
     /// New connections end before they are answered.
@@ -79,6 +80,17 @@ final class TestServer: @unchecked Sendable {
                 return newValue ? [] : heldMarks
             }
             for (connection, session, request) in due { connection.send(.mark(session: session, request: request)) }
+        }
+    }
+    /// DOWNLOADs acknowledge uploads and bring nothing, as while a page is under way; what they owe comes once this is set
+    /// back.
+    var holdsPages: Bool {
+        get { lock.withLock { isHoldingPages } }
+        set {
+            lock.withLock {
+                isHoldingPages = newValue
+                if !newValue { broadcast() }
+            }
         }
     }
 
@@ -312,7 +324,9 @@ final class TestServer: @unchecked Sendable {
         guard let session = connection.sessions[ident], let own = session.file, let file = files[own] else { return }
         var newestOwn = history.filter { $0.file == own && $0.version <= session.cursor }.last?.clientVersion ?? 0
         var entries: [SyncProtocol.DownloadEntry] = []
-        for entry in history where entry.version > session.cursor {
+        let latest = UInt64(history.count)
+        let end = isHoldingPages ? session.cursor : latest
+        for entry in history where entry.version > session.cursor && entry.version <= end {
             if entry.file == own {
                 newestOwn = entry.clientVersion
                 continue
@@ -323,12 +337,11 @@ final class TestServer: @unchecked Sendable {
                     originTimestamp: SyncTimestamp(rawValue: entry.timestamp), originFileIdent: FileIdent(entry.file),
                     changeset: entry.changeset))
         }
-        let latest = UInt64(history.count)
-        connection.sessions[ident]?.cursor = latest
+        connection.sessions[ident]?.cursor = end
         connection.send(
             .download(
                 Download(
-                    session: ident, downloadServerVersion: ServerVersion(latest),
+                    session: ident, downloadServerVersion: ServerVersion(end),
                     downloadClientVersion: ClientVersion(newestOwn), latestServerVersion: ServerVersion(latest),
                     latestSalt: latest == 0 ? 0 : VersionSalt(salt), uploadClientVersion: file.upload.clientVersion,
                     uploadServerVersion: file.upload.serverVersion, downloadableBytes: 0, entries: entries)))
