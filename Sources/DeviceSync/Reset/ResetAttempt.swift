@@ -12,13 +12,11 @@ final class ResetAttempt {
     let detectedAt = Int64(Date().timeIntervalSince1970 * 1000)
     /// The fresh copy, while it is open.
     var fresh: RealmCore?
-    /// Whether the fresh copy has all that the server had: the merge is next.
-    var isDownloaded = false
     /// The record as the first merge of this attempt found it; nil before that.
     var found: PendingReset??
     /// The version that the before block got last.
     var shown: RealmSnapshot?
-    /// Whether a broken fresh copy was thrown away already.
+    /// Whether a broken fresh copy was thrown away already, and none was complete since.
     var hasRetried = false
 
     init(

@@ -133,7 +133,7 @@ extension SyncWorker {
     /// The fresh copy has what the server had: on with the merge.
     func freshDownloaded(_ driver: SessionDriver) {
         guard let ident = driver.freshIdent, let attempt = driver.reset else { return }
-        attempt.isDownloaded = true
+        attempt.hasRetried = false
         if let machine = slots[ident]?.machine { driver.lastMark = max(driver.lastMark, machine.markTarget) }
         endSlot(ident)
         driver.freshIdent = nil

@@ -57,4 +57,36 @@ struct ResetInterruptionTests {
         #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
         #expect(try device.app.core.store.fileActions().isEmpty)
     }
+
+    /// The fresh copy that was complete is dead by then, and so is whatever would be merged with its identity.
+    @Test func aMergeThatIsTriedAgainAfterAnotherTerminationDiscardsNothing() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, .recoverOrDiscardUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        try RealmFileEdits.run(
+            """
+            CREATE TRIGGER full BEFORE INSERT ON history WHEN length(NEW.changeset) > 0
+            BEGIN SELECT RAISE(ABORT, 'no room'); END
+            """, on: realm)
+        server.terminate()
+        session.resume()
+        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        // Whatever is tried next, it begins after all of this.
+        server.refusesConnections = true
+        #expect(
+            await eventually {
+                server.dropConnections()
+                return server.connectionCount == 0
+            })
+        server.terminate()
+        try RealmFileEdits.run("DROP TRIGGER full", on: realm)
+        server.refusesConnections = false
+        session.reconnect()
+        try await session.wait(for: .upload)
+        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        #expect(server.taskCount == 2)
+        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
+    }
 }
