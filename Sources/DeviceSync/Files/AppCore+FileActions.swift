@@ -6,45 +6,7 @@ extension AppCore {
     /// Backs up or deletes what an earlier run left to this launch, and the files of removed users.
     func runFileActionsAtLaunch() {
         for action in (try? store.fileActions()) ?? [] { handleFileAction(id: action.id, outcome: .manualAtLaunch) }
-        for user in (try? store.users()) ?? [] where user.state == .removed {
-            do {
-                try forget(user.id)
-            } catch {
-                logger.error("a removed user's files stay until the next launch", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-
-    /// Deletes a removed user's realms, and then the user. A realm that another user took over is left to that one.
-    private func forget(_ userID: String) throws {
-        for path in try store.files(of: userID) {
-            let files = RealmFileSet(main: URL(fileURLWithPath: path))
-            let isOthers = try store.isListed(path, byOthersThan: userID)
-            let wasClosed: Void? = try RealmCore.whileClosed(files) {
-                guard !isOthers, files.exists, try Self.belongs(files.main, to: userID) else { return }
-                try files.delete()
-            }
-            guard wasClosed != nil else {
-                return logger.info("a removed user's realm is open and stays until the next launch")
-            }
-        }
-        try store.removeUser(userID)
-        let folder = layout.userFolder(userID)
-        // What is left is another user's.
-        let left = FileManager.default.enumerator(atPath: folder.path)
-        if left?.contains(where: { ($0 as? String)?.hasSuffix(".realm") == true }) != true {
-            try? FileManager.default.removeItem(at: folder)
-        }
-    }
-
-    /// Whether the realm was last opened by this user. A damaged one was, as far as anybody knows.
-    private static func belongs(_ file: URL, to userID: String) throws -> Bool {
-        guard try RealmFileSet.isDatabase(file) else { return true }
-        do {
-            return try RealmFile.storedSync(at: file).userID == userID
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return true
-        }
+        forgetRemovedUsers()
     }
 
     /// Carries out a file action; once it is done it is gone, so a second call does nothing.

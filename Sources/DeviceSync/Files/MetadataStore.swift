@@ -166,18 +166,10 @@ final class MetadataStore: Sendable {
         if let id { try database.execute(sql: "INSERT INTO current_user VALUES(1, ?)", arguments: [id]) }
     }
 
-    /// The realms that a user opened.
-    func files(of user: String) throws -> [String] {
-        try database.read {
-            try String.fetchAll($0, sql: "SELECT path FROM user_files WHERE user = ?", arguments: [user])
-        }
-    }
-
-    func isListed(_ path: String, byOthersThan user: String) throws -> Bool {
-        try database.read {
-            try Bool.fetchOne(
-                $0, sql: "SELECT EXISTS(SELECT 1 FROM user_files WHERE path = ? AND user <> ?)",
-                arguments: [path, user]) ?? false
+    /// The realms that users opened.
+    func files() throws -> [(user: String, path: String)] {
+        try database.read { database in
+            try Row.fetchAll(database, sql: "SELECT user, path FROM user_files").map { ($0["user"], $0["path"]) }
         }
     }
 

@@ -41,6 +41,77 @@ struct RemovedUserTests {
         #expect(try keys(again) == ["a", "b"])
     }
 
+    /// Removes all users whose realms nobody has open any more, and launches again.
+    private func relaunch(_ device: Device, removing users: [User], closed urls: [URL]) async throws {
+        for user in users { try await user.remove() }
+        device.quit()
+        for url in urls { #expect(await eventually { !RealmFileSet(main: url).isOpen }) }
+        device.relaunch()
+    }
+
+    @Test func anothersRealmInARemovedUsersFolderStaysWhateverItsName() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let first = try await device.login()
+        let own = try device.configuration()
+        try write("own", own)
+        _ = try await device.login("second@example.test")
+        var others = try device.configuration()
+        others.fileURL = own.fileURL?.deletingLastPathComponent().appendingPathComponent("notes.db")
+        try write("b", others)
+        let urls = try [own, others].map { try #require($0.fileURL) }
+        try await relaunch(device, removing: [first], closed: urls)
+        #expect(!FileManager.default.fileExists(atPath: urls[0].path))
+        var again = try device.configuration()
+        again.fileURL = others.fileURL
+        #expect(try keys(again) == ["b"])
+    }
+
+    @Test func aCopyThatWasNeverOpenedGoesWithItsUser() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let user = try await device.login()
+        let copy = try await writeCopy(device)
+        let folder = copy.deletingLastPathComponent()
+        #expect(FileManager.default.fileExists(atPath: copy.path))
+        let original = try #require(try device.configuration().fileURL)
+        try await relaunch(device, removing: [user], closed: [original, copy])
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+        #expect(try device.app.core.store.users().isEmpty)
+    }
+
+    /// Beside the realm, which is released by returning.
+    private func writeCopy(_ device: Device) async throws -> URL {
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+        var target = try device.configuration()
+        let copy = try #require(target.fileURL).deletingLastPathComponent().appendingPathComponent("copy.realm")
+        target.fileURL = copy
+        try realm.writeCopy(configuration: target)
+        return copy
+    }
+
+    @Test func aRealmThatTwoRemovedUsersSharedGoes() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let first = try await device.login()
+        let shared = try device.configuration()
+        try write("a", shared)
+        let second = try await device.login("second@example.test")
+        var others = try device.configuration()
+        others.fileURL = shared.fileURL
+        try write("b", others)
+        let url = try #require(shared.fileURL)
+        try await relaunch(device, removing: [first, second], closed: [url])
+        #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
+        #expect(try device.app.core.store.users().isEmpty)
+    }
+
     @Test func aRemovedUsersOpenRealmStaysUntilTheNextLaunch() async throws {
         let server = TestServer()
         try await server.start()

@@ -1,0 +1,93 @@
+internal import Foundation
+internal import GRDB
+internal import Logging
+
+extension AppCore {
+    /// Deletes the files of removed users, and then the users. What cannot be deleted now is for the next launch.
+    func forgetRemovedUsers() {
+        let removed = Set(((try? store.users()) ?? []).filter { $0.state == .removed }.map(\.id))
+        guard !removed.isEmpty, let listed = try? store.files() else { return }
+        let files = RemovedUsersFiles(users: removed, listed: listed)
+        for user in removed.sorted() {
+            do {
+                if try files.delete(of: user, in: layout.userFolder(user)) {
+                    try store.removeUser(user)
+                } else {
+                    logger.info("a removed user's realm is open and stays until the next launch")
+                }
+            } catch {
+                logger.error("a removed user's files stay until the next launch", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
+
+/// The files of removed users among those of others.
+///
+/// A realm goes if the user who opened it last is removed. Which one that is says the realm; the metadata file only says
+/// where to look, besides the user's folder: a realm may be there that was never listed, such as a copy that was never
+/// opened.
+struct RemovedUsersFiles {
+    let users: Set<String>
+    private let listed: [(user: String, path: String)]
+    /// Opened by somebody who is still there: never touched.
+    private let others: Set<String>
+
+    /// - Parameter listed: what is known of who opened what.
+    init(users: Set<String>, listed: [(user: String, path: String)]) {
+        self.users = users
+        self.listed = listed
+        others = Set(listed.filter { !users.contains($0.user) }.map { Self.canonical($0.path) })
+    }
+
+    /// Deletes one user's realms, and its folder unless a database is left there.
+    /// - Returns: false if something is open in this process and therefore left.
+    func delete(of user: String, in folder: URL) throws -> Bool {
+        let own = listed.filter { $0.user == user }.map { Self.canonical($0.path) }
+        var isComplete = true
+        for path in Set(own + (try Self.databases(in: folder))).subtracting(others).sorted() {
+            let files = RealmFileSet(main: URL(fileURLWithPath: path))
+            let wasClosed: Void? = try RealmCore.whileClosed(files) {
+                guard files.exists, try belongs(files.main) else { return }
+                try files.delete()
+            }
+            if wasClosed == nil { isComplete = false }
+        }
+        guard isComplete else { return false }
+        if try Self.databases(in: folder).isEmpty { try? FileManager.default.removeItem(at: folder) }
+        return true
+    }
+
+    /// Whether the realm was last opened by one of them. A damaged one was, as far as anybody knows.
+    private func belongs(_ file: URL) throws -> Bool {
+        guard try RealmFileSet.isDatabase(file) else { return true }
+        do {
+            return try RealmFile.storedSync(at: file).userID.map(users.contains) ?? false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return true
+        }
+    }
+
+    /// The databases anywhere in a folder, whatever their names; a fresh copy counts as its realm's if that is there.
+    private static func databases(in folder: URL) throws -> [String] {
+        var failure: (any Error)?
+        let found = FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: [.isRegularFileKey],
+            errorHandler: { url, error in
+                if FileManager.default.fileExists(atPath: url.path) { failure = error }
+                return true
+            })
+        var databases: [String] = []
+        while let file = found?.nextObject() as? URL {
+            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
+            let isFreshCopy =
+                file.pathExtension == "fresh"
+                && FileManager.default.fileExists(atPath: file.deletingPathExtension().path)
+            if try !isFreshCopy && RealmFileSet.isDatabase(file) { databases.append(canonical(file.path)) }
+        }
+        if let failure { throw failure }
+        return databases
+    }
+
+    private static func canonical(_ path: String) -> String { OpenFiles.canonical(URL(fileURLWithPath: path)).path }
+}
