@@ -27,8 +27,8 @@ final class SessionDriver {
     var failedReset: (any Error)?
     var backoff = Backoff<RetryReason>()
     var retryTimer: UInt64 = 0
-    /// This device's storage failed, and nothing has worked since.
-    var isInterrupted = false
+    /// What this device's storage failed at, and has not done since.
+    var interrupted: Set<StorageWork> = []
     /// Without a session until `retryTimer` fires.
     var waitsToStart = false
     /// Undone writes that wait for the version that undoes them.
@@ -137,6 +137,13 @@ final class SessionDriver {
             progress: .init(
                 clientVersion: ClientVersion(batch.progress.clientVersion),
                 serverVersion: ServerVersion(batch.progress.serverVersion)), entries: entries)
+    }
+
+    /// The storage has done what it may have failed at before. Other work that succeeds says nothing about that: a history
+    /// that cannot be read does not keep a DOWNLOAD from being stored.
+    func succeeded(at work: StorageWork) {
+        guard interrupted.remove(work) != nil, interrupted.isEmpty else { return }
+        backoff.reset()
     }
 
     func dropReset() { reset = nil }

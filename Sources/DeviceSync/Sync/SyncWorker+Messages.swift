@@ -40,9 +40,13 @@ extension SyncWorker {
         guard var slot = slots[ident] else { return nil }
         do {
             defer { slots[ident]?.machine = slot.machine }
-            return try slot.machine.nextMessage { try slot.driver.scan(after: $0, upTo: $1) }
+            return try slot.machine.nextMessage {
+                let found = try slot.driver.scan(after: $0, upTo: $1)
+                slot.driver.succeeded(at: .upload)
+                return found
+            }
         } catch {
-            interrupt(ident, error, "the local history cannot be read")
+            interrupt(ident, error, .upload)
             return nil
         }
     }
@@ -128,8 +132,9 @@ extension SyncWorker {
                 sync.compatibility = try rules(for: core)
                 sync.ident = file
                 try core.setSync(sync)
+                slot.driver.succeeded(at: .identity)
             } catch {
-                interrupt(ident, error, "the file's identity cannot be kept")
+                interrupt(ident, error, .identity)
             }
         case .integrate(let download):
             guard let core else { return }
@@ -179,13 +184,12 @@ extension SyncWorker {
         } catch let error as IntegrationError where error.code == .badChangeset {
             return integrationFailed(ident, error)
         } catch {
-            return interrupt(ident, error, "what was downloaded cannot be stored")
+            return interrupt(ident, error, .download)
         }
         guard let slot = slots[ident] else { return }
-        if slot.driver.isInterrupted {
-            slot.driver.isInterrupted = false
-            slot.driver.backoff.reset()
-        }
+        slot.driver.succeeded(at: .download)
+        // Without anything to upload the history is not read again.
+        if slot.driver.interrupted.contains(.upload), slot.driver.isUploaded { slot.driver.succeeded(at: .upload) }
         guard slot.role == .main else { return }
         releaseCompensations(slot.driver, download)
         slot.driver.reportDownload(

@@ -62,8 +62,9 @@ extension SyncWorker {
             try driver.core.setSync(sync)
         } catch {
             // Nothing was tried yet: the next session gets the same error.
-            return startLater(driver, error, "a client reset could not be begun")
+            return startLater(driver, error, .startOver)
         }
+        driver.succeeded(at: .startOver)
         if let url = driver.core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
         report(attempt, driver, .notNeeded, modeUsed: nil, changesets: .init())
         start(driver, holdsIdent: false)
@@ -75,8 +76,9 @@ extension SyncWorker {
         do {
             // Still open after an interruption.
             if attempt.fresh == nil { attempt.fresh = try openFresh(driver) }
+            driver.succeeded(at: .freshCopy)
         } catch let error as Realm.Error where error.mayPass {
-            return startLater(driver, error, "the fresh copy of a client reset cannot be opened")
+            return startLater(driver, error, .freshCopy)
         } catch {
             return failReset(driver, attempt, ResetFailure(description: "the fresh copy cannot be opened: \(error)"))
         }
@@ -188,6 +190,7 @@ extension SyncWorker {
         }
         do {
             let result = try merge.run(before: before)
+            driver.succeeded(at: .merge)
             logger.info(
                 "client reset merged",
                 metadata: [
@@ -214,7 +217,7 @@ extension SyncWorker {
             driver.mainIdent = nil
             failReset(driver, attempt, failure)
         } catch {
-            interrupt(ident, error, "the merge of a client reset cannot be stored")
+            interrupt(ident, error, .merge)
         }
     }
 

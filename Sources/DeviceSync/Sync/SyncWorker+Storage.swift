@@ -2,11 +2,21 @@ internal import Foundation
 internal import Logging
 internal import SyncProtocol
 
+/// What a realm's session needs this device's storage for, in the words for the app when it fails.
+enum StorageWork: String {
+    case identity = "the file's identity cannot be kept"
+    case download = "what was downloaded cannot be stored"
+    case upload = "the local history cannot be read"
+    case startOver = "a client reset could not be begun"
+    case freshCopy = "the fresh copy of a client reset cannot be opened"
+    case merge = "the merge of a client reset cannot be stored"
+}
+
 /// What this device could not do: a full disk, a file that is locked, a failing drive. It is no matter of the server's,
 /// and nothing is given up for it: the session says goodbye, keeps what it has, and starts again later.
 extension SyncWorker {
     /// Ends the session that was at work.
-    func interrupt(_ ident: SessionIdent, _ error: any Error, _ message: String) {
+    func interrupt(_ ident: SessionIdent, _ error: any Error, _ work: StorageWork) {
         guard let slot = slots[ident] else { return }
         let driver = slot.driver
         if driver.mainIdent == ident {
@@ -17,23 +27,24 @@ extension SyncWorker {
             driver.freshIdent = nil
         }
         endSlot(ident)
-        startLater(driver, error, message)
+        startLater(driver, error, work)
     }
 
-    func startLater(_ driver: SessionDriver, _ error: any Error, _ message: String) {
+    func startLater(_ driver: SessionDriver, _ error: any Error, _ work: StorageWork) {
         guard case .after(let delay) = driver.backoff.next(after: .sessionError(.otherSessionError), using: &random)
         else { return }
         logger.error(
             "syncing is interrupted and tried again: see that the disk has room and that nothing else uses the file",
             metadata: [
-                "realm": "\(driver.session.path)", "doing": "\(message)", "error": "\(error)", "retry_in": "\(delay)",
+                "realm": "\(driver.session.path)", "doing": "\(work.rawValue)", "error": "\(error)",
+                "retry_in": "\(delay)",
             ])
         let told = SyncError(
-            .clientInternalError, "\(message): \(error). It is tried again until it works; nothing is lost",
+            .clientInternalError, "\(work.rawValue): \(error). It is tried again until it works; nothing is lost",
             isFatal: false)
-        if !driver.isInterrupted { report(told, driver) }
+        if driver.interrupted.isEmpty { report(told, driver) }
         driver.connectionFailed(told)
-        driver.isInterrupted = true
+        driver.interrupted.insert(work)
         driver.waitsToStart = true
         driver.retryTimer = schedule(after: delay.seconds) { [session = driver.session] worker, timer in
             guard let driver = worker.driver(of: session) else { return }

@@ -125,6 +125,7 @@ actor SyncWorker {
         driver.isSuspended = false
         driver.isStopped = false
         driver.waitsToStart = false
+        driver.interrupted = []
         guard app.users.record(userID)?.state == .loggedIn else {
             driver.isStopped = true
             driver.session.set(state: .inactive)

@@ -55,10 +55,8 @@ struct InterruptionTests {
         #expect(!hasComplained(server))
     }
 
-    @Test func aHistoryThatCannotBeReadNowIsUploadedLater() async throws {
-        let server = TestServer()
-        try await server.start()
-        let device = Device(server)
+    /// A realm with one local write whose session only has to upload it, and that waits for a MARK to be let to.
+    private func aboutToUpload(_ device: Device, _ server: TestServer) async throws -> Realm {
         _ = try await device.login()
         let realm = try await Realm(configuration: device.configuration())
         let session = try #require(realm.syncSession)
@@ -73,12 +71,56 @@ struct InterruptionTests {
         // What the server sends at first is stored: from now on the session only has to upload.
         #expect(await eventually { realm.instance.core.snapshot.version > version })
         #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        return realm
+    }
+
+    @Test func aHistoryThatCannotBeReadNowIsUploadedLater() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await aboutToUpload(device, server)
         try RealmFileEdits.run("ALTER TABLE history RENAME TO hidden", on: realm)
         server.holdsMarks = false
         #expect(await eventually { hasUnbound(server) })
         try RealmFileEdits.run("ALTER TABLE hidden RENAME TO history", on: realm)
-        try await session.wait(for: .upload)
+        try await #require(realm.syncSession).wait(for: .upload)
         #expect(server.taskCount == 1)
         #expect(!hasComplained(server))
+    }
+
+    /// Each try begins with a DOWNLOAD that can be stored.
+    @Test func aHistoryThatCannotBeReadForLongIsToldOfOnce() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await aboutToUpload(device, server)
+        let session = try #require(realm.syncSession)
+        try RealmFileEdits.run(
+            """
+            ALTER TABLE history RENAME TO hidden;
+            CREATE VIEW history AS SELECT version, timestamp, origin,
+                CASE WHEN origin = 0 AND length(changeset) > 0 THEN abs(-9223372036854775807 - 1) ELSE remote END
+                AS remote, changeset, reciprocal FROM hidden;
+            CREATE TRIGGER adding INSTEAD OF INSERT ON history
+            BEGIN
+                INSERT INTO hidden VALUES(
+                    NEW.version, NEW.timestamp, NEW.origin, NEW.remote, NEW.changeset, NEW.reciprocal);
+            END;
+            CREATE TRIGGER removing INSTEAD OF DELETE ON history
+            BEGIN DELETE FROM hidden WHERE version = OLD.version; END;
+            """, on: realm)
+        server.holdsMarks = false
+        let version = realm.instance.core.snapshot.version
+        for _ in 0..<4 {
+            server.forgetMessages()
+            session.reconnect()
+            #expect(await eventually { hasUnbound(server) })
+        }
+        #expect(realm.instance.core.snapshot.version >= version + 2)
+        #expect(await eventually { !device.clientErrors.isEmpty })
+        try RealmFileEdits.run("DROP VIEW history; ALTER TABLE hidden RENAME TO history", on: realm)
+        try await session.wait(for: .upload)
+        #expect(device.clientErrors.count == 1)
+        #expect(server.taskCount == 1)
     }
 }
