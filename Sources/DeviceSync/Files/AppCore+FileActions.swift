@@ -34,7 +34,8 @@ extension AppCore {
             return logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
         }
         if let attempt = action.attempt, let report {
-            outcomes.report(report, attempt: attempt, user: action.userID)
+            // The file that it goes to was written just now.
+            _ = outcomes.report(report, attempt: attempt, user: action.userID)
         }
     }
 

@@ -29,15 +29,16 @@ final class OutcomeReporter: Sendable {
         flush()
     }
 
-    func report(_ outcome: ResetOutcome, user: String) { report(outcome.text, attempt: outcome.attempt, user: user) }
-
-    func report(_ body: String, attempt: String, user: String) {
+    /// - Returns: whether the report is queued; if not, it is for the caller to keep.
+    func report(_ body: String, attempt: String, user: String) -> Bool {
         do {
             try store.addOutcome(attempt: attempt, user: user, body: body)
         } catch {
             logger.error("cannot queue a reset outcome", metadata: ["error": "\(error)"])
+            return false
         }
         flush()
+        return true
     }
 
     /// What was last reported on an attempt, with another result: that of the file action which it asked for.

@@ -300,21 +300,21 @@ final class RealmFile: Sendable {
         try database.read { try Self.meta("reset_outcome", $0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func clearResetOutcome() throws {
-        try database.write { try $0.execute(sql: "DELETE FROM meta WHERE name = 'reset_outcome'") }
-    }
+    func setResetOutcome(_ report: String?) throws { try setReport("reset_outcome", report) }
 
     /// The report that a client reset was cut off, for as long as one is under way.
     func resetAttempt() throws -> String? {
         try database.read { try Self.meta("reset_attempt", $0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    func setResetAttempt(_ report: String?) throws {
+    func setResetAttempt(_ report: String?) throws { try setReport("reset_attempt", report) }
+
+    private func setReport(_ name: String, _ report: String?) throws {
         try database.write { database in
             if let report {
-                try Self.setMeta("reset_attempt", Data(report.utf8), database)
+                try Self.setMeta(name, Data(report.utf8), database)
             } else {
-                try database.execute(sql: "DELETE FROM meta WHERE name = 'reset_attempt'")
+                try database.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [name])
             }
         }
     }

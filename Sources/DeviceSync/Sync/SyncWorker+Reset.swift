@@ -46,7 +46,7 @@ extension SyncWorker {
         guard let app = app.core, let text = try? driver.core.file.resetAttempt() else { return }
         let attempt = (try? JSONParser.parse(text))?.objectValue?["attempt"]?.stringValue ?? ""
         if let report = ResetOutcome.updated(text, to: .interrupted) {
-            app.outcomes.report(report, attempt: attempt, user: userID)
+            guard app.outcomes.report(report, attempt: attempt, user: userID) else { return }
         }
         try? driver.core.file.setResetAttempt(nil)
     }
@@ -221,14 +221,14 @@ extension SyncWorker {
         }
     }
 
-    /// What was committed with a merge goes to the queue of reports; also after a crash in between, which may have left
-    /// the fresh copy as well.
+    /// What was committed with a merge, or could not be queued, goes to the queue of reports; also after a crash in between,
+    /// which may have left the fresh copy as well.
     func deliverStoredOutcome(_ driver: SessionDriver, _ userID: String) {
         guard let app = app.core, let text = try? driver.core.file.resetOutcome() else { return }
         if let url = driver.core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
         let attempt = (try? JSONParser.parse(text))?.objectValue?["attempt"]?.stringValue ?? ""
-        app.outcomes.report(text, attempt: attempt, user: userID)
-        try? driver.core.file.clearResetOutcome()
+        guard app.outcomes.report(text, attempt: attempt, user: userID) else { return }
+        try? driver.core.file.setResetOutcome(nil)
     }
 
     /// The server has taken everything up that followed the reset: it is over.
@@ -282,7 +282,7 @@ extension SyncWorker {
         outcome.backupFile = backup.map { URL(fileURLWithPath: $0).lastPathComponent }
         outcome.errorName = failure == nil ? nil : "AutoClientResetFailed"
         outcome.errorMessage = failure?.description
-        app.outcomes.report(outcome, user: userID)
+        report(outcome, driver)
         driver.failedReset = error
         let handler = driver.configuration.syncConfiguration?.clientResetMode.manualHandler
         app.deliver(error, driver.session, handler: handler)
@@ -294,8 +294,14 @@ extension SyncWorker {
         changesets: ResetOutcome.Changesets
     ) {
         guard let app = app.core else { return }
-        let outcome = Self.outcome(attempt, driver, app: app.id, result, modeUsed: modeUsed, changesets: changesets)
-        app.outcomes.report(outcome, user: userID)
+        report(
+            Self.outcome(attempt, driver, app: app.id, result, modeUsed: modeUsed, changesets: changesets), driver)
+    }
+
+    /// While the metadata file cannot be written, the realm's own keeps the report for the next start of the session.
+    private func report(_ outcome: ResetOutcome, _ driver: SessionDriver) {
+        guard app.core?.outcomes.report(outcome.text, attempt: outcome.attempt, user: userID) == false else { return }
+        try? driver.core.file.setResetOutcome(outcome.text)
     }
 
     private static func outcome(

@@ -58,6 +58,26 @@ struct ResetInterruptionTests {
         #expect(try device.app.core.store.fileActions().isEmpty)
     }
 
+    /// The queue of reports is in the metadata file.
+    @Test func aReportThatCannotBeQueuedIsKeptForTheNextStart() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, .recoverUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        let metadata = device.app.core.layout.metadataFile.path
+        try RealmFileEdits.run("ALTER TABLE outcomes RENAME TO hidden", at: metadata)
+        server.terminate()
+        session.resume()
+        try await session.wait(for: .upload)
+        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        try RealmFileEdits.run("ALTER TABLE hidden RENAME TO outcomes", at: metadata)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        session.resume()
+        #expect(await eventually { server.outcomes.contains { $0.contains("recovered") } })
+    }
+
     /// The fresh copy that was complete is dead by then, and so is whatever would be merged with its identity.
     @Test func aMergeThatIsTriedAgainAfterAnotherTerminationDiscardsNothing() async throws {
         let server = TestServer()
