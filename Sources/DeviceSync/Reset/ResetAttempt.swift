@@ -14,6 +14,8 @@ final class ResetAttempt {
     var fresh: RealmCore?
     /// The record as the first merge of this attempt found it; nil before that.
     var found: PendingReset??
+    /// Whether the record still counts a merge that has ended: it could not be put back yet.
+    var owesRecord = false
     /// The version that the before block got last.
     var shown: RealmSnapshot?
     /// Whether a broken fresh copy was thrown away already, and none was complete since.
@@ -29,5 +31,12 @@ final class ResetAttempt {
         self.errorMessage = errorMessage
         self.logURL = logURL
         self.identOld = identOld
+    }
+
+    /// Puts the record back as the first merge found it, if a merge that could not be stored left it otherwise: the end of the
+    /// process would count as its death in a merge. With the write lock held.
+    func restoreRecord(of core: RealmCore) {
+        guard owesRecord, let found else { return }
+        owesRecord = (try? core.setSync(core.sync, pendingReset: found.map { .set($0) } ?? .clear)) == nil
     }
 }

@@ -43,11 +43,15 @@ struct ResetMerge {
         // Whatever this attempt writes there does not speak against it when it is tried again.
         attempt.found = .some(stored)
         do {
-            return try merge(before, stored)
+            let result = try merge(before, stored)
+            attempt.owesRecord = false
+            return result
         } catch let failure as ResetFailure {
+            attempt.owesRecord = false
             throw failure
         } catch {
-            try? core.setSync(core.sync, pendingReset: stored.map { .set($0) } ?? .clear)
+            attempt.owesRecord = true
+            attempt.restoreRecord(of: core)
             throw error
         }
     }

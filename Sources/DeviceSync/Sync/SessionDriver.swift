@@ -146,5 +146,16 @@ final class SessionDriver {
         backoff.reset()
     }
 
-    func dropReset() { reset = nil }
+    func dropReset() {
+        restoreRecord()
+        reset = nil
+    }
+
+    /// What the full disk that interrupted a merge may also have prevented.
+    func restoreRecord() {
+        guard let reset, reset.owesRecord else { return }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        reset.restoreRecord(of: core)
+    }
 }

@@ -58,6 +58,7 @@ extension SyncWorker {
         driver.waitsToStart = false
         guard !driver.isSuspended, !driver.isStopped, driver.mainIdent == nil, driver.freshIdent == nil else { return }
         guard let attempt = driver.reset else { return start(driver, holdsIdent: false) }
+        driver.restoreRecord()
         // Also with a fresh copy that was complete: the server may have terminated sync once more since, and what is
         // recovered under an identity that is dead is lost to the next reset.
         downloadFresh(driver, attempt)

@@ -246,7 +246,8 @@ actor SyncWorker {
         connectionNumber += 1
         slots = [:]
         for driver in drivers.values {
-            driver.dropReset()
+            // As the end of the process would leave it.
+            driver.reset = nil
             driver.failWaits(SyncError(.clientSessionError, "operation aborted"))
         }
         drivers = [:]

@@ -58,6 +58,35 @@ struct ResetInterruptionTests {
         #expect(try device.app.core.store.fileActions().isEmpty)
     }
 
+    /// From the record of a merge on, nothing can be stored, not even that the merge has ended.
+    @Test func aMergeThatHasEndedIsNotTakenForTheDeathOfItsProcess() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, .recoverUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        let file = realm.instance.core.file
+        try RealmFileEdits.run(
+            """
+            CREATE TRIGGER full BEFORE INSERT ON meta WHEN EXISTS(SELECT 1 FROM client_reset_metadata)
+            BEGIN SELECT RAISE(ABORT, 'no room'); END
+            """, on: realm)
+        server.terminate()
+        session.resume()
+        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        // No further merge.
+        server.refusesConnections = true
+        #expect(
+            await eventually {
+                server.dropConnections()
+                return server.connectionCount == 0
+            })
+        #expect(try file.pendingReset()?.cutOff == 1)
+        try RealmFileEdits.run("DROP TRIGGER full", on: realm)
+        session.suspend()
+        #expect(await eventually { (try? file.pendingReset()) == .some(nil) })
+    }
+
     /// The queue of reports is in the metadata file.
     @Test func aReportThatCannotBeQueuedIsKeptForTheNextStart() async throws {
         let server = TestServer()
