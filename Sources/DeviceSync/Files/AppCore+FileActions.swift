@@ -70,12 +70,8 @@ enum FileActionRunner {
 
     /// A damaged file is the one that was there: nobody makes such a one anew.
     private static func concerns(_ action: FileAction, _ file: URL) throws -> Bool {
-        guard let wanted = action.file, try RealmFileSet.isDatabase(file) else { return true }
-        do {
-            return try RealmFile.storedSync(at: file).identity == wanted
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return true
-        }
+        guard let wanted = action.file, let sync = try RealmFile.syncIfReadable(at: file) else { return true }
+        return sync.identity == wanted
     }
 
     /// Never overwrites: an existing backup is one that an interrupted run made.
@@ -90,7 +86,8 @@ enum FileActionRunner {
         if try RealmFileSet.isDatabase(file) {
             do {
                 try copyDatabase(file, to: partial)
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            } catch {
+                guard RealmFile.isDamage(error) else { throw error }
                 try copyBytes(of: file, to: partial, backup)
             }
         } else {

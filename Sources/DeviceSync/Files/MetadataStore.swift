@@ -49,7 +49,8 @@ final class MetadataStore: Sendable {
                 let database: DatabaseQueue
                 do {
                     database = try Self.open(file)
-                } catch let error as DatabaseError where Self.isDamage(error) {
+                } catch {
+                    guard RealmFile.isDamage(error) else { throw error }
                     try Self.setAside(file)
                     database = try Self.open(file)
                 }
@@ -57,10 +58,6 @@ final class MetadataStore: Sendable {
                 return database
             }
         }
-    }
-
-    private static func isDamage(_ error: DatabaseError) -> Bool {
-        error.resultCode == .SQLITE_NOTADB || error.resultCode == .SQLITE_CORRUPT
     }
 
     /// One without contents is new; what cannot be read is for `open` to say.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import GRDB
 internal import Logging
 
 extension AppCore {
@@ -60,12 +59,8 @@ struct RemovedUsersFiles {
 
     /// Whether the realm was last opened by one of them. A damaged one was, as far as anybody knows.
     private func belongs(_ file: URL) throws -> Bool {
-        guard try RealmFileSet.isDatabase(file) else { return true }
-        do {
-            return try RealmFile.storedSync(at: file).userID.map(users.contains) ?? false
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return true
-        }
+        guard let sync = try RealmFile.syncIfReadable(at: file) else { return true }
+        return sync.userID.map(users.contains) ?? false
     }
 
     /// The databases anywhere in a folder, whatever their names; a fresh copy counts as its realm's if that is there.

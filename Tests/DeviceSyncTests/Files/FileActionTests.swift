@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RealmState
+import SyncProtocol
 import Testing
 
 @testable import DeviceSync
@@ -76,6 +77,33 @@ struct FileActionTests {
         #expect(FileManager.default.contents(atPath: backup) == damaged)
         #expect(FileManager.default.contents(atPath: backup + "-wal") == Data("log".utf8))
         #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    /// Its header is right, and nothing else.
+    @Test func aDatabaseThatIsNoneAfterItsHeaderIsKeptByteForByte() throws {
+        let folder = Folder()
+        var action = try action(folder)
+        action.file = ClientFileIdent(ident: 2, salt: 3)
+        try FileLayout.makeFolder(folder.url)
+        var damaged = Data("SQLite format 3\0".utf8)
+        damaged.append(Data(repeating: 7, count: 5000))
+        #expect(FileManager.default.createFile(atPath: action.originalPath, contents: damaged))
+        #expect(try FileActionRunner.run(action))
+        #expect(FileManager.default.contents(atPath: try #require(action.backupPath)) == damaged)
+        #expect(!FileManager.default.fileExists(atPath: action.originalPath))
+    }
+
+    /// What it knows of its server says nothing; the rest of it is still to be had.
+    @Test func aRealmThatNoLongerSaysWhoseItIsIsBackedUp() throws {
+        let folder = Folder()
+        var action = try action(folder)
+        action.file = ClientFileIdent(ident: 2, salt: 3)
+        try write(folder)
+        try RealmFileEdits.run(
+            "INSERT OR REPLACE INTO meta VALUES('sync', CAST('no JSON' AS BLOB))", at: action.originalPath)
+        #expect(try FileActionRunner.run(action))
+        #expect(FileManager.default.fileExists(atPath: try #require(action.backupPath)))
+        #expect(!FileManager.default.fileExists(atPath: action.originalPath))
     }
 
     /// Two cores of one file would each overwrite what the other wrote.

@@ -1,0 +1,25 @@
+internal import Foundation
+internal import GRDB
+
+extension RealmFile {
+    /// Whether the contents of a file are wrong, so that nothing but another file helps. Everything else may pass.
+    static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case let error as DatabaseError: error.resultCode == .SQLITE_NOTADB || error.resultCode == .SQLITE_CORRUPT
+        case is DecodingError: true
+        default: false
+        }
+    }
+
+    /// What a file that nobody has open knows of its server; nil if it is damaged.
+    static func syncIfReadable(at file: URL) throws -> SyncFileState? {
+        // Not even opened if it is none of SQLite's: that would cost it its log.
+        guard try RealmFileSet.isDatabase(file) else { return nil }
+        do {
+            return try storedSync(at: file)
+        } catch {
+            guard isDamage(error) else { throw error }
+            return nil
+        }
+    }
+}
