@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import Synchronization
@@ -76,11 +77,15 @@ final class AppCore: Sendable {
         do {
             if try users.load() { runFileActionsAtLaunch() }
         } catch {
-            throw AppError(
-                .unknown,
-                "the file of users and tokens cannot be used: \(error); make room or set its permissions right, and try again: "
-                    + layout.metadataFile.path)
+            throw metadataError(error)
         }
+    }
+
+    private func metadataError(_ error: any Error) -> AppError {
+        AppError(
+            .unknown,
+            "the file of users and tokens cannot be used: \(error); make room or set its permissions right, and try again: "
+                + layout.metadataFile.path)
     }
 
     func prepareIfPossible() {
@@ -104,22 +109,40 @@ final class AppCore: Sendable {
     // MARK: Logging in and out
 
     func login(_ credentials: Credentials) async throws -> User {
-        try prepare()
+        try await withMetadata { try self.prepare() }
         if case .anonymous = credentials,
             let known = users.all.first(where: { $0.state == .loggedIn && $0.profile.isAnonymous })
         {
-            users.setCurrent(known.id)
+            try await withMetadata { self.users.setCurrent(known.id) }
             return user(known.id)
         }
         let answer = try await http.login(credentials)
         let profile = try await http.profile(accessToken: answer.accessToken)
-        try users.loggedIn(
-            UserRecord(
-                id: answer.userID, state: .loggedIn, deviceID: answer.deviceID, accessToken: answer.accessToken,
-                refreshToken: answer.refreshToken, profile: profile))
+        let record = UserRecord(
+            id: answer.userID, state: .loggedIn, deviceID: answer.deviceID, accessToken: answer.accessToken,
+            refreshToken: answer.refreshToken, profile: profile)
+        try await withMetadata { try self.users.loggedIn(record) }
         sync.userChanged(answer.userID)
         outcomes.flush()
         return user(answer.userID)
+    }
+
+    /// Uses the metadata file for a caller that is told if that fails.
+    private func withMetadata(_ body: @Sendable @escaping () throws -> Void) async throws(AppError) {
+        do {
+            try await Self.offCooperativeThreads(body)
+        } catch {
+            throw error as? AppError ?? metadataError(error)
+        }
+    }
+
+    private static let fileQueue = DispatchQueue(label: "DeviceSync.metadata", attributes: .concurrent)
+
+    /// Another process may have the metadata file locked for a minute.
+    private static func offCooperativeThreads(_ body: @Sendable @escaping () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            fileQueue.async { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     /// Clears the tokens and stops the sessions; nothing goes to the server.
@@ -138,7 +161,7 @@ final class AppCore: Sendable {
                     throw AppError(.invalidSession, "the user is logged out")
                 }
                 let token = try await http.refreshAccessToken(refreshToken: refresh)
-                users.setAccessToken(token, of: userID)
+                try await Self.offCooperativeThreads { users.setAccessToken(token, of: userID) }
                 return token
             }
             refreshes[userID] = task

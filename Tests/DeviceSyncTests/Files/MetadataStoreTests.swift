@@ -73,4 +73,19 @@ struct MetadataStoreTests {
         #expect(device.app.currentUser?.id == user.id)
         #expect(device.app.currentUser?.refreshToken != nil)
     }
+
+    @Test func aLoginThatCannotBeKeptIsAnErrorOfTheApp() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        #expect(device.app.currentUser == nil)
+        let file = device.app.core.layout.metadataFile.path
+        try RealmFileEdits.run("ALTER TABLE users RENAME TO hidden", at: file)
+        let error = await #expect(throws: AppError.self) { try await device.login() }
+        #expect(error?.message.contains(file) == true)
+        #expect(device.app.currentUser == nil)
+        try RealmFileEdits.run("ALTER TABLE hidden RENAME TO users", at: file)
+        let user = try await device.login()
+        #expect(device.app.currentUser?.id == user.id)
+    }
 }
