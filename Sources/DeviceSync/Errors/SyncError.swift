@@ -69,8 +69,9 @@ public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomS
     let actionToken: ActionToken?
     /// The number on the wire, nil for an error of the client's own.
     package let wireCode: Int?
-    /// Whether the session stopped for it.
-    package let isFatal: Bool
+    /// Whether it lasts until somebody does something: the session has stopped, or the server refuses the connection. If
+    /// not, syncing goes on or is tried again by itself. `userInfo["Is Fatal"]` is the same.
+    public let isFatal: Bool
 
     init(
         _ code: Code, _ message: String, name: String? = nil, logURL: String = "", wireCode: Int? = nil,
@@ -94,7 +95,7 @@ public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomS
     public var errorCode: Int { code.rawValue }
     /// What `errorUserInfo` says.
     public var userInfo: [String: Any] { errorUserInfo }
-    /// Sentence, backup path, token, log address, undone writes.
+    /// Sentence, backup path, token, log address, undone writes, the server's name, whether it is fatal.
     public var errorUserInfo: [String: Any] {
         var info: [String: Any] = [NSLocalizedDescriptionKey: message]
         info["recovered_realm_location_path"] = backupPath
@@ -102,6 +103,7 @@ public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomS
         info["Server Log URL"] = serverLogURL
         info["Compensating Write Info"] = compensatingWriteInfo
         info["Error Name"] = serverErrorName
+        info["Is Fatal"] = isFatal
         return info
     }
     /// The sentence.

@@ -24,7 +24,7 @@ struct InterruptionTests {
         let locked = try LockedFile(realm)
         try server.edit { try $0.createObject(.init("Task", .string("b"))) }
         #expect(await eventually { hasUnbound(server) })
-        #expect(await eventually { device.clientErrors.contains { !$0.isFatal } })
+        #expect(await eventually { device.clientErrors.contains { $0.userInfo["Is Fatal"] as? Bool == false } })
         #expect(session.state == .active)
         try locked.release()
         try await session.wait(for: .download)
