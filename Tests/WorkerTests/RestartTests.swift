@@ -51,6 +51,20 @@ import Testing
         #expect(try await harness.record().generation == 1)
     }
 
+    @Test(arguments: [nil, 2] as [UInt64?]) func aResetRightAfterATerminationCausesNone(_ ident: UInt64?) async throws {
+        let harness = try await OwnerHarness.make()
+        let old = try await terminated(harness)
+        #expect(old.ident == 2)
+        let message = ResetMessage(realm: harness.realm, clientFile: ident, campaign: "r-1", reason: nil)
+        let published = try await harness.send(message)
+        let found = try published.one(FoundReport.self)
+        #expect(found.clientRealms.isEmpty)
+        #expect(found.generation == 2)
+        #expect(try published.every(ResetNotice.self).isEmpty)
+        #expect(try await harness.record().generation == 1)
+        #expect(try await harness.identify(old, session: 2).one(RefusedAnswer.self).campaign == "c-1")
+    }
+
     private func terminated(_ harness: OwnerHarness) async throws -> ClientFile {
         let old = try await harness.join(session: 1)
         try await harness.send(harness.upload(old, [Changes.schema(), Changes.create(1, title: "one")]))

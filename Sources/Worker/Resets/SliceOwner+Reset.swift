@@ -12,16 +12,11 @@ extension SliceOwner {
             throw PoisonError(
                 reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
         }
-        let isKnown: Bool
-        if realms[message.realm] != nil {
-            isKnown = true
-        } else {
-            isKnown = try await store.realm(message.realm) != nil
-        }
         var generation = try await generation(of: app).generation
-        if isKnown {
-            let context = try await realm(message.realm, of: app)
-            generation = context.record.generation
+        // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as
+        // it is large.
+        if let context = try await storedRealm(message.realm) {
+            generation = max(generation, context.record.generation)
             try await flush()
             if let ident = message.clientFile {
                 if let file = try await clientFile(ident, in: context), file.state == .live {
