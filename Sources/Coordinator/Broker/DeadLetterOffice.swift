@@ -8,17 +8,13 @@ struct DeadLetterOffice: Sendable {
     let logger: Logger
 
     func bury(_ delivery: AMQPDelivery, reason: String, app: String?) async throws {
-        var message = delivery.message
+        var message = delivery.message.forRepublishing()
         var headers = message.properties.headers
         headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(500)))
         headers[DeadLetter.queueHeader] = .string(link.topology.outcomes)
         headers["x-sluice-type"] = .string(message.properties.type ?? "")
         if let app { headers[DeadLetter.appHeader] = .string(String(app.prefix(64))) }
         message.properties.headers = headers
-        message.properties.persistent = true
-        // The publisher's own login decides whom the broker takes a message from.
-        message.properties.userID = nil
-        message.properties.expiration = nil
         try await link.publish(message, exchange: link.topology.dead, routingKey: "", mandatory: true)
         CoordinatorMetrics.deadLettered(1)
         logger.error(

@@ -98,7 +98,7 @@ package struct DeadLetterQueue: Sendable {
     }
 
     private func renew(_ delivery: AMQPDelivery, on channel: AMQPChannel) async throws {
-        var message = Self.publishable(delivery.message)
+        var message = delivery.message.forRepublishing()
         message.properties.headers["x-delivery-count"] = nil
         try await channel.publish(message, exchange: "", routingKey: topology.dead, mandatory: true)
         try await delivery.ack()
@@ -124,18 +124,6 @@ package struct DeadLetterQueue: Sendable {
                     DeadLetter.appHeader, "x-sluice-type", "x-sluice-forwarded",
                 ].contains(key)
         }
-        return publishable(message)
-    }
-
-    /// Says in its properties what the broker's own properties would otherwise say instead.
-    private static func publishable(_ message: AMQPMessage) -> AMQPMessage {
-        var message = message
-        // One that only its body names would be given another id on the way, and its effect could be had twice.
-        if message.properties.messageID == nil { message.properties.messageID = (try? Envelope(of: message))?.id }
-        // The publisher's own login decides whom the broker takes a message from.
-        message.properties.userID = nil
-        message.properties.expiration = nil
-        message.properties.persistent = true
-        return message
+        return message.forRepublishing()
     }
 }

@@ -67,7 +67,7 @@ extension SliceOwner {
                     + " processes do not agree on the number of slices",
                 app: realm.app)
         }
-        var message = message
+        var message = message.forRepublishing()
         message.properties.headers[header] = .bool(true)
         publish(Publication(.slice(right), message))
         return true
@@ -101,7 +101,7 @@ extension SliceOwner {
             "message set aside in the dead-letter queue",
             metadata: ["type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)"])
         metrics.deadLettered(app: app)
-        var dead = message
+        var dead = message.forRepublishing()
         dead.properties.headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(1_000)))
         dead.properties.headers[DeadLetter.queueHeader] = .string(topology.slice(slice))
         dead.properties.headers[Self.typeHeader] = .string(message.properties.type ?? "")

@@ -40,7 +40,7 @@ final class Cluster: Sendable {
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private static func amqp() throws -> AMQPConfiguration {
+    static func amqp() throws -> AMQPConfiguration {
         var amqp = try AMQPConfiguration(url: TestBroker.requireURL())
         // What the broker does on a busy machine takes its time.
         amqp.connectTimeout = .seconds(60)

@@ -1,0 +1,60 @@
+import AMQP
+import Messages
+import TestSupport
+import Testing
+
+@testable import Worker
+
+/// Messages of publishers that say who they are and how long they matter, as the broker lets them.
+@Suite(.timeLimit(.minutes(5))) struct ForeignMessageTests {
+    @Test func whatIsSetAsideIsPublishedByTheWorkerAndForGood() async throws {
+        let harness = try await OwnerHarness.make()
+        var poison = try AMQPMessage(ChangesetMessage(realm: harness.realm, upload: nil, entries: []))
+        poison.body = [9, 9, 9]
+        poison.properties.userID = "shell"
+        poison.properties.expiration = "1000"
+        poison.properties.persistent = false
+        let letter = try #require(try await harness.send([poison]).dead.first)
+        #expect(letter.body == poison.body)
+        #expect(letter.properties.userID == nil)
+        #expect(letter.properties.expiration == nil)
+        #expect(letter.properties.persistent)
+    }
+
+    @Test(.needsBrokerControl) func anotherUsersMessagesAreSetAsideAndPassedOn() async throws {
+        try await Cluster.with { cluster in
+            let worker = try cluster.startWorker("a")
+            let user = TestBroker.uniqueName("shell")
+            try await TestBroker.control("-q", "add_user", user, "of-a-test")
+            try await TestBroker.control("-q", "set_permissions", user, ".*", ".*", ".*")
+            var configuration = try Cluster.amqp()
+            configuration.credentials = .plain(user: user, password: "of-a-test")
+            let connection = AMQPConnection(configuration: configuration, logger: Cluster.logger)
+            try await connection.start()
+            let channel = try await connection.openChannel(confirms: true)
+            func publish(_ message: AMQPMessage, to slice: SliceNumber) async throws {
+                var message = message
+                message.properties.userID = user
+                message.properties.expiration = "3600000"
+                try await channel.publish(
+                    message, exchange: cluster.topology.slices, routingKey: "\(slice)", mandatory: true,
+                    timeout: .seconds(120))
+            }
+
+            let event = try AMQPMessage(
+                ChangesetMessage(
+                    realm: cluster.realm, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())]))
+            var poison = event
+            poison.body = [9, 9, 9]
+            try await publish(poison, to: cluster.slice)
+            let other = try #require(cluster.slices.all.first { $0 != cluster.slice })
+            try await publish(event, to: other)
+            #expect(try await cluster.nextDead().body == poison.body)
+            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)
+
+            await connection.close()
+            try await TestBroker.control("-q", "delete_user", user)
+            try await worker.stop()
+        }
+    }
+}
