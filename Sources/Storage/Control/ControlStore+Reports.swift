@@ -1,9 +1,12 @@
+import Messages
+
 extension ControlStore {
     /// Applies reports together, or one by one if the store will never take them together: one that meets a damaged row
     /// is rejected and holds up nobody else's.
     ///
-    /// - Throws: what may pass, as of a store that is full or locked. Reports that were applied before it are applied
-    ///   again without effect.
+    /// - Throws: what may pass, as of a store that is full or locked; and damage that is not of single reports, which waits
+    ///   for an operator: every report would be rejected until then. Reports that were applied before it are applied again
+    ///   without effect.
     package func applyWhatItCan(
         _ reports: [CampaignReport], slices: Int, at now: UInt64
     ) async throws(StoreError) -> CampaignEffects {
@@ -13,15 +16,46 @@ extension ControlStore {
             guard !error.isRetriable else { throw error }
         }
         var effects = CampaignEffects()
+        var damaged: [(report: CampaignReport, error: StoreError)] = []
         for (index, report) in reports.enumerated() {
             do throws(StoreError) {
                 effects.add(try await apply([report], slices: slices, at: now), index: index)
             } catch {
                 guard !error.isRetriable else { throw error }
+                if error.code == .corrupt { damaged.append((report, error)) }
                 effects.rejected.append(.init(index: index, reason: "the store cannot take it: \(error.message)"))
             }
         }
+        try await checkThatOthersGoOn(damaged, of: reports.count)
         return effects
+    }
+
+    /// - Throws: what the reports have met, if it is more than their own rows.
+    private func checkThatOthersGoOn(
+        _ damaged: [(report: CampaignReport, error: StoreError)], of count: Int
+    ) async throws(StoreError) {
+        guard let first = damaged.first else { return }
+        for app in Set(damaged.map(\.report.app)) { _ = try await self.app(app) }
+        // Of nothing: whether the tables can be read at all.
+        _ = try await campaign("")
+        _ = try await clientRealms(campaign: "", outcome: nil, after: nil, limit: 1)
+        guard count > 1, damaged.count == count else { return }
+        // A campaign whose row is damaged may well have the whole batch to itself; a damaged file, or several campaigns and
+        // none that is sound, is another matter.
+        let isOfTheFile = damaged.contains { $0.error.underlying is SQLiteFailure }
+        guard isOfTheFile || Set(damaged.compactMap(\.report.campaign)).count > 1 else { return }
+        throw first.error
+    }
+}
+
+extension CampaignReport {
+    /// Nil if the store has to find it.
+    fileprivate var campaign: String? {
+        switch self {
+        case .found(let report): report.campaign
+        case .notified(let report): report.campaign
+        case .outcome(let report): report.campaign
+        }
     }
 }
 

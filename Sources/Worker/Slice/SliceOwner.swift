@@ -16,7 +16,7 @@ package actor SliceOwner {
     package nonisolated let slice: SliceNumber
     package nonisolated let epoch: Epoch
     let store: any SliceStore
-    let apps: AppDirectory
+    let apps: AppSettings
     let topology: Topology
     /// Of the cluster; nil for an owner that is used alone.
     let slices: SliceCount?
@@ -60,7 +60,7 @@ package actor SliceOwner {
         executor = SliceExecutor(label: "sluice.worker.slice.\(store.slice)")
         self.epoch = epoch
         self.store = store
-        self.apps = apps
+        self.apps = AppSettings(directory: apps)
         self.topology = topology
         self.slices = slices
         self.limits = limits

@@ -15,12 +15,16 @@ final class OwnerHarness: Sendable {
     static let app = "tasks"
     let realm = RealmName(app: OwnerHarness.app, partition: "\"store\"")
     let control: any ControlStore
+    let apps: FragileApps
     let store: any SliceStore
     let owner: SliceOwner
     let time: Time
 
-    private init(control: any ControlStore, store: any SliceStore, owner: SliceOwner, time: Time) {
+    private init(
+        control: any ControlStore, apps: FragileApps, store: any SliceStore, owner: SliceOwner, time: Time
+    ) {
         self.control = control
+        self.apps = apps
         self.store = store
         self.owner = owner
         self.time = time
@@ -31,6 +35,7 @@ final class OwnerHarness: Sendable {
     {
         let control = try await ControlStores.open(url: "sqlite::memory:")
         try await control.insert(AppRecord(id: app, createdAt: 0))
+        let apps = FragileApps(control)
         let opened: any SliceStore
         if let store {
             opened = store
@@ -42,10 +47,10 @@ final class OwnerHarness: Sendable {
             by: "w-\(UUID())", now: time.now(), leaseUntil: time.now() + 1, gone: try await opened.ownership()?.owner)
         guard case .owned(let epoch) = claim else { throw WorkerError(.corrupt, "not owned: \(claim)") }
         let owner = SliceOwner(
-            store: opened, epoch: epoch, apps: AppDirectory(store: control, lifetime: .zero), topology: Topology(),
+            store: opened, epoch: epoch, apps: AppDirectory(store: apps, lifetime: .zero), topology: Topology(),
             limits: limits, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        return OwnerHarness(control: control, store: opened, owner: owner, time: time)
+        return OwnerHarness(control: control, apps: apps, store: opened, owner: owner, time: time)
     }
 
     final class Time: Sendable {

@@ -1,0 +1,32 @@
+import AMQP
+import Messages
+import Storage
+import Synchronization
+import Testing
+
+@testable import Worker
+
+/// What the control store cannot tell is no message's fault.
+@Suite(.timeLimit(.minutes(5))) struct DamagedControlTests {
+    @Test func messagesWaitUntilTheAppsSettingsCanBeReadAgain() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let batch = [
+            try AMQPMessage(harness.upload(file, [Changes.schema(), Changes.create(1, title: "kept")])),
+            try AMQPMessage(ResetMessage(realm: harness.realm, clientFile: file.ident, campaign: "r-1", reason: nil)),
+            try AMQPMessage(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil)),
+            try AMQPMessage(TickMessage(at: harness.time.now())),
+        ]
+        harness.apps.failure.withLock { $0 = StoreError(.corrupt, "the app is damaged, as the test wants it") }
+        for messages in [batch] + batch.dropLast().map({ [$0] }) {
+            let error = await #expect(throws: StoreError.self) { try await harness.send(messages) }
+            #expect(error?.code == .unavailable)
+            #expect((error?.underlying as? StoreError)?.code == .corrupt)
+        }
+        harness.apps.failure.withLock { $0 = nil }
+        let published = try await harness.send(batch)
+        #expect(published.dead.isEmpty)
+        #expect(try published.every(FoundReport.self).map(\.campaign) == ["r-1", "c-1"])
+        #expect(try await harness.titles() == [1: "kept"])
+    }
+}

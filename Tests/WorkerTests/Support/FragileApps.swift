@@ -1,0 +1,24 @@
+import Storage
+import Synchronization
+
+/// Apps of a control store that cannot be read when told so.
+final class FragileApps: AppStore {
+    private let store: any AppStore
+    /// What every reading of an app ends with.
+    let failure = Mutex<StoreError?>(nil)
+
+    init(_ store: any AppStore) { self.store = store }
+
+    func app(_ id: String) async throws(StoreError) -> AppRecord? {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return try await store.app(id)
+    }
+    func apps() async throws(StoreError) -> [AppRecord] { try await store.apps() }
+    func insert(_ app: AppRecord) async throws(StoreError) { try await store.insert(app) }
+    func updateApp(
+        _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
+    ) async throws(StoreError) -> AppRecord { try await store.updateApp(id, change) }
+    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
+        try await store.sliceCount(orCreate: count)
+    }
+}
