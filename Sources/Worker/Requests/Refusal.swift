@@ -51,6 +51,16 @@ struct Refusal {
             backoff: RefusedAnswer.Backoff(intervalSeconds: seconds, maxDelaySeconds: seconds, multiplier: 1))
     }
 
+    /// What is stored of the realm cannot be read. That takes an operator; until then every request only costs.
+    static func damaged(_ realm: RealmName) -> Refusal {
+        Refusal(
+            code: 229, action: "Transient",
+            message:
+                "realm \(realm.partition) of app \(realm.app) cannot be read on the server; its operator looks at it"
+                + " with: sluice realms verify",
+            tryAgain: true, backoff: RefusedAnswer.Backoff(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
+    }
+
     /// The session cannot go on as it is; the same client can, from what the server has.
     static func retry(_ message: String) -> Refusal {
         Refusal(

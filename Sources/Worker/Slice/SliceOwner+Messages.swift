@@ -73,7 +73,7 @@ extension SliceOwner {
         return true
     }
 
-    private func answer(
+    func answer(
         _ context: RequestContext, _ message: AMQPMessage, _ body: (ReplyAddress) async throws -> Void
     ) async throws {
         let age = requestAges.age(sentAt: context.sentAt, by: context.session.gateway, at: clock.uptime())

@@ -76,14 +76,14 @@ package actor SliceOwner {
 
     /// Deals with messages in their order. What they change is durable when this returns.
     ///
-    /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is set aside,
+    /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is given up,
     /// and the others are dealt with again without it: what they had changed already changes nothing the second time. A store
     /// that cannot be read or written at all is no message's fault.
     ///
     /// - Returns: what to publish before the messages are acknowledged.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
-        var condemned: [Int: String] = [:]
+        var condemned = Condemned()
         while true {
             var current = 0
             isCommitting = false
@@ -91,8 +91,8 @@ package actor SliceOwner {
                 published = try await leftovers()
                 for (index, message) in messages.enumerated() {
                     current = index
-                    if let reason = condemned[index] {
-                        try setAside(message, reason: reason, app: nil)
+                    if let reason = condemned.reasons[index] {
+                        try await giveUp(message, reason: reason)
                     } else {
                         try await handle(message)
                     }
@@ -103,10 +103,10 @@ package actor SliceOwner {
                 return published
             } catch {
                 forgetEverything()
-                guard current < messages.count, condemned[current] == nil, await isOfOneMessage(error) else {
+                guard current < messages.count, condemned.reasons[current] == nil, await isOfOneMessage(error) else {
                     throw error
                 }
-                condemned[current] = "\(error)"
+                condemned.add(current, of: messages, error)
             }
         }
     }

@@ -14,6 +14,7 @@ final class CountingStore: SliceStore {
     let refusals = Mutex(0)
     /// What is stored of it cannot be read.
     let damaged = Mutex<RealmName?>(nil)
+    let damageMet = Mutex(0)
     /// Commits wait as long as this says so.
     let isStuck = Mutex(false)
 
@@ -82,11 +83,17 @@ final class CountingStore: SliceStore {
         try await store.ownershipHistory(limit: limit)
     }
     func realm(_ name: RealmName) async throws(StoreError) -> RealmRecord? {
-        if damaged.withLock({ $0 }) == name { throw StoreError(.corrupt, "the realm is damaged, as the test wants it") }
+        if damaged.withLock({ $0 }) == name {
+            damageMet.withLock { $0 += 1 }
+            throw StoreError(.corrupt, "the realm is damaged, as the test wants it")
+        }
         return try await store.realm(name)
     }
     func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord] {
-        try await store.realms(after: after, limit: limit)
+        guard damaged.withLock({ $0 }) == nil else {
+            throw StoreError(.corrupt, "a realm is damaged, as the test wants it")
+        }
+        return try await store.realms(after: after, limit: limit)
     }
     func nextRealmID() async throws(StoreError) -> RealmID { try await store.nextRealmID() }
     func objects(in realm: RealmID, at rows: [ObjectRow]) async throws(StoreError) -> [ObjectRow: [UInt8]] {
