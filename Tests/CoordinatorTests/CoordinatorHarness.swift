@@ -35,7 +35,7 @@ struct CoordinatorHarness: Sendable {
         try await connection.start()
         // What a consumer holds when it is cancelled goes back to the queue: that is not to be hundreds of ticks.
         let channel = try await connection.openChannel(prefetch: 1, confirms: true)
-        try await topology.declareShared(on: channel, slices: slices)
+        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
         let store = try await ControlStores.open(url: "sqlite:\(folder)")
         let harness = CoordinatorHarness(

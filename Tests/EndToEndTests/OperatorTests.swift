@@ -19,7 +19,8 @@ struct OperatorTests {
                 _ = try await cluster.shell(
                     "amqp-publish",
                     [
-                        "-u", cluster.amqpURL, "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-u", try TestBroker.requireURL(), "-e", "\(cluster.prefix).slices", "-r", "0", "-C",
+                        "application/json",
                         "-p", "-b", body,
                     ])
             }
@@ -42,7 +43,8 @@ struct OperatorTests {
                 _ = try await cluster.shell(
                     "amqp-publish",
                     [
-                        "-u", cluster.amqpURL, "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-u", try TestBroker.requireURL(), "-e", "\(cluster.prefix).slices", "-r", "0", "-C",
+                        "application/json",
                         "-b", body,
                     ])
             }

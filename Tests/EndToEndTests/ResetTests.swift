@@ -31,6 +31,11 @@ struct ResetTests {
                 Termination.self, "sync", "terminate", cluster.app, "--enable")
             await cluster.kill("coordinator")
             try cluster.startCoordinator()
+            // Until the termination is published the devices would go on as if nothing had happened.
+            try await LocalCluster.retrying("both client realms are found") {
+                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
+                guard campaign.counts.found == 2 else { throw LocalClusterError("it stands at \(campaign.counts)") }
+            }
             try keeping.session.resume()
             try dropping.session.resume()
             let counts = try await LocalCluster.retrying("the campaign is complete") {

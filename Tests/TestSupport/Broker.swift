@@ -56,6 +56,18 @@ package enum TestBroker {
         }
     }
 
+    /// Declares what a test needs. A busy broker may not get a quorum queue to elect its leader in the time that it gives
+    /// itself, and ends the connection (541, cluster_not_formed): the next time finds it quieter.
+    package static func declaring<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async throws -> Value {
+        for _ in 0..<5 {
+            if let value = try? await body() { return value }
+            try await Task.sleep(for: .seconds(3))
+        }
+        return try await body()
+    }
+
     /// A name no other test or run uses.
     package static func uniqueName(_ base: String = #function) -> String {
         let word = base.prefix { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -109,6 +109,7 @@ struct RoleRunner {
             topology: settings.topology, slices: slices)
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.timings.requestDeadline = configuration.requestDeadline
+        gateway.timings.resetDecision = configuration.requestDeadline * 3 / 2
         return GatewayService(
             configuration: gateway, control: control, readiness: readiness, logger: logger)
     }

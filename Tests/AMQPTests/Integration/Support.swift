@@ -112,7 +112,12 @@ extension AMQPConsumer {
     /// The next deliveries, as many as asked for.
     func take(_ count: Int) async throws -> [AMQPDelivery] {
         var result: [AMQPDelivery] = []
-        while result.count < count, let batch = try await nextBatch(max: count - result.count) { result += batch }
+        while result.count < count {
+            guard let batch = try await nextBatch(max: count - result.count) else {
+                throw TestBrokerError("the consumer ended after \(result.count) of \(count) deliveries")
+            }
+            result += batch
+        }
         return result
     }
 }

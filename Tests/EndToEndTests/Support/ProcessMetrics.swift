@@ -48,9 +48,10 @@ struct Redeliveries {
     var givenBack: Int
     var handOvers: Int
 
-    /// How many the broker may make on its own account: what crosses a cancellation on its way through the broker itself
-    /// goes back to the queue without a word to the client (rabbitmq-server issue 3729).
-    var allowed: Int { crossed + handOvers }
+    /// How many the broker may make on its own account: what it had given to a consumer when the cancellation came, which
+    /// may be all that the consumer may hold, goes back to the queue within the broker, without a word to the client
+    /// (rabbitmq-server issue 3729). Only `givenBack` is the worker's doing.
+    var allowed: Int { crossed + handOvers * 200 }
 
     static func - (after: Redeliveries, before: Redeliveries) -> Redeliveries {
         Redeliveries(

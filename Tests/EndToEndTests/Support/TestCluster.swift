@@ -12,13 +12,14 @@ func withCluster(
     let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-e2e-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let cluster = LocalCluster(
-        amqpURL: try TestBroker.requireURL() + amqpQuery, folder: folder,
+        amqpURL: try TestBroker.requireURL() + "?connection_timeout=60000" + amqpQuery, folder: folder,
         sluice: root.appending(path: ".build/debug/sluice").path,
         slices: slices, prefix: "e2e-\(UUID().uuidString.prefix(8).lowercased())",
-        // An owner may be slow where all share two cores; a stock client's recording does not try again.
+        // An owner may be slow where all share two cores; a stock client's recording does not try again. One that stands
+        // still for some seconds keeps its slices unless a test has something else in mind.
         environment: [
             "SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "0.5",
-            "SLUICE_GATEWAY_REQUEST_SECONDS": "30",
+            "SLUICE_GATEWAY_REQUEST_SECONDS": "30", "SLUICE_WORKER_LEASE_SECONDS": "60",
         ].merging(settings) { $1 })
     do {
         try cluster.startAll(workers: workers)

@@ -62,7 +62,10 @@ struct ConnectionTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 try await client.send(.bind(Bind(session: 1, target: "\"left\"", needsIdent: true)))
                 try await client.send(.unbind(session: 1))
-                #expect(try await client.nextMessage() == .unbound(session: 1))
+                var answer = try await client.nextMessage()
+                // The ident may have been given out before the UNBIND was read.
+                if case .ident = answer { answer = try await client.nextMessage() }
+                #expect(answer == .unbound(session: 1))
                 // The same realm's slice: what was told of the other session came before this. It leaves with its socket,
                 // which tells the two apart.
                 try await client.send(.bind(Bind(session: 2, target: "\"left\"", needsIdent: false)))

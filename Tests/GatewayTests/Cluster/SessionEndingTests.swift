@@ -94,7 +94,10 @@ struct SessionEndingTests {
                 _ = try await SessionOpening.open(&client)
                 gateway.clock.advance(by: .seconds(1800 + 200))
                 try await client.send(.ping(timestamp: 3, roundTrip: 0))
-                #expect(try await client.nextMessage() == .pong(timestamp: 3))
+                var answer = try await client.nextMessage()
+                // What the session asked its owner just before ran out as the clock went on.
+                if case .jsonError = answer { answer = try await client.nextMessage() }
+                #expect(answer == .pong(timestamp: 3))
                 gateway.clock.advance(by: .seconds(200))
                 try await client.expects(.close(4001))
             }

@@ -41,6 +41,7 @@ struct GatewayHarness: Sendable {
         configuration.timings.progressDelay = .milliseconds(50)
         // What waits for an owner on a busy machine is no silent owner.
         configuration.timings.requestDeadline = .seconds(60)
+        configuration.timings.resetDecision = .seconds(120)
         configure(&configuration)
         let opened: any ControlStore
         if let given { opened = given } else { opened = try await ControlStores.open(url: "sqlite::memory:") }

@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Logging
 import Messages
+import TestSupport
 
 /// Stands for the workers: consumes every slice queue, keeps each realm's history in memory, integrates uploads as they
 /// come (no merge), answers and notifies as the contracts say.
@@ -41,7 +42,7 @@ actor ScriptedOwner {
         let connection = AMQPConnection(configuration: amqp, logger: logger)
         try await connection.start()
         let channel = try await connection.openChannel(prefetch: 100, confirms: true)
-        try await topology.declareShared(on: channel, slices: slices)
+        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
         self.connection = connection
         self.channel = channel
         for slice in slices.all {

@@ -24,7 +24,7 @@ struct BrokerHarness: Sendable {
         guard let slices = SliceCount(2) else { return }
         let topology = Topology(prefix: TestBroker.uniqueName("inspection"))
         let channel = try await connection.openChannel(confirms: true)
-        try await topology.declareShared(on: channel, slices: slices)
+        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
         let harness = BrokerHarness(topology: topology, slices: slices, connection: connection, channel: channel)
         let result: Result<Void, any Error>
         do { result = .success(try await body(harness)) } catch { result = .failure(error) }

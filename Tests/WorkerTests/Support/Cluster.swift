@@ -58,7 +58,7 @@ final class Cluster: Sendable {
         let connection = AMQPConnection(configuration: try amqp(), logger: logger)
         try await connection.start()
         let channel = try await connection.openChannel(confirms: true)
-        try await topology.declareShared(on: channel, slices: slices)
+        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
         let control = try await ControlStores.open(url: "sqlite::memory:")
         try await control.insert(AppRecord(id: app, createdAt: 0))
         let cluster = Cluster(
