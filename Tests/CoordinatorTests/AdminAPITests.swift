@@ -54,6 +54,29 @@ import Testing
         }
     }
 
+    @Test func anAppsSchemaIsShown() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                #expect(try await coordinator.request("GET", "apps/none/schema").status == 404)
+                _ = try await coordinator.request("POST", "apps", #"{"id":"tasks"}"#)
+                let empty = try await coordinator.request("GET", "apps/tasks/schema")
+                #expect(empty.status == 200 && empty["classes.0.name"] == nil)
+                try await harness.store.extendSchema(
+                    ofApp: "tasks",
+                    with: [
+                        SchemaElement(className: "Dog", property: "age", type: "int?"),
+                        SchemaElement(className: "Dog", type: "object(_id: int)"),
+                        SchemaElement(className: "Cat", type: "embedded"),
+                    ])
+                let shown = try await coordinator.request("GET", "apps/tasks/schema")
+                #expect(shown["classes.0.name"] == "Cat" && shown["classes.0.type"] == "embedded")
+                #expect(shown["classes.1.type"] == "object(_id: int)")
+                #expect(shown["classes.1.properties.0.name"] == "age")
+                #expect(shown["classes.1.properties.0.type"] == "int?")
+            }
+        }
+    }
+
     @Test func whoMayComeIsSaidWhenAnAppIsCreatedAndNeverAgain() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in

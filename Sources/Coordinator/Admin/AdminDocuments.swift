@@ -21,6 +21,35 @@ struct AppDocument: Encodable {
     private enum Key: CodingKey { case users }
 }
 
+/// The classes and properties that an app's clients may have, in the order of their names.
+struct SchemaDocument: Encodable {
+    struct Class: Encodable {
+        var name: String
+        var type: String
+        var properties: [Property] = []
+    }
+
+    struct Property: Encodable {
+        var name: String
+        var type: String
+    }
+
+    private(set) var classes: [Class] = []
+
+    /// - Parameter elements: by class, each before its properties.
+    init(_ elements: [SchemaElement]) {
+        for element in elements {
+            if let property = element.property {
+                // Of a class that nobody has declared, its properties do not apply either.
+                guard let last = classes.indices.last, classes[last].name == element.className else { continue }
+                classes[last].properties.append(Property(name: property, type: element.type))
+            } else {
+                classes.append(Class(name: element.className, type: element.type))
+            }
+        }
+    }
+}
+
 /// A campaign with its counts, in one flat object.
 struct CampaignDocument: Encodable, Equatable {
     var summary: CampaignSummary

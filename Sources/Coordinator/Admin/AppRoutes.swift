@@ -24,6 +24,11 @@ struct AppRoutes: Sendable {
             guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }
             return try AdminResponse.json(AppDocument(app: app, users: try await store.userCount(app: id)))
         }
+        group.get("apps/:app/schema") { _, context in
+            let id = try context.parameters.require("app")
+            guard try await store.app(id) != nil else { throw AdminError.notFound("app \(id)") }
+            return try AdminResponse.json(SchemaDocument(try await store.schema(ofApp: id)))
+        }
         group.patch("apps/:app") { request, context in
             let id = try context.parameters.require("app")
             let settings = try await AdminRequest.body(

@@ -20,12 +20,14 @@ package final class AppDirectory: Sendable {
     }
 
     package static let maxEntries = 10_000
+    package let schemas: AppSchemas
     private let store: any AppStore
     private let lifetime: Duration
     private let state = Mutex(State())
 
     package init(store: any AppStore, lifetime: Duration = .seconds(1)) {
         self.store = store
+        schemas = AppSchemas(store: store)
         self.lifetime = lifetime
     }
 

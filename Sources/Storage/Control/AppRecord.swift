@@ -71,7 +71,7 @@ package struct AppRecord: Sendable, Codable, Equatable {
     }
 }
 
-package protocol AppStore: Sendable {
+package protocol AppStore: SchemaStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord?
     /// In the order of their ids.
     func apps() async throws(StoreError) -> [AppRecord]

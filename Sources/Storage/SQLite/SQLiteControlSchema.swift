@@ -66,6 +66,12 @@ enum SQLiteControlSchema {
         );
         """,
         "ALTER TABLE apps ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients';",
+        """
+        CREATE TABLE app_schema (
+            app TEXT NOT NULL, class TEXT NOT NULL, property TEXT NOT NULL, type TEXT NOT NULL,
+            PRIMARY KEY (app, class, property, type)
+        ) WITHOUT ROWID;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -25,6 +25,25 @@ struct AppSettings: Sendable {
         }
     }
 
+    /// Those of the classes and properties that the app does not have.
+    func missing(_ elements: [SchemaElement], in app: String) async throws(StoreError) -> [SchemaElement] {
+        do throws(StoreError) {
+            return try await directory.schemas.missing(elements, in: app)
+        } catch {
+            throw Self.passing(error, app)
+        }
+    }
+
+    /// Makes classes and properties the app's.
+    /// - Throws: `full`.
+    func extend(_ app: String, with elements: [SchemaElement]) async throws(StoreError) {
+        do throws(StoreError) {
+            try await directory.schemas.extend(app, with: elements)
+        } catch {
+            throw error.code == .full ? error : Self.passing(error, app)
+        }
+    }
+
     private static func passing(_ error: StoreError, _ id: String) -> StoreError {
         guard !error.isRetriable else { return error }
         return StoreError(

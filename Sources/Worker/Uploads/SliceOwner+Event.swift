@@ -29,6 +29,10 @@ extension SliceOwner {
             try await apply(changesets.map(\.changeset), in: context)
         } catch let error as BadChangesetError {
             throw PoisonError(reason: error.reason, app: app.id)
+        let declared = DeclaredSchema(of: changesets.lazy.map(\.changeset))
+        if let reason = try await overflow(of: app, extendedBy: declared) {
+            throw PoisonError(reason: reason, app: app.id)
+        }
         }
         for (changeset, timestamp) in changesets {
             append(changeset, origin: 1, clientVersion: 0, timestamp: timestamp, to: context)

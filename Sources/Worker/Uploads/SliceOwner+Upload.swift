@@ -46,7 +46,11 @@ extension SliceOwner {
         case .integrate(let entries):
             metrics.duplicates(message.entries.count - entries.count, app: app.id)
             do {
-                try await integrate(entries, of: upload, in: context)
+                let incoming = try parse(entries, origin: file.ident)
+                if let refusal = try await refusal(ofSchemaIn: incoming.map(\.changeset), app: app) {
+                    return try refuse(context.name, upload.session, refusal)
+                }
+                try await integrate(incoming, as: entries, of: upload, in: context)
             } catch let error as BadChangesetError {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 try setAside(original, reason: error.reason, app: app.id, isOnce: true)
@@ -65,11 +69,12 @@ extension SliceOwner {
 
     /// - Throws: `BadChangesetError` with nothing changed.
     private func integrate(
-        _ entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload, in context: RealmContext
+        _ incoming: [IncomingChangeset], as entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload,
+        in context: RealmContext
     ) async throws {
         let ident = upload.clientFile
         if !entries.isEmpty {
-            let merged = try await merge(try parse(entries, origin: ident), of: ident, in: context)
+            let merged = try await merge(incoming, of: ident, in: context)
             try await apply(merged.changesets, in: context)
             for (entry, changeset) in zip(entries, merged.changesets) {
                 append(

@@ -6,7 +6,8 @@ import Storage
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps", abstract: "Create apps, show them and change their settings.",
-        subcommands: [AppsList.self, AppsShow.self, AppsCreate.self, AppsSet.self], defaultSubcommand: AppsList.self)
+        subcommands: [AppsList.self, AppsShow.self, AppsSchema.self, AppsCreate.self, AppsSet.self],
+        defaultSubcommand: AppsList.self)
 }
 
 /// The settings of an app that can be given when it is created and changed afterwards.
@@ -70,6 +71,30 @@ struct AppsShow: AsyncParsableCommand {
             if output.json { return try Printing.json(document) }
             Printing.line(AppTable.rendered([document.app]))
             Printing.line("\(document.users) users")
+        }
+    }
+}
+
+struct AppsSchema: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Show the classes and properties that an app's clients have declared.",
+        discussion: "With development mode off, clients may not add to them.")
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "The app's id.") var app: String
+
+    func run() async throws {
+        try await reportingFailures {
+            let document: SchemaDocument = try await AdminClient(try await cluster.load())
+                .get("/apps/\(app.pathSegment)/schema")
+            if output.json { return try Printing.json(document) }
+            if document.classes.isEmpty { return Printing.note("no client of app \(app) has declared a class yet") }
+            var table = Table("CLASS", "PROPERTY", "TYPE")
+            for declared in document.classes {
+                table.row(declared.name, "", declared.type)
+                for property in declared.properties { table.row("", property.name, property.type) }
+            }
+            Printing.line(table.rendered())
         }
     }
 }

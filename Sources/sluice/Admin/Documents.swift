@@ -24,6 +24,21 @@ struct AppDocument: Codable {
     }
 }
 
+struct SchemaDocument: Codable {
+    struct Class: Codable {
+        var name: String
+        var type: String
+        var properties: [Property]
+    }
+
+    struct Property: Codable {
+        var name: String
+        var type: String
+    }
+
+    var classes: [Class]
+}
+
 /// A campaign in one flat object, with its client realms where they were asked for.
 struct CampaignDocument: Codable {
     var campaign: CampaignRecord

@@ -47,6 +47,30 @@ import Testing
         }
     }
 
+    @Test(arguments: ControlVariant.allCases)
+    func anAppsSchemaGrowsAndHasABound(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            let dog = SchemaElement(className: "Dog", type: "object(_id: int)")
+            let age = SchemaElement(className: "Dog", property: "age", type: "int")
+            let missing = await #expect(throws: StoreError.self) {
+                try await store.extendSchema(ofApp: "tasks", with: [dog])
+            }
+            #expect(missing?.code == .notFound)
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await store.insert(AppRecord(id: "other", createdAt: 1))
+            try await store.extendSchema(ofApp: "tasks", with: [age])
+            try await store.extendSchema(ofApp: "tasks", with: [dog, age])
+            #expect(try await store.schema(ofApp: "tasks") == [dog, age])
+            #expect(try await store.schema(ofApp: "other").isEmpty)
+            let many = (1..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
+            let full = await #expect(throws: StoreError.self) {
+                try await store.extendSchema(ofApp: "tasks", with: many)
+            }
+            #expect(full?.code == .full)
+            #expect(try await store.schema(ofApp: "tasks") == [dog, age])
+        }
+    }
+
     @Test func anAppIsCodedWithItsCompatibilityAndIsForStockClientsWithoutOne() throws {
         let app = AppRecord(id: "own", compatibility: .convergent, createdAt: 1)
         let coded = try JSONEncoder().encode(app)

@@ -23,6 +23,22 @@ enum Changes {
         }
     }
 
+    static func addColumn(_ name: String, _ type: PayloadType) -> [UInt8] {
+        make { strings in
+            [
+                .addColumn(
+                    .init(
+                        table: strings.intern("Task"), field: strings.intern(ByteString(name)), type: type,
+                        nullable: false,
+                        collection: .single))
+            ]
+        }
+    }
+
+    static func eraseColumn(_ name: String) -> [UInt8] {
+        make { strings in [.eraseColumn(table: strings.intern("Task"), field: strings.intern(ByteString(name)))] }
+    }
+
     static func create(_ key: Int64, title: String = "") -> [UInt8] {
         make { strings in
             let table = strings.intern("Task")

@@ -21,4 +21,11 @@ final class FragileApps: AppStore {
     func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
         try await store.sliceCount(orCreate: count)
     }
+    func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return try await store.schema(ofApp: app)
+    }
+    func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
+        try await store.extendSchema(ofApp: app, with: elements)
+    }
 }

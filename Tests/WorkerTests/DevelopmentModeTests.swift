@@ -1,0 +1,104 @@
+import AMQP
+import Changesets
+import Messages
+import Storage
+import Testing
+
+@testable import Worker
+
+/// Whether clients may bring classes and properties along.
+@Suite(.timeLimit(.minutes(5))) struct DevelopmentModeTests {
+    @Test func whatClientsDeclareIsTheAppsFromThenOn() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        #expect(
+            try await harness.control.schema(ofApp: OwnerHarness.app) == [
+                SchemaElement(className: "Task", type: "object(_id: int)"),
+                SchemaElement(className: "Task", property: "tags", type: "list<string>"),
+                SchemaElement(className: "Task", property: "title", type: "string"),
+            ])
+    }
+
+    @Test func withoutItAnUploadThatAddsAClassIsRefusedAndChangesNothing() async throws {
+        let harness = try await OwnerHarness.make()
+        try await harness.developmentMode(false)
+        let file = try await harness.join(session: 1)
+        let published = try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 225)
+        #expect(refusal.action == "ApplicationBug")
+        #expect(!refusal.tryAgain)
+        #expect(refusal.message.contains("Task (object(_id: int)) and 2 more would be new"))
+        #expect(try published.every(IntegratedNotice.self).isEmpty)
+        #expect(published.dead.isEmpty)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).isEmpty)
+        // Nothing is lost: once it may, the same upload goes through.
+        try await harness.developmentMode(true)
+        let notice = try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
+            .one(IntegratedNotice.self)
+        #expect(notice.latest.version == 2)
+    }
+
+    @Test func withoutItClientsGoOnWithWhatTheAppHas() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        try await harness.developmentMode(false)
+        // A second client declares the same classes, a first one goes on.
+        let other = try await harness.join(session: 2)
+        let joined = try await harness.send(harness.upload(other, session: 2, [Changes.schema(), Changes.create(2)]))
+        #expect(try joined.every(RefusedAnswer.self).isEmpty)
+        let more = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)]))
+        #expect(try more.every(RefusedAnswer.self).isEmpty)
+        #expect(try await harness.titles() == [1: "", 2: ""])
+    }
+
+    @Test func withoutItNoPropertyIsAddedOrTakenAwayByAClient() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        try await harness.developmentMode(false)
+        for (change, text) in [
+            (Changes.addColumn("done", .bool), "Task.done (bool) would be new"),
+            // The same name with another type is another property.
+            (Changes.addColumn("title", .int), "Task.title (int) would be new"),
+            (Changes.eraseColumn("title"), "Task.title may not be removed"),
+        ] {
+            let refusal = try await harness.send(harness.upload(file, follows: 1, [change])).one(RefusedAnswer.self)
+            #expect(refusal.code == 225)
+            #expect(refusal.message.contains(text))
+        }
+    }
+
+    @Test func whatAnOperatorPublishesMayAddClassesAlways() async throws {
+        let harness = try await OwnerHarness.make()
+        try await harness.developmentMode(false)
+        try await harness.send(
+            ChangesetMessage(
+                realm: harness.realm, upload: nil,
+                entries: [.init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: Changes.schema())]))
+        // The class is the app's now, in every other realm of it, too.
+        let file = try await harness.join(session: 1)
+        let notice = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
+        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
+    }
+
+    @Test func aSchemaHasABound() async throws {
+        let harness = try await OwnerHarness.make()
+        let many = (0..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
+        try await harness.control.extendSchema(ofApp: OwnerHarness.app, with: many)
+        let file = try await harness.join(session: 1)
+        let refusal = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
+        #expect(refusal.code == 225)
+        #expect(refusal.message.contains("20000 are allowed"))
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).count == SchemaElement.maxPerApp)
+    }
+}
+
+extension OwnerHarness {
+    fileprivate func developmentMode(_ isOn: Bool) async throws {
+        _ = try await control.updateApp(Self.app) { $0.developmentMode = isOn }
+    }
+}
