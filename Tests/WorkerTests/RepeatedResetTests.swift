@@ -17,7 +17,8 @@ import Testing
         let next = try await OwnerHarness.make(limits: limits, on: harness.store)
         let again = try await next.send(message)
         #expect(try again.every(FoundReport.self).flatMap(\.clientRealms).map(\.clientFile) == old)
-        #expect(try again.every(ResetNotice.self).isEmpty)
+        // Who marked them may have died before anybody was told.
+        #expect(try again.every(ResetNotice.self).map(\.clientFile) == old)
         #expect(try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state == .live)
 
         // Another campaign is another reset.

@@ -45,6 +45,18 @@ import Testing
         #expect(try await harness.titles() == [1: "bread"])
     }
 
+    @Test func anEventThatComesAgainIsToldOfAgain() async throws {
+        let harness = try await OwnerHarness.make()
+        let event = ChangesetMessage(
+            realm: harness.realm, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())])
+        try await harness.send(event, id: "e-1")
+        // Whoever dealt with it may have died before its notice left.
+        let again = try await harness.send(event, id: "e-1").one(IntegratedNotice.self)
+        #expect(again.latest.version == 1)
+        #expect(again.follows == 1)
+        #expect(again.entries.isEmpty)
+    }
+
     @Test func aGapIsRefusedAndChangesNothing() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
@@ -128,7 +140,8 @@ import Testing
         #expect(notice.entries.map(\.originFile) == [1, 1])
         #expect(notice.entries.map(\.clientVersion) == [0, 0])
         #expect(notice.acknowledgements.isEmpty)
-        #expect(try await harness.send(event, id: "event-1").all.isEmpty)
+        let again = try await harness.send(event, id: "event-1").one(IntegratedNotice.self)
+        #expect(again.latest == notice.latest)
         #expect(try await harness.titles().keys.sorted() == [3])
     }
 

@@ -27,13 +27,14 @@ struct WorkerPublisher: Sendable {
             var reason = ""
             for (publication, error) in zip(left, results) {
                 guard let error else { continue }
+                let isExpendable = publication.isExpendable(after: error)
                 logger.warning(
                     "message not published",
                     metadata: [
                         "type": "\(publication.message.properties.type ?? "")", "error": "\(error)",
-                        "again": "\(!publication.isExpendable)",
+                        "again": "\(!isExpendable)",
                     ])
-                guard !publication.isExpendable else { continue }
+                guard !isExpendable else { continue }
                 failed.append(publication)
                 reason = "\(name(of: publication.target)) does not take a message: \(error)"
                 metrics.publishesAgain(to: name(of: publication.target))

@@ -6,7 +6,8 @@ package struct Publication: Sendable {
     package enum Target: Sendable, Hashable {
         /// A gateway's queue, by its name; dropped if the gateway is gone.
         case queue(String)
-        /// The realm topic, with its routing key.
+        /// The realm topic, with its routing key. Must reach the broker: nobody would miss the last notice of a realm until
+        /// its next change.
         case realms(key: String)
         /// The coordinator's queue. Must arrive.
         case outcomes
@@ -27,9 +28,15 @@ package struct Publication: Sendable {
     }
 
     /// Whether the delivery that caused it may be acknowledged although this was not confirmed.
-    package var isExpendable: Bool {
+    package func isExpendable(after error: AMQPError) -> Bool {
         switch target {
-        case .queue, .realms: true
+        case .queue: true
+        case .realms:
+            // What the broker has turned down it would turn down again.
+            switch error.code {
+            case .connectFailed, .connectionLost, .channelClosed, .timeout, .blocked: false
+            default: true
+            }
         case .outcomes, .dead, .slice: false
         }
     }

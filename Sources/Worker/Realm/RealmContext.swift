@@ -18,6 +18,8 @@ final class RealmContext {
     /// The version that the batch in hand found, and the client files whose uploads it dealt with.
     var batchStart: UInt64
     var acknowledged: [UInt64] = []
+    /// Gateways are told its latest version with the next commit although nothing has changed.
+    var isToldAgain = false
     var sessions = SessionBook()
 
     private(set) var clientFiles: [UInt64: ClientFileEntry] = [:]

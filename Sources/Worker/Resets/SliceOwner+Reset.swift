@@ -20,10 +20,10 @@ extension SliceOwner {
             try await flush()
             if let ident = message.clientFile {
                 if let file = try await clientFile(ident, in: context), file.state == .live {
-                    try await mark([file], in: context, campaign: campaign, reason: message.reason)
+                    mark([file], in: context, campaign: campaign)
                 }
             } else {
-                try await markAll(of: context, campaign: campaign, reason: message.reason)
+                try await markAll(of: context, campaign: campaign)
             }
         }
         try await flush()
@@ -32,7 +32,7 @@ extension SliceOwner {
     }
 
     /// Marks every live client file, once for a campaign: those that are bound later have nothing to do with it.
-    private func markAll(of context: RealmContext, campaign: String, reason: String?) async throws {
+    private func markAll(of context: RealmContext, campaign: String) async throws {
         let pass = "reset \(campaign) of realm \(context.record.id)"
         guard try await !store.isSeen(messageID: pass) else { return }
         let limit = max(1, limits.maxFoundPerReport)
@@ -42,15 +42,13 @@ extension SliceOwner {
             let files = try await store.liveClientFiles(in: context.record.id, after: last, limit: limit)
             isDone = files.count < limit
             last = files.last?.ident ?? last
-            try await mark(files, in: context, campaign: campaign, reason: reason)
+            mark(files, in: context, campaign: campaign)
             if isDone { pending.seenMessages.append(pass) }
             try await flush()
         }
     }
 
-    private func mark(
-        _ files: [ClientFileRecord], in context: RealmContext, campaign: String, reason: String?
-    ) async throws {
+    private func mark(_ files: [ClientFileRecord], in context: RealmContext, campaign: String) {
         for file in files {
             context.remember(file)
             context.update(file.ident) {
@@ -58,14 +56,16 @@ extension SliceOwner {
                 $0.campaign = campaign
             }
             touch(context)
-            let notice = ResetNotice(
-                app: context.name.app, partition: context.name.partition, slice: slice,
-                generation: context.record.generation, clientFile: file.ident, campaign: campaign, code: 208,
-                message: reason ?? "this client realm must reset")
-            publish(
-                Publication(
-                    .realms(key: ResetNotice.topicKey(app: context.name.app)),
-                    try AMQPMessage(notice, persistent: false)))
         }
+    }
+
+    /// Has gateways tell the live session of a client file that it must reset.
+    func tell(_ file: ClientFileRecord, of name: RealmName, campaign: String, reason: String?) throws {
+        let notice = ResetNotice(
+            app: name.app, partition: name.partition, slice: slice, generation: file.generation,
+            clientFile: file.ident, campaign: campaign, code: 208, message: reason ?? "this client realm must reset")
+        publish(
+            Publication(
+                .realms(key: ResetNotice.topicKey(app: name.app)), try AMQPMessage(notice, persistent: false)))
     }
 }

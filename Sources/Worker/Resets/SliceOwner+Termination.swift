@@ -49,7 +49,8 @@ extension SliceOwner {
         return overflow ? nil : next
     }
 
-    /// Reports a campaign's client files in this slice, in chunks of bounded size.
+    /// Reports a campaign's client files in this slice, in chunks of bounded size, and has the sessions of those told that a
+    /// reset alone concerns: also when it comes again, since whoever marked them may have died before anybody was told.
     func reportFound(
         kind: String, campaign: String, app: String, generation: UInt64, reason: String?
     ) async throws {
@@ -69,6 +70,10 @@ extension SliceOwner {
                         lastSeen: $0.record.lastSeen)
                 })
             publish(Publication(.outcomes, try AMQPMessage(report)))
+            guard kind == ResetMessage.type else { continue }
+            for file in files where file.record.state == .resetRequired {
+                try tell(file.record, of: file.name, campaign: campaign, reason: reason)
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ extension SliceOwner {
         let now = min(clock.now(), message.at)
         for generation in try await store.appGenerations() {
             let notice = GenerationNotice(
+        try tellOfQuietRealms()
                 app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
             publish(
                 Publication(

@@ -43,6 +43,7 @@ package actor SliceOwner {
     var touched: [RealmContext] = []
     var compaction = CompactionState()
     var outbox = Outbox()
+    private var quiet = QuietRealms()
     /// Apps as they were found since the last commit.
     private var appsInHand: [String: AppRecord] = [:]
     private var answers: [Publication] = []
@@ -169,10 +170,15 @@ package actor SliceOwner {
             outbox.arrived.subtract(arrived)
         }
         for context in contexts {
-            if let notice = try notice(context) { published.append(notice) }
+            if let notice = try notice(context) {
+                published.append(notice)
+                quiet.changed(
+                    context.name, .init(generation: context.record.generation, latest: context.record.latest))
+            }
             context.committed(limits: limits)
             context.batchStart = context.record.latest.version
             context.acknowledged = []
+            context.isToldAgain = false
             context.isTouched = false
         }
         published += answers
@@ -212,7 +218,9 @@ package actor SliceOwner {
     /// What gateways are told about a realm after the commit.
     private func notice(_ context: RealmContext) throws -> Publication? {
         let latest = context.record.latest
-        guard latest.version > context.batchStart || !context.acknowledged.isEmpty else { return nil }
+        guard latest.version > context.batchStart || !context.acknowledged.isEmpty || context.isToldAgain else {
+            return nil
+        }
         let records = context.recent.records(after: context.batchStart, through: latest.version)
         let bytes = records.reduce(0) { $0 + $1.changeset.count + 32 }
         let notice = IntegratedNotice(
@@ -225,6 +233,16 @@ package actor SliceOwner {
             })
         return Publication(
             .realms(key: context.name.topicKey), try AMQPMessage(notice, persistent: false))
+    }
+
+    /// Has gateways told once more where realms stand that have come to rest.
+    func tellOfQuietRealms() throws {
+        for (name, position) in quiet.tick() {
+            let notice = IntegratedNotice(
+                realm: name, generation: position.generation, follows: position.latest.version,
+                latest: position.latest, entries: [], acknowledgements: [])
+            publish(Publication(.realms(key: name.topicKey), try AMQPMessage(notice, persistent: false)))
+        }
     }
 
     private func clearPending() {

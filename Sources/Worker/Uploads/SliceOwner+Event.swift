@@ -13,7 +13,11 @@ extension SliceOwner {
         if let id {
             let isSeenNow = seenPending.contains(id)
             if isSeenNow { return metrics.duplicates(message.entries.count, app: app.id) }
-            if try await store.isSeen(messageID: id) { return metrics.duplicates(message.entries.count, app: app.id) }
+            if try await store.isSeen(messageID: id) {
+                metrics.duplicates(message.entries.count, app: app.id)
+                // Who dealt with it first may have died before anybody was told.
+                return try await tellAgain(message.realm)
+            }
         }
         let context = try await realm(message.realm, of: app)
         var changesets: [(changeset: Changeset, timestamp: UInt64)] = []
@@ -25,14 +29,14 @@ extension SliceOwner {
                 throw PoisonError(reason: "changeset \(index): \(error)", app: app.id)
             }
         }
-        do {
-            try await apply(changesets.map(\.changeset), in: context)
-        } catch let error as BadChangesetError {
-            throw PoisonError(reason: error.reason, app: app.id)
         let declared = DeclaredSchema(of: changesets.lazy.map(\.changeset))
         if let reason = try await overflow(of: app, extendedBy: declared) {
             throw PoisonError(reason: reason, app: app.id)
         }
+        do {
+            try await apply(changesets.map(\.changeset), in: context)
+        } catch let error as BadChangesetError {
+            throw PoisonError(reason: error.reason, app: app.id)
         }
         for (changeset, timestamp) in changesets {
             append(changeset, origin: 1, clientVersion: 0, timestamp: timestamp, to: context)
@@ -42,5 +46,12 @@ extension SliceOwner {
             seenPending.insert(id)
         }
         metrics.integrated(changesets.count, app: app.id)
+    }
+
+    /// Has gateways told of the realm's latest version once more.
+    private func tellAgain(_ name: RealmName) async throws {
+        guard let context = try await storedRealm(name) else { return }
+        context.isToldAgain = true
+        touch(context)
     }
 }

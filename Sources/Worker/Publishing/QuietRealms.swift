@@ -1,0 +1,29 @@
+import Messages
+
+/// Realms whose last change has been followed by none for a while. Notices get lost (a gateway's queue at its bound drops the
+/// oldest), and a session misses one only when it hears of a later version: of the last one it would hear nothing.
+struct QuietRealms {
+    struct Position: Equatable {
+        var generation: UInt64
+        var latest: SaltedVersion
+    }
+
+    /// Of a slice; what changes beyond it between two ticks is not told again.
+    static let maxRealms = 10_000
+    private var changed: [RealmName: Position] = [:]
+    private var resting: [RealmName: Position] = [:]
+
+    mutating func changed(_ name: RealmName, _ position: Position) {
+        guard changed.count < Self.maxRealms || changed[name] != nil else { return }
+        changed[name] = position
+        resting[name] = nil
+    }
+
+    /// - Returns: those that have changed between the last two ticks and not since.
+    mutating func tick() -> [(name: RealmName, position: Position)] {
+        let quiet = resting.map { (name: $0.key, position: $0.value) }
+        resting = changed
+        changed = [:]
+        return quiet
+    }
+}

@@ -1,0 +1,35 @@
+import Messages
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(5))) struct QuietRealmsTests {
+    @Test func aRealmThatHasComeToRestIsToldOfOnceMore() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let tick = { try await harness.send(TickMessage(at: harness.time.now())).every(IntegratedNotice.self) }
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        #expect(try await tick().isEmpty)
+        // It goes on changing: a gateway that has missed something hears so from the next notice.
+        let last = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)])).one(
+            IntegratedNotice.self)
+        #expect(try await tick().isEmpty)
+        let again = try await tick()
+        #expect(again.map(\.realm) == [harness.realm])
+        #expect(again.map(\.latest) == [last.latest])
+        #expect(again.map(\.follows) == [last.latest.version])
+        #expect(again.allSatisfy { $0.entries.isEmpty })
+        #expect(try await tick().isEmpty)
+    }
+
+    @Test func whatIsKeptHasABound() {
+        var quiet = QuietRealms()
+        let position = QuietRealms.Position(generation: 1, latest: SaltedVersion(version: 1, salt: 1))
+        for number in 0...QuietRealms.maxRealms {
+            quiet.changed(RealmName(app: "tasks", partition: "\(number)"), position)
+        }
+        #expect(quiet.tick().isEmpty)
+        #expect(quiet.tick().count == QuietRealms.maxRealms)
+        #expect(quiet.tick().isEmpty)
+    }
+}
