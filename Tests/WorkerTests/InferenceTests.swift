@@ -28,12 +28,12 @@ import Testing
     private var freshCopy: [ResetEvent] {
         [
             .boundFresh(ident: 3, session: copying, isSameConnection: true),
-            .identified(session: copying, clientVersion: 0), .marked, .unbound(session: copying),
+            .identified(ident: 3, session: copying, clientVersion: 0), .marked, .unbound(session: copying),
         ]
     }
 
     private var merge: [ResetEvent] {
-        [.bound(session: merging), .identified(session: merging, clientVersion: 0)]
+        [.bound(session: merging), .identified(ident: 3, session: merging, clientVersion: 0)]
     }
 
     private func changesetTime(_ offset: Int64) -> UInt64 {
@@ -103,7 +103,8 @@ import Testing
             &subject,
             freshCopy + [
                 .bound(session: merging), .left(session: merging, isOwnChoice: false), .bound(session: again),
-                .identified(session: again, clientVersion: 0), .uploaded(timestamps: [changesetTime(-5_000)]), .marked,
+                .identified(ident: 3, session: again, clientVersion: 0), .uploaded(timestamps: [changesetTime(-5_000)]),
+                .marked,
             ])
         #expect(conclusions.map(\.result) == [.recovered])
     }
@@ -120,7 +121,8 @@ import Testing
             &subject,
             [
                 .boundFresh(ident: 4, session: copying, isSameConnection: false),
-                .identified(session: copying, clientVersion: 0), .uploaded(timestamps: [changesetTime(5_000)]),
+                .identified(ident: 3, session: copying, clientVersion: 0),
+                .uploaded(timestamps: [changesetTime(5_000)]),
             ])
         #expect(conclusions.map(\.result) == [.manualHandled])
         #expect((conclusions.first?.confidence ?? 1) < 0.5)
@@ -160,11 +162,41 @@ import Testing
             &subject,
             [
                 .boundFresh(ident: 3, session: copying, isSameConnection: true),
-                .unbound(session: copying), .identified(session: resumed, clientVersion: 0),
+                .unbound(session: copying), .identified(ident: 3, session: resumed, clientVersion: 0),
                 .marked,
                 .unbound(session: resumed),
             ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
         #expect(conclusions.map(\.result) == [.recovered])
+    }
+
+    @Test func anIdentThatWasAnsweredTooLateIsFollowedByAnother() {
+        var subject = opened()
+        let again = SessionReference(gateway: "g", number: 20)
+        let conclusions = run(
+            &subject,
+            [
+                .boundFresh(ident: 9, session: copying, isSameConnection: true),
+                .left(session: copying, isOwnChoice: false),
+                .boundFresh(ident: 3, session: again, isSameConnection: true),
+                .identified(ident: 3, session: again, clientVersion: 0), .marked, .unbound(session: again),
+            ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
+        #expect(conclusions.map(\.result) == [.recovered])
+        #expect(subject.identNew == 3)
+    }
+
+    @Test func aFreshCopyThatWasKeptOverTheErrorGoesOn() {
+        var subject = opened()
+        let resumed = SessionReference(gateway: "g", number: 20)
+        let conclusions = run(
+            &subject,
+            [
+                .boundFresh(ident: 3, session: copying, isSameConnection: true),
+                .identified(ident: 3, session: copying, clientVersion: 0), .unbound(session: copying),
+                .refused(connection: "c1"), .identified(ident: 3, session: resumed, clientVersion: 0), .marked,
+                .unbound(session: resumed),
+            ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
+        #expect(conclusions.map(\.result) == [.recovered])
+        #expect(subject.identNew == 3)
     }
 
     @Test func aCaseSurvivesItsRecord() throws {

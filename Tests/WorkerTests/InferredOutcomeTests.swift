@@ -78,6 +78,20 @@ import Testing
         #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
     }
 
+    @Test func aBindThatIsAnsweredTooLateCostsNoOutcome() async throws {
+        let harness = try await OwnerHarness.make()
+        let old = try await harness.join(session: 1)
+        try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
+        _ = try await harness.unbind(old, session: 1)
+        // The gateway has given the request up: it drops the answer, and the client asks once more.
+        let late = try await harness.send(harness.bindRequest(session: 3)).one(BoundAnswer.self)
+        _ = try await harness.unbind(nil, session: 3, wasRefused: true)
+        let fresh = try await harness.join(session: 4)
+        #expect(fresh.ident != late.clientFile?.ident)
+        let row = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: fresh.ident))
+        #expect(row?.resetOf == old.ident)
+    }
+
     @Test func aFailedMergeIsRecognised() async throws {
         let device = try await copied(isLive: false)
         let outcome = try await device.harness.unbind(nil, session: 4, connection: "c2").one(OutcomeReport.self)

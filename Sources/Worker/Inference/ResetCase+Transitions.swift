@@ -19,8 +19,8 @@ extension ResetCase {
         case .bound(let session):
             if case .copied(let ident) = phase { phase = .resuming(ident: ident, session: session, boundAt: now) }
             return nil
-        case .identified(let session, let clientVersion):
-            return identified(session, clientVersion: clientVersion, now)
+        case .identified(let ident, let session, let clientVersion):
+            return identified(ident, session, clientVersion: clientVersion, now)
         case .uploaded(let timestamps): return uploaded(timestamps, now)
         case .marked: return marked(now, quiet: quiet)
         case .unbound(let session): return unbound(session)
@@ -44,9 +44,12 @@ extension ResetCase {
     }
 
     private mutating func identified(
-        _ session: SessionReference, clientVersion: UInt64, _ now: UInt64
+        _ ident: UInt64, _ session: SessionReference, clientVersion: UInt64, _ now: UInt64
     ) -> Conclusion? {
         switch phase {
+        case .notified where clientVersion == 0:
+            // A fresh copy that was begun before the error came once more: the client has kept it.
+            phase = .copying(ident: ident, session: session, isMarked: false)
         case .copying(let ident, let copying, _) where session != copying:
             // Resumed by another session: the fresh copy goes on under its ident.
             phase = .copying(ident: ident, session: session, isMarked: false)
@@ -111,6 +114,10 @@ extension ResetCase {
         switch phase {
         case .resuming(let ident, session, _) where !isOwnChoice:
             phase = .copied(ident: ident)
+            return nil
+        case .copying(_, session, isMarked: false):
+            // It never heard of the ident, so it asks for another.
+            phase = .notified
             return nil
         // Also when the bind was never heard of: its request may have come too late to be answered.
         case .resuming(_, session, _),

@@ -9,7 +9,7 @@ enum ResetEvent: Equatable {
     /// A session of the same user and connection was bound that has an ident.
     case bound(session: SessionReference)
     /// The new ident presented itself.
-    case identified(session: SessionReference, clientVersion: UInt64)
+    case identified(ident: UInt64, session: SessionReference, clientVersion: UInt64)
     /// The new ident's changesets were integrated; by the client's clock, in milliseconds since 2015.
     case uploaded(timestamps: [UInt64])
     /// The new ident has everything and has asked to be told so.

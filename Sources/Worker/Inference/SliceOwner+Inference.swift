@@ -55,7 +55,9 @@ extension SliceOwner {
 
     func observeIdentify(_ request: IdentifyRequest, in context: RealmContext) async throws {
         try await observe(
-            .identified(session: request.context.session, clientVersion: request.download.clientVersion),
+            .identified(
+                ident: request.clientFile.ident, session: request.context.session,
+                clientVersion: request.download.clientVersion),
             of: request.clientFile.ident, campaign: nil, in: context)
     }
 

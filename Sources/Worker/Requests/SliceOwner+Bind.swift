@@ -14,6 +14,12 @@ extension SliceOwner {
         }
         if let known = try await storedRealm(name) {
             guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
+            if let file = try await fileCopied(by: request, of: app, in: known) {
+                // An owner that died has given it out for this very request: the reset that it belongs to goes on with it.
+                known.sessions.bound(session, on: request.connection)
+                return try reply(
+                    BoundAnswer(generation: known.record.generation, slice: slice, clientFile: file), to: address)
+            }
             if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: known) {
                 metrics.paced(app: app.id)
                 return try refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
@@ -25,15 +31,6 @@ extension SliceOwner {
             ? try await realm(name, of: app) : try await unrestartedRealm(name, of: app)
         let generation = max(context.record.generation, try await self.generation(of: app).generation)
         let now = stamp
-        if request.needsClientFile, let ident = try await identCopied(by: request, in: context),
-            let known = try await clientFile(ident, in: context), known.state == .live,
-            known.generation == context.record.generation
-        {
-            // An owner that died has given it out for this very request: the reset that it belongs to goes on with it.
-            context.sessions.bound(session, on: request.connection)
-            return try reply(
-                BoundAnswer(generation: context.record.generation, slice: slice, clientFile: known.file), to: address)
-        }
         var file: ClientFile?
         if request.needsClientFile {
             let allocated = ClientFile(ident: context.record.nextIdent, salt: Self.makeSalt())
@@ -52,6 +49,18 @@ extension SliceOwner {
         try await observeBind(request, clientFile: file?.ident, in: context)
         try reply(
             BoundAnswer(generation: generation, slice: slice, clientFile: file), to: address)
+    }
+
+    /// The client file that a request for one was given before, if a reset's fresh copy is made with it and it still holds.
+    private func fileCopied(
+        by request: BindRequest, of app: AppRecord, in context: RealmContext
+    ) async throws -> ClientFile? {
+        let generation = context.record.generation
+        guard request.needsClientFile, generation == (try await self.generation(of: app).generation),
+            let ident = try await identCopied(by: request, in: context),
+            let known = try await clientFile(ident, in: context), known.state == .live, known.generation == generation
+        else { return nil }
+        return known.file
     }
 
     /// A session ends. Evidence only: nothing is answered.
