@@ -88,6 +88,36 @@ import Testing
         #expect(letter.properties.headers[DeadLetter.reasonHeader]?.stringValue?.contains("damaged") == true)
         #expect(try await harness.titles() == [1: "fine"])
     }
+
+    @Test func aTickPassesOverDamageAndDoesTheRest() async throws {
+        let store = try CountingStore()
+        var limits = WorkerLimits()
+        limits.compaction.minVersions = 2
+        limits.compaction.minBytes = 0
+        let harness = try await OwnerHarness.make(limits: limits, on: store)
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
+        let other = RealmName(app: OwnerHarness.app, partition: "\"other\"")
+        try await harness.send(
+            ChangesetMessage(
+                realm: other, upload: nil,
+                entries: [Changes.schema(), Changes.create(1)].map { .init(timestamp: 1, changeset: $0) }))
+
+        var batch = SliceBatch()
+        batch.resetCases = [
+            ResetCaseRecord(
+                realm: RealmID(1), identOld: file.ident, user: "u", isOpen: true, dueAt: 1, body: Array("{".utf8))
+        ]
+        try await store.commit(batch, epoch: harness.owner.epoch)
+        store.damagedHistory.withLock { $0 = RealmID(1) }
+        let published = try await harness.send(TickMessage(at: harness.time.now()))
+        await harness.owner.finishWriting()
+        #expect(published.dead.isEmpty)
+        #expect(try published.every(GenerationNotice.self).map(\.app) == [OwnerHarness.app])
+        // The realm after the damaged one has its base, and the case does not come up again.
+        #expect(try await store.bases(of: RealmID(2)).map(\.isComplete) == [true])
+        #expect(try await store.dueResetCases(at: .max, limit: 10).isEmpty)
+    }
 }
 
 extension Cluster {

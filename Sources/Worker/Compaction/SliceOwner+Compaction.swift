@@ -4,8 +4,11 @@ import Storage
 
 /// How far the owner has come with looking after its realms' histories.
 struct CompactionState {
+    static let maxDamaged = 1_000
     /// The realm that was looked at last; nil at the beginning of a round.
     var last: RealmID?
+    /// Realms with damaged rows: each was told of, and is not looked at again by this owner.
+    var damaged: Set<RealmID> = []
     /// Time ran out with something left to drop.
     var isBehind = false
     /// The realm whose base is being written.
@@ -25,7 +28,7 @@ extension SliceOwner {
         let records = try await store.realms(after: compaction.last, limit: limit)
         compaction.isBehind = false
         for record in records {
-            guard try await compact(record, until: deadline) else {
+            guard try await compactUndamaged(record, until: deadline) else {
                 compaction.isBehind = true
                 return
             }
@@ -48,6 +51,24 @@ extension SliceOwner {
 
     /// Waits for the base that is being written.
     package func finishWriting() async { _ = await compaction.writer?.value }
+
+    private func compactUndamaged(
+        _ record: RealmRecord, until deadline: ContinuousClock.Instant
+    ) async throws -> Bool {
+        guard !compaction.damaged.contains(record.id) else { return true }
+        do {
+            return try await compact(record, until: deadline)
+        } catch {
+            guard isDamage(error) else { throw error }
+            if compaction.damaged.count < CompactionState.maxDamaged { compaction.damaged.insert(record.id) }
+            logger.error(
+                "a realm's history is damaged and is not compacted",
+                metadata: [
+                    "app": "\(record.name.app)", "realm": "\(record.name.partition)", "error": "\(error)",
+                ])
+            return true
+        }
+    }
 
     /// - Returns: whether it is done with the realm for now.
     private func compact(_ record: RealmRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {

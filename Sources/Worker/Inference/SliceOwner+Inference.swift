@@ -84,13 +84,27 @@ extension SliceOwner {
     /// Looks at the cases that wait for quiet.
     func settleCases(now: UInt64) async throws {
         for record in try await store.dueResetCases(at: now, limit: 500) {
-            var settled = try ResetCase(record)
+            guard var settled = try? ResetCase(record) else {
+                closeUnreadable(record)
+                continue
+            }
             let conclusion = settled.take(.tick, at: now, quiet: limits.quietAfterMark.milliseconds)
             cases[record.key] = settled
             dirtyCases.insert(record.key)
             if let conclusion { try report(conclusion, of: settled) }
         }
         try await flush()
+    }
+
+    /// Nothing can be concluded from it any more, and it must not come up with every tick.
+    private func closeUnreadable(_ record: ResetCaseRecord) {
+        logger.error(
+            "reset case cannot be read; its outcome stays unknown",
+            metadata: ["client_file": "\(record.identOld)", "user": "\(record.user)"])
+        var closed = record
+        closed.isOpen = false
+        closed.dueAt = nil
+        pending.resetCases.append(closed)
     }
 
     // MARK: Cases

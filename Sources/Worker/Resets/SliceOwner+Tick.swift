@@ -5,25 +5,49 @@ import Storage
 
 extension SliceOwner {
     /// What the clock drives: generations said again, client files expired, inferences settled, histories compacted.
+    ///
+    /// None of it waits for another: what is stored of one realm may be damaged, and is every tick again.
     func tick(_ message: TickMessage) async throws {
         try await flush()
         tickedAt = message.at
         // Whatever is ended for having waited too long must be old by both clocks: one of them may be wrong.
         let now = min(clock.now(), message.at)
+        try tellOfQuietRealms()
         for generation in try await store.appGenerations() {
             let notice = GenerationNotice(
-        try tellOfQuietRealms()
                 app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
             publish(
                 Publication(
                     .realms(key: ResetNotice.topicKey(app: generation.app)),
                     try AMQPMessage(notice, persistent: false)))
-            try await expire(generation.app, now: now)
+            try await sparing("client files of app \(generation.app)") {
+                try await expire(generation.app, now: now)
+            }
         }
-        try await settleCases(now: now)
+        try await sparing("reset cases") { try await settleCases(now: now) }
         try await flush()
-        try await compact(for: limits.compaction.timePerRun)
-        try await reclaim()
+        try await sparing("histories") { try await compact(for: limits.compaction.timePerRun) }
+        try await sparing("free space") { try await reclaim() }
+    }
+
+    /// Does something with what is stored, and goes on if that turns out to be damaged.
+    private func sparing(_ what: String, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            guard isDamage(error) else { throw error }
+            logger.error("damaged rows are passed over", metadata: ["of": "\(what)", "error": "\(error)"])
+        }
+    }
+
+    /// Whether the error is about what was read; what could not be committed is another matter.
+    func isDamage(_ error: any Error) -> Bool {
+        guard !isCommitting else { return false }
+        return switch error {
+        case let error as StoreError: error.code == .corrupt
+        case let error as WorkerError: error.code == .corrupt
+        default: false
+        }
     }
 
     /// Client files that were not seen for the app's maximum offline time cannot come back.

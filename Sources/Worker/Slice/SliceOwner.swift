@@ -50,7 +50,7 @@ package actor SliceOwner {
     private var published: [Publication] = []
     private var uses: UInt64 = 0
     /// A commit is under way, or has failed.
-    private var isCommitting = false
+    private(set) var isCommitting = false
 
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,

@@ -15,6 +15,7 @@ final class CountingStore: SliceStore {
     /// What is stored of it cannot be read.
     let damaged = Mutex<RealmName?>(nil)
     let damageMet = Mutex(0)
+    let damagedHistory = Mutex<RealmID?>(nil)
     /// Commits wait as long as this says so.
     let isStuck = Mutex(false)
 
@@ -51,7 +52,12 @@ final class CountingStore: SliceStore {
         try await store.historyStretch(
             of: key, after: after, through: through, maxVersions: maxVersions, maxBytes: maxBytes)
     }
-    func bases(of realm: RealmID) async throws(StoreError) -> [BaseRecord] { try await store.bases(of: realm) }
+    func bases(of realm: RealmID) async throws(StoreError) -> [BaseRecord] {
+        if damagedHistory.withLock({ $0 }) == realm {
+            throw StoreError(.corrupt, "the history is damaged, as the test wants it")
+        }
+        return try await store.bases(of: realm)
+    }
     func base(of realm: RealmID, generation: UInt64, version: UInt64) async throws(StoreError) -> BaseRecord? {
         try await store.base(of: realm, generation: generation, version: version)
     }
