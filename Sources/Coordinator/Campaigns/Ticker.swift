@@ -20,6 +20,9 @@ struct Ticker: Sendable {
 
     /// A queue that nobody empties gets no more than so many ticks.
     static let maxWaiting = 20
+    /// One whose owner is late by more than that (milliseconds) gets none while more than `maxBehind` messages wait in it.
+    static let patience: UInt64 = 60_000
+    static let maxBehind = 1_000
 
     func run() async {
         while !Task.isCancelled && !Task.isShuttingDownGracefully {
@@ -71,15 +74,25 @@ struct Ticker: Sendable {
         }
     }
 
+    /// Ticks must not pile up where nobody works on them. A busy broker's counts lag behind or say 0, so what was sent is
+    /// counted, too.
+    private func takesTick(_ slice: ClusterView.Slice, _ now: UInt64) async throws -> Bool {
+        guard slice.owner == nil else {
+            state.hasOwner(slice.slice)
+            guard let oldest = slice.oldestAt, now > oldest, now - oldest > Self.patience else { return true }
+            return try await link.inspect(link.topology.slice(slice.slice)).messageCount < Self.maxBehind
+        }
+        guard try await link.inspect(link.topology.slice(slice.slice)).messageCount < Self.maxWaiting else {
+            return false
+        }
+        return state.takeTick(ofOwnerless: slice.slice, max: Self.maxWaiting)
+    }
+
     private func tickSlices(_ now: UInt64) async {
         do {
             var batch: [(AMQPMessage, exchange: String, routingKey: String)] = []
             for slice in state.cluster.slices(link.slices, at: now) {
-                if slice.owner == nil {
-                    // Nobody says that it works on this slice: ticks must not pile up until somebody does.
-                    let waiting = try await link.inspect(link.topology.slice(slice.slice)).messageCount
-                    guard waiting < Self.maxWaiting else { continue }
-                }
+                guard try await takesTick(slice, now) else { continue }
                 let message = try AMQPMessage(TickMessage(at: now))
                 batch.append((message, exchange: link.topology.slices, routingKey: String(slice.slice.value)))
             }

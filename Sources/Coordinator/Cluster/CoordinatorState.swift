@@ -8,6 +8,8 @@ final class CoordinatorState: Sendable {
         var cluster = ClusterView()
         var activity: Activity
         var owedNotices: Set<String> = []
+        /// Ticks sent to slices since they were last heard to have an owner.
+        var unheardTicks: [SliceNumber: Int] = [:]
         var isStopping = false
     }
 
@@ -25,6 +27,17 @@ final class CoordinatorState: Sendable {
 
     func heard(_ message: HeartbeatMessage, at now: UInt64) { state.withLock { $0.cluster.heard(message, at: now) } }
     var cluster: ClusterView { state.withLock { $0.cluster } }
+
+    /// Counts a tick for a slice that nobody is heard to own; false if it has had as many as it gets.
+    func takeTick(ofOwnerless slice: SliceNumber, max: Int) -> Bool {
+        state.withLock { state in
+            guard state.unheardTicks[slice, default: 0] < max else { return false }
+            state.unheardTicks[slice, default: 0] += 1
+            return true
+        }
+    }
+
+    func hasOwner(_ slice: SliceNumber) { state.withLock { state in state.unheardTicks[slice] = nil } }
 
     /// Apps whose gateways still have to hear that the settings changed.
     var owedNotices: Set<String> { state.withLock { $0.owedNotices } }

@@ -95,7 +95,9 @@ package final class WorkerService: Service {
         try await control.declareQueue(
             AMQPQueueDeclaration(name: topology.workerAlive(configuration.id), durable: false, exclusive: true))
         let heard = try await control.declareQueue(
-            AMQPQueueDeclaration(name: "", durable: false, exclusive: true, autoDelete: true))
+            AMQPQueueDeclaration(
+                name: "", durable: false, exclusive: true, autoDelete: true,
+                arguments: ["x-max-length": 1000, "x-overflow": "drop-head"]))
         try await control.bindQueue(heard.name, exchange: topology.presence, routingKey: "")
         let presence = try await control.consume(queue: heard.name)
         let channel = try await publishing.openChannel(confirms: true)
