@@ -13,6 +13,7 @@ import Synchronization
 /// what it may have missed. The queue and its bindings are declared again by the AMQP client.
 final class ClusterLink: Sendable {
     static let laneCount = 8
+    private static let maxNotifyAttempts = 12
     let sessions = SessionDirectory()
     let configuration: GatewayConfiguration
     let readiness: Readiness
@@ -94,10 +95,26 @@ final class ClusterLink: Sendable {
         }
     }
 
+    /// Reports to the coordinator what nobody else will: tried again while the broker is away, for some minutes.
+    func notify(_ message: some Message, id: String = UUID().uuidString.lowercased(), attempt: Int = 1) {
+        report(message, id: id) { [weak self, logger] error in
+            guard let error else { return }
+            guard attempt < Self.maxNotifyAttempts else {
+                return logger.warning(
+                    "a report could not be published",
+                    metadata: ["type": "\(type(of: message).type)", "error": "\(error)"])
+            }
+            Task { [weak self] in
+                try await Task.sleep(for: .seconds(min(60, 1 << attempt)))
+                self?.notify(message, id: id, attempt: attempt + 1)
+            }
+        }
+    }
+
     /// Publishes to the coordinator. A message that cannot be made or taken is told to `completion`.
     func report(
         _ message: some Message, id: String = UUID().uuidString.lowercased(),
-        _ completion: @escaping @Sendable (GatewayError?) -> Void = { _ in }
+        _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
         do {
             let amqp = try AMQPMessage(message, id: id)

@@ -157,7 +157,6 @@ extension ClientConnection {
     /// Ends a session that never got a machine.
     private func refuse(_ bind: Bind, _ error: SyncProtocolError) {
         guard let answer = error.answer, case .jsonError(_, let code, let body) = answer else { return }
-        environment.metrics.error(code: code.rawValue)
         send(.jsonError(session: bind.session, code: code, body: body))
     }
 
@@ -166,7 +165,6 @@ extension ClientConnection {
         logger.notice(
             "a client broke a rule of the protocol",
             metadata: ["code": "\(error.code.rawValue)", "session": "\(error.session)", "reason": "\(error.message)"])
-        environment.metrics.error(code: error.code.rawValue)
         if error.scope == .session, sessions[error.session] != nil {
             return perform(.violation(error), on: error.session)
         }
@@ -179,7 +177,10 @@ extension ClientConnection {
                 error.scope == .connection ? error.code : .badSessionIdent,
                 action: error.scope == .connection ? error.action : nil,
                 error.message)
-        guard let answer = own.answer else { return close(1002, "protocol violation") }
+        guard let answer = own.answer else {
+            environment.metrics.error(code: own.code.rawValue)
+            return close(1002, "protocol violation")
+        }
         send(answer)
         if !isSessions { hangUp() }
     }

@@ -98,7 +98,7 @@ actor ClientConnection {
         do {
             while case let items = outbox.take(), !items.isEmpty {
                 try await outbound.write(contentsOf: items.lazy.map(\.output))
-                for item in items { if let report = item.report { environment.link.report(report) } }
+                for item in items { if let report = item.report { environment.link.notify(report) } }
                 if outbox.written(items) { post(.drained) }
                 // The handler lets the client read the end, then closes.
                 if items.last?.endsSocket == true { return }
