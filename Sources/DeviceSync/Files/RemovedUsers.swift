@@ -39,7 +39,7 @@ struct RemovedUsersFiles {
         others = Set(listed.filter { !users.contains($0.user) }.map { Self.canonical($0.path) })
     }
 
-    /// Deletes one user's realms, and its folder unless a database is left there.
+    /// Deletes one user's realms, and its folder unless a realm is left there.
     /// - Returns: false if something is open in this process and therefore left.
     func delete(of user: String, in folder: URL) throws -> Bool {
         let own = listed.filter { $0.user == user }.map { Self.canonical($0.path) }
@@ -53,7 +53,7 @@ struct RemovedUsersFiles {
             if wasClosed == nil { isComplete = false }
         }
         guard isComplete else { return false }
-        if try Self.databases(in: folder).isEmpty { try? FileManager.default.removeItem(at: folder) }
+        if try !leavesRealms(in: folder) { try? FileManager.default.removeItem(at: folder) }
         return true
     }
 
@@ -63,8 +63,26 @@ struct RemovedUsersFiles {
         return sync.userID.map(users.contains) ?? false
     }
 
+    /// Whether somebody's realm is still there: also a damaged one, which is no database any more and which the app may yet
+    /// want to save.
+    private func leavesRealms(in folder: URL) throws -> Bool {
+        try Self.files(in: folder).contains { file in
+            try file.pathExtension == "realm" || others.contains(Self.canonical(file.path))
+                || RealmFileSet.isDatabase(file)
+        }
+    }
+
     /// The databases anywhere in a folder, whatever their names; a fresh copy counts as its realm's if that is there.
     private static func databases(in folder: URL) throws -> [String] {
+        try files(in: folder).filter { file in
+            let isFreshCopy =
+                file.pathExtension == "fresh"
+                && FileManager.default.fileExists(atPath: file.deletingPathExtension().path)
+            return try !isFreshCopy && RealmFileSet.isDatabase(file)
+        }.map { canonical($0.path) }
+    }
+
+    private static func files(in folder: URL) throws -> [URL] {
         var failure: (any Error)?
         let found = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: [.isRegularFileKey],
@@ -72,16 +90,12 @@ struct RemovedUsersFiles {
                 if FileManager.default.fileExists(atPath: url.path) { failure = error }
                 return true
             })
-        var databases: [String] = []
+        var files: [URL] = []
         while let file = found?.nextObject() as? URL {
-            guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
-            let isFreshCopy =
-                file.pathExtension == "fresh"
-                && FileManager.default.fileExists(atPath: file.deletingPathExtension().path)
-            if try !isFreshCopy && RealmFileSet.isDatabase(file) { databases.append(canonical(file.path)) }
+            if try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true { files.append(file) }
         }
         if let failure { throw failure }
-        return databases
+        return files
     }
 
     private static func canonical(_ path: String) -> String { OpenFiles.canonical(URL(fileURLWithPath: path)).path }

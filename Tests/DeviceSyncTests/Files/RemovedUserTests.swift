@@ -68,6 +68,33 @@ struct RemovedUserTests {
         #expect(try keys(again) == ["b"])
     }
 
+    /// Listed as another's, or by its name a realm of nobody knows whom.
+    @Test(arguments: ["notes.db", "stray.realm"])
+    func aDamagedRealmInARemovedUsersFolderStaysUnlessItIsTheUsersOwn(name: String) async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let first = try await device.login()
+        let own = try device.configuration()
+        try write("own", own)
+        let url = try #require(own.fileURL)
+        let damaged = url.deletingLastPathComponent().appendingPathComponent(name)
+        if damaged.pathExtension == "db" {
+            _ = try await device.login("second@example.test")
+            var others = try device.configuration()
+            others.fileURL = damaged
+            try write("b", others)
+        }
+        try await first.remove()
+        device.quit()
+        for file in [url, damaged] { #expect(await eventually { !RealmFileSet(main: file).isOpen }) }
+        try Data("no database".utf8).write(to: damaged)
+        device.relaunch()
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(FileManager.default.fileExists(atPath: damaged.path))
+        #expect(!(try device.app.core.store.users().contains { $0.id == first.id }))
+    }
+
     @Test func aCopyThatWasNeverOpenedGoesWithItsUser() async throws {
         let server = TestServer()
         try await server.start()
