@@ -41,17 +41,24 @@ struct RemovedUsersFiles {
 
     /// Deletes one user's realms, and its folder unless a realm is left there.
     /// - Returns: false if something is open in this process and therefore left.
+    /// - Throws: the first error; one file that cannot be read or deleted does not keep the others.
     func delete(of user: String, in folder: URL) throws -> Bool {
+        var failures: [any Error] = []
         let own = listed.filter { $0.user == user }.map { Self.canonical($0.path) }
         var isComplete = true
-        for path in Set(own + (try Self.databases(in: folder))).subtracting(others).sorted() {
+        for path in Set(own + databases(in: folder, &failures)).subtracting(others).sorted() {
             let files = RealmFileSet(main: URL(fileURLWithPath: path))
-            let wasClosed: Void? = try RealmCore.whileClosed(files) {
-                guard files.exists, try belongs(files.main) else { return }
-                try files.delete()
+            do {
+                let wasClosed: Void? = try RealmCore.whileClosed(files) {
+                    guard files.exists, try belongs(files.main) else { return }
+                    try files.delete()
+                }
+                if wasClosed == nil { isComplete = false }
+            } catch {
+                failures.append(error)
             }
-            if wasClosed == nil { isComplete = false }
         }
+        if let failure = failures.first { throw failure }
         guard isComplete else { return false }
         if try !leavesRealms(in: folder) { try? FileManager.default.removeItem(at: folder) }
         return true
@@ -66,35 +73,51 @@ struct RemovedUsersFiles {
     /// Whether somebody's realm is still there: also a damaged one, which is no database any more and which the app may yet
     /// want to save.
     private func leavesRealms(in folder: URL) throws -> Bool {
-        try Self.files(in: folder).contains { file in
+        var failures: [any Error] = []
+        let files = Self.files(in: folder, &failures)
+        if let failure = failures.first { throw failure }
+        return try files.contains { file in
             try file.pathExtension == "realm" || others.contains(Self.canonical(file.path))
                 || RealmFileSet.isDatabase(file)
         }
     }
 
-    /// The databases anywhere in a folder, whatever their names; a fresh copy counts as its realm's if that is there.
-    private static func databases(in folder: URL) throws -> [String] {
-        try files(in: folder).filter { file in
+    /// The databases anywhere in a folder, whatever their names, but for those that are known to be others'; a fresh copy
+    /// counts as its realm's if that is there.
+    private func databases(in folder: URL, _ failures: inout [any Error]) -> [String] {
+        var databases: [String] = []
+        for file in Self.files(in: folder, &failures) {
+            let path = Self.canonical(file.path)
             let isFreshCopy =
                 file.pathExtension == "fresh"
                 && FileManager.default.fileExists(atPath: file.deletingPathExtension().path)
-            return try !isFreshCopy && RealmFileSet.isDatabase(file)
-        }.map { canonical($0.path) }
+            guard !isFreshCopy, !others.contains(path) else { continue }
+            do {
+                if try RealmFileSet.isDatabase(file) { databases.append(path) }
+            } catch {
+                failures.append(error)
+            }
+        }
+        return databases
     }
 
-    private static func files(in folder: URL) throws -> [URL] {
-        var failure: (any Error)?
+    private static func files(in folder: URL, _ failures: inout [any Error]) -> [URL] {
+        var unread: [any Error] = []
         let found = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: [.isRegularFileKey],
             errorHandler: { url, error in
-                if FileManager.default.fileExists(atPath: url.path) { failure = error }
+                if FileManager.default.fileExists(atPath: url.path) { unread.append(error) }
                 return true
             })
         var files: [URL] = []
         while let file = found?.nextObject() as? URL {
-            if try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true { files.append(file) }
+            do {
+                if try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true { files.append(file) }
+            } catch {
+                unread.append(error)
+            }
         }
-        if let failure { throw failure }
+        failures += unread
         return files
     }
 

@@ -95,6 +95,37 @@ struct RemovedUserTests {
         #expect(!(try device.app.core.store.users().contains { $0.id == first.id }))
     }
 
+    @Test func aFileThatCannotBeReadKeepsNoneOfARemovedUsersOthers() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let user = try await device.login()
+        let own = try device.configuration()
+        try write("own", own)
+        let url = try #require(own.fileURL)
+        // Before and after the other in the order of the paths.
+        let unreadable = ["!.realm", "~.realm"].map { url.deletingLastPathComponent().appendingPathComponent($0) }
+        for file in unreadable {
+            var configuration = own
+            configuration.fileURL = file
+            try write("a", configuration)
+        }
+        try await user.remove()
+        device.quit()
+        for file in unreadable + [url] { #expect(await eventually { !RealmFileSet(main: file).isOpen }) }
+        for file in unreadable {
+            RealmFileSet.deleteDatabase(file)
+            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        }
+        device.relaunch()
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(try device.app.core.store.users().count == 1)
+        for file in unreadable { try FileManager.default.removeItem(at: file) }
+        device.relaunch()
+        #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
+        #expect(try device.app.core.store.users().isEmpty)
+    }
+
     @Test func aCopyThatWasNeverOpenedGoesWithItsUser() async throws {
         let server = TestServer()
         try await server.start()
