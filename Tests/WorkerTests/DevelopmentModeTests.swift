@@ -62,14 +62,40 @@ import Testing
         try await harness.developmentMode(false)
         for (change, text) in [
             (Changes.addColumn("done", .bool), "Task.done (bool) would be new"),
-            // The same name with another type is another property.
-            (Changes.addColumn("title", .int), "Task.title (int) would be new"),
             (Changes.eraseColumn("title"), "Task.title may not be removed"),
         ] {
             let refusal = try await harness.send(harness.upload(file, follows: 1, [change])).one(RefusedAnswer.self)
             #expect(refusal.code == 225)
             #expect(refusal.message.contains(text))
         }
+        // The realm is as it was.
+        try await harness.send(harness.upload(file, follows: 1, [Changes.create(1, title: "one")]))
+        #expect(try await harness.titles() == [1: "one"])
+    }
+
+    @Test func withoutItARealmsOwnSchemaMayBeDeclaredAgain() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        // With another control store, as after one of an older time was put back: it does not know what realms have.
+        let next = try await OwnerHarness.make(on: harness.store)
+        try await next.developmentMode(false)
+        #expect(try await next.control.schema(ofApp: OwnerHarness.app).isEmpty)
+        let other = try await next.join(session: 2)
+        let notice = try await next.send(next.upload(other, session: 2, [Changes.schema()]))
+        #expect(try notice.every(RefusedAnswer.self).isEmpty)
+    }
+
+    @Test func whatDoesNotApplyIsNobodysSchema() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let known = try await harness.control.schema(ofApp: OwnerHarness.app)
+        // The same name with another type.
+        let refusal = try await harness.send(harness.upload(file, follows: 1, [Changes.addColumn("title", .int)]))
+            .one(RefusedAnswer.self)
+        #expect(refusal.code == 212)
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app) == known)
     }
 
     @Test func whatAnOperatorPublishesMayAddClassesAlways() async throws {

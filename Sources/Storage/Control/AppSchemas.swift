@@ -22,9 +22,11 @@ package final class AppSchemas: Sendable {
     /// Adds what the app does not have.
     /// - Throws: `full`.
     package func extend(_ app: String, with elements: [SchemaElement]) async throws(StoreError) {
-        let missing = try await missing(elements, in: app)
+        let missing = Set(try await missing(elements, in: app))
         guard !missing.isEmpty else { return }
-        try await store.extendSchema(ofApp: app, with: missing)
+        let count = known.withLock { $0[app]?.count ?? 0 } + missing.count
+        guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
+        try await store.extendSchema(ofApp: app, with: Array(missing))
         remember(missing, of: app)
     }
 
@@ -35,7 +37,7 @@ package final class AppSchemas: Sendable {
         }
     }
 
-    private func remember(_ elements: [SchemaElement], of app: String) {
+    private func remember(_ elements: some Sequence<SchemaElement>, of app: String) {
         known.withLock { known in
             if known[app] == nil, known.count >= Self.maxApps { known.removeAll() }
             known[app, default: []].formUnion(elements)

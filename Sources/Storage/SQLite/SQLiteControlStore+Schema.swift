@@ -24,11 +24,7 @@ extension SQLiteControlStore {
             }
             let count =
                 try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ?", arguments: [app]) ?? 0
-            guard count <= SchemaElement.maxPerApp else {
-                throw StoreError(
-                    .full,
-                    "the schema of app \(app) would have \(count) entries; \(SchemaElement.maxPerApp) are allowed")
-            }
+            guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
         }
     }
 }

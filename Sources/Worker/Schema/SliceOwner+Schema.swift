@@ -1,50 +1,47 @@
-import Changesets
 import Storage
 
 extension SliceOwner {
-    /// Whether the app lets clients bring these changesets' classes and properties along; what is new is the app's from then
-    /// on.
+    /// Whether the app lets a client change its realm's schema like this; what is new is the app's from then on.
     ///
-    /// Every client declares all of its classes whenever it opens a realm for the first time, so only what no client of the
-    /// app has declared before counts as a change.
+    /// Every client declares all of its classes whenever it opens a realm for the first time, so in a new realm everything
+    /// changes: what counts is what no client of the app has declared in any realm.
     ///
-    /// - Returns: the refusal, if they may not.
-    func refusal(ofSchemaIn changesets: [Changeset], app: AppRecord) async throws -> Refusal? {
-        let declared = DeclaredSchema(of: changesets)
-        if app.developmentMode {
-            return try await overflow(of: app, extendedBy: declared).map { .schemaChange(app, $0) }
-        }
-        if let erased = declared.erased { return .schemaChange(app, "\(erased) may not be removed") }
-        let missing = try await apps.missing(declared.elements, in: app.id)
-        guard let first = missing.first else { return nil }
+    /// - Throws: `SchemaRefusedError`.
+    func admit(_ change: SchemaChange, from app: AppRecord) async throws {
+        guard !app.developmentMode else { return try await extend(app, by: change) }
+        if let erased = change.erased { throw SchemaRefusedError(app, "\(erased) may not be removed") }
+        let missing = try await apps.missing(change.added, in: app.id)
+        guard let first = missing.first else { return }
         let name = first.property.map { "\(first.className).\($0)" } ?? first.className
         let others = missing.count > 1 ? " and \(missing.count - 1) more" : ""
-        return .schemaChange(
+        throw SchemaRefusedError(
             app,
             "\(name) (\(first.type))\(others) would be new, and development mode is off; publish a changeset that adds it, or "
                 + "turn development mode on for a while")
     }
 
-    /// Makes what is declared the app's own.
+    /// Makes what is new in one realm the app's own.
     ///
-    /// - Returns: why that cannot be, if it would be too much.
-    func overflow(of app: AppRecord, extendedBy declared: DeclaredSchema) async throws -> String? {
-        do {
-            try await apps.extend(app.id, with: declared.elements)
-            return nil
+    /// - Throws: `SchemaRefusedError` if that would be too much.
+    func extend(_ app: AppRecord, by change: SchemaChange) async throws {
+        do throws(StoreError) {
+            try await apps.extend(app.id, with: change.added)
         } catch {
             guard error.code == .full else { throw error }
-            return error.message
+            throw SchemaRefusedError(app, error.message)
         }
     }
 }
 
-extension Refusal {
-    /// The client keeps what it has, and goes on when its app is opened again.
-    fileprivate static func schemaChange(_ app: AppRecord, _ reason: String) -> Refusal {
-        Refusal(
-            code: 225, action: "ApplicationBug",
-            message: "the schema of app \(app.id) cannot change like this: \(reason)",
-            tryAgain: false)
+/// The app does not take a change of its schema. The client keeps what it has, and goes on when its app is opened again.
+struct SchemaRefusedError: Error {
+    var reason: String
+
+    init(_ app: AppRecord, _ reason: String) {
+        self.reason = "the schema of app \(app.id) cannot change like this: \(reason)"
+    }
+
+    var refusal: Refusal {
+        Refusal(code: 225, action: "ApplicationBug", message: reason, tryAgain: false)
     }
 }

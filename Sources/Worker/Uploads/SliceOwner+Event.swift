@@ -29,12 +29,11 @@ extension SliceOwner {
                 throw PoisonError(reason: "changeset \(index): \(error)", app: app.id)
             }
         }
-        let declared = DeclaredSchema(of: changesets.lazy.map(\.changeset))
-        if let reason = try await overflow(of: app, extendedBy: declared) {
-            throw PoisonError(reason: reason, app: app.id)
-        }
         do {
-            try await apply(changesets.map(\.changeset), in: context)
+            // The operator may always.
+            try await apply(changesets.map(\.changeset), in: context) { try await extend(app, by: $0) }
+        } catch let error as SchemaRefusedError {
+            throw PoisonError(reason: error.reason, app: app.id)
         } catch let error as BadChangesetError {
             throw PoisonError(reason: error.reason, app: app.id)
         }

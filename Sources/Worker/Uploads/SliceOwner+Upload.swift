@@ -46,11 +46,9 @@ extension SliceOwner {
         case .integrate(let entries):
             metrics.duplicates(message.entries.count - entries.count, app: app.id)
             do {
-                let incoming = try parse(entries, origin: file.ident)
-                if let refusal = try await refusal(ofSchemaIn: incoming.map(\.changeset), app: app) {
-                    return try refuse(context.name, upload.session, refusal)
-                }
-                try await integrate(incoming, as: entries, of: upload, in: context)
+                try await integrate(entries, of: upload, from: app, in: context)
+            } catch let error as SchemaRefusedError {
+                return try refuse(context.name, upload.session, error.refusal)
             } catch let error as BadChangesetError {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 try setAside(original, reason: error.reason, app: app.id, isOnce: true)
@@ -67,15 +65,15 @@ extension SliceOwner {
         }
     }
 
-    /// - Throws: `BadChangesetError` with nothing changed.
+    /// - Throws: `BadChangesetError` or `SchemaRefusedError` with nothing changed.
     private func integrate(
-        _ incoming: [IncomingChangeset], as entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload,
+        _ entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload, from app: AppRecord,
         in context: RealmContext
     ) async throws {
         let ident = upload.clientFile
         if !entries.isEmpty {
-            let merged = try await merge(incoming, of: ident, in: context)
-            try await apply(merged.changesets, in: context)
+            let merged = try await merge(try parse(entries, origin: ident), of: ident, in: context)
+            try await apply(merged.changesets, in: context) { try await admit($0, from: app) }
             for (entry, changeset) in zip(entries, merged.changesets) {
                 append(
                     changeset, origin: ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp,
@@ -107,12 +105,20 @@ extension SliceOwner {
     }
 
     /// Applies changesets in order, or none of them.
-    func apply(_ changesets: [Changeset], in context: RealmContext) async throws {
+    ///
+    /// - Parameter admit: throws if the schema may not change as it has.
+    func apply(
+        _ changesets: [Changeset], in context: RealmContext, admitting admit: (SchemaChange) async throws -> Void
+    ) async throws {
+        let before = context.state.schema
         context.state.begin()
         do {
             try await load(changesets, into: context)
             // Objects of a class that the changesets make are known not to exist elsewhere.
             for changeset in changesets { try context.state.apply(changeset) }
+            if changesets.contains(where: \.declaresSchema) {
+                try await admit(SchemaChange(from: before, to: context.state.schema))
+            }
         } catch let error as RealmStateError where error.code == .badInstruction {
             context.state.rollback()
             throw BadChangesetError(reason: error.description)

@@ -1,0 +1,89 @@
+import Changesets
+import RealmState
+import Storage
+
+/// What changesets have changed of a realm's schema.
+struct SchemaChange {
+    /// Classes and properties that were not there before; a class comes before its properties.
+    private(set) var added: [SchemaElement] = []
+    /// The first class or property that is there no more.
+    private(set) var erased: String?
+
+    init(from old: Schema, to new: Schema) {
+        for table in new.tables {
+            let before = old.table(table.name)
+            if before == nil { added.append(SchemaElement(className: table.name.string, type: table.typeName)) }
+            for column in table.columns where before?.column(column.name) == nil {
+                added.append(
+                    SchemaElement(
+                        className: table.name.string, property: column.name.string, type: column.typeName))
+            }
+        }
+        for table in old.tables where erased == nil {
+            guard let after = new.table(table.name) else {
+                erased = table.name.string
+                continue
+            }
+            erased = table.columns.first { after.column($0.name) == nil }.map {
+                "\(table.name.string).\($0.name.string)"
+            }
+        }
+    }
+}
+
+extension Changeset {
+    /// Whether it may change the schema of the realm that it is applied to.
+    var declaresSchema: Bool {
+        instructions.contains { instruction in
+            switch instruction {
+            case .addTable, .addColumn, .eraseTable, .eraseColumn: true
+            default: false
+            }
+        }
+    }
+}
+
+extension TableSchema {
+    fileprivate var typeName: String {
+        guard let key else { return "embedded" }
+        return "\(kind == .asymmetric ? "asymmetric" : "object")"
+            + "(\(key.name.string): \(key.type.name)\(key.nullable ? "?" : ""))"
+    }
+}
+
+extension ColumnSchema {
+    fileprivate var typeName: String {
+        var element = self.element.type.name
+        if let target = self.element.target { element += " " + target.string }
+        if self.element.nullable, !self.element.isMixed, self.element.type != .link { element += "?" }
+        return switch collection {
+        case .single: element
+        case .list: "list<\(element)>"
+        case .set: "set<\(element)>"
+        case .dictionary: "dictionary<\(element)>"
+        }
+    }
+}
+
+extension PayloadType {
+    /// As App Services' schemas call it; of a column, null means mixed.
+    fileprivate var name: String {
+        switch self {
+        case .int: "int"
+        case .bool: "bool"
+        case .string: "string"
+        case .binary: "binData"
+        case .timestamp: "date"
+        case .float: "float"
+        case .double: "double"
+        case .decimal: "decimal"
+        case .link: "link"
+        case .objectID: "objectId"
+        case .uuid: "uuid"
+        case .globalKey: "globalKey"
+        case .objectValue: "object"
+        case .null: "mixed"
+        case .set, .list, .dictionary, .erased: "\(rawValue)"
+        }
+    }
+}
