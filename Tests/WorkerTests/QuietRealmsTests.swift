@@ -28,8 +28,23 @@ import Testing
         for number in 0...QuietRealms.maxRealms {
             quiet.changed(RealmName(app: "tasks", partition: "\(number)"), position)
         }
-        #expect(quiet.tick().isEmpty)
+        #expect(quiet.tick().count == 0)
         #expect(quiet.tick().count == QuietRealms.maxRealms)
-        #expect(quiet.tick().isEmpty)
+        quiet.told()
+        #expect(quiet.tick().count == 0)
+    }
+
+    @Test func whatDidNotLeaveIsForTheNextTick() {
+        var quiet = QuietRealms()
+        let (first, second) = (RealmName(app: "tasks", partition: "1"), RealmName(app: "tasks", partition: "2"))
+        let position = QuietRealms.Position(generation: 1, latest: SaltedVersion(version: 1, salt: 1))
+        quiet.changed(first, position)
+        quiet.changed(second, position)
+        #expect(quiet.tick().count == 0)
+        #expect(quiet.tick().count == 2)
+        quiet.dropped()
+        // It changes again: whoever has missed something hears so.
+        quiet.changed(second, position)
+        #expect(quiet.tick().map(\.name) == [first])
     }
 }

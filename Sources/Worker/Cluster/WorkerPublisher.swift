@@ -27,7 +27,7 @@ struct WorkerPublisher: Sendable {
             var reason = ""
             for (publication, error) in zip(left, results) {
                 guard let error else { continue }
-                let isExpendable = publication.isExpendable(after: error)
+                let isExpendable = publication.isExpendable(after: error, attempt: attempt)
                 logger.warning(
                     "message not published",
                     metadata: [

@@ -28,14 +28,17 @@ package struct Publication: Sendable {
     }
 
     /// Whether the delivery that caused it may be acknowledged although this was not confirmed.
-    package func isExpendable(after error: AMQPError) -> Bool {
+    ///
+    /// - Parameter attempt: how often it was tried before. All slices share a channel: one that the broker closed may not have
+    ///   been closed for this message.
+    package func isExpendable(after error: AMQPError, attempt: Int) -> Bool {
         switch target {
         case .queue: true
         case .realms:
             // What the broker has turned down it would turn down again.
             switch error.code {
             case .connectFailed, .connectionLost, .channelClosed, .timeout, .blocked: false
-            default: true
+            default: attempt > 0
             }
         case .outcomes, .dead, .slice: false
         }

@@ -12,18 +12,30 @@ struct QuietRealms {
     static let maxRealms = 10_000
     private var changed: [RealmName: Position] = [:]
     private var resting: [RealmName: Position] = [:]
+    /// Handed out, and not yet known to leave.
+    private var telling: [RealmName: Position] = [:]
 
     mutating func changed(_ name: RealmName, _ position: Position) {
         guard changed.count < Self.maxRealms || changed[name] != nil else { return }
         changed[name] = position
         resting[name] = nil
+        telling[name] = nil
+    }
+
+    /// What was handed out is on its way.
+    mutating func told() { telling = [:] }
+
+    /// What was handed out has been dropped: it is for the next tick.
+    mutating func dropped() {
+        resting.merge(telling) { newer, _ in newer }
+        telling = [:]
     }
 
     /// - Returns: those that have changed between the last two ticks and not since.
     mutating func tick() -> [(name: RealmName, position: Position)] {
-        let quiet = resting.map { (name: $0.key, position: $0.value) }
+        telling.merge(resting) { _, newer in newer }
         resting = changed
         changed = [:]
-        return quiet
+        return telling.map { (name: $0.key, position: $0.value) }
     }
 }

@@ -101,6 +101,7 @@ package actor SliceOwner {
                 current = messages.count
                 try await flush()
                 defer { published = [] }
+                quiet.told()
                 return published
             } catch {
                 forgetEverything()
@@ -260,6 +261,7 @@ package actor SliceOwner {
         clearPending()
         published = []
         outbox.forget()
+        quiet.dropped()
         realms = [:]
         generations = [:]
         nextRealm = nil
