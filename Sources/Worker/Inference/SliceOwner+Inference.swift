@@ -84,10 +84,7 @@ extension SliceOwner {
     /// Looks at the cases that wait for quiet.
     func settleCases(now: UInt64) async throws {
         for record in try await store.dueResetCases(at: now, limit: 500) {
-            guard var settled = try? ResetCase(record) else {
-                closeUnreadable(record)
-                continue
-            }
+            guard var settled = readable(record) else { continue }
             let conclusion = settled.take(.tick, at: now, quiet: limits.quietAfterMark.milliseconds)
             cases[record.key] = settled
             dirtyCases.insert(record.key)
@@ -96,8 +93,9 @@ extension SliceOwner {
         try await flush()
     }
 
-    /// Nothing can be concluded from it any more, and it must not come up with every tick.
-    private func closeUnreadable(_ record: ResetCaseRecord) {
+    /// Evidence is not worth a client's session: a case that cannot be read is closed, and nothing more is concluded from it.
+    private func readable(_ record: ResetCaseRecord) -> ResetCase? {
+        if let found = try? ResetCase(record) { return found }
         logger.error(
             "reset case cannot be read; its outcome stays unknown",
             metadata: ["client_file": "\(record.identOld)", "user": "\(record.user)"])
@@ -105,14 +103,14 @@ extension SliceOwner {
         closed.isOpen = false
         closed.dueAt = nil
         pending.resetCases.append(closed)
+        return nil
     }
 
     // MARK: Cases
 
     private func resetCase(_ key: ClientFileKey) async throws -> ResetCase? {
         if let known = cases[key] { return known }
-        guard let record = try await store.resetCase(key) else { return nil }
-        let found = try ResetCase(record)
+        guard let record = try await store.resetCase(key), let found = readable(record) else { return nil }
         cases[key] = found
         return found
     }
@@ -120,7 +118,7 @@ extension SliceOwner {
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
         let stored = try await store.openResetCases(
             in: context.record.id, user: user, limit: Self.maxCasesOfUser)
-        for record in stored where cases[record.key] == nil { cases[record.key] = try ResetCase(record) }
+        for record in stored where cases[record.key] == nil { cases[record.key] = readable(record) }
         return cases.filter { $0.key.realm == context.record.id && $0.value.user == user && !$0.value.isClosed }
             .map(\.key).sorted { $0.ident > $1.ident }
     }

@@ -72,6 +72,13 @@ extension SliceOwner {
         }
         switch try? Envelope(of: message).type {
         case UnbindNotice.type, TickMessage.type: complain(of: message, message.realm, reason)
+        case ChangesetMessage.type:
+            guard let changesets = try? message.decode(ChangesetMessage.self), let upload = changesets.upload else {
+                return try setAside(message, reason: reason, app: message.realm?.app)
+            }
+            // Its client keeps what it has not been acknowledged.
+            complain(of: message, changesets.realm, reason)
+            try refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         default: try setAside(message, reason: reason, app: message.realm?.app)
         }
     }
