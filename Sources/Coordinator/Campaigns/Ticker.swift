@@ -85,18 +85,22 @@ struct Ticker: Sendable {
         guard try await link.inspect(link.topology.slice(slice.slice)).messageCount < Self.maxWaiting else {
             return false
         }
-        return state.takeTick(ofOwnerless: slice.slice, max: Self.maxWaiting)
+        return state.unheardTicks(of: slice.slice) < Self.maxWaiting
     }
 
     private func tickSlices(_ now: UInt64) async {
         do {
             var batch: [(AMQPMessage, exchange: String, routingKey: String)] = []
+            var ticked: [SliceNumber] = []
             for slice in state.cluster.slices(link.slices, at: now) {
                 guard try await takesTick(slice, now) else { continue }
                 let message = try AMQPMessage(TickMessage(at: now))
                 batch.append((message, exchange: link.topology.slices, routingKey: String(slice.slice.value)))
+                ticked.append(slice.slice)
             }
-            let failures = try await link.publish(batch: batch).compactMap(\.self)
+            let results = try await link.publish(batch: batch)
+            for (slice, error) in zip(ticked, results) where error == nil { state.ticked(slice) }
+            let failures = results.compactMap(\.self)
             CoordinatorMetrics.ticked(batch.count - failures.count)
             if let failure = failures.first { throw failure }
         } catch {

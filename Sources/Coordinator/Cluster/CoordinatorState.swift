@@ -28,15 +28,9 @@ final class CoordinatorState: Sendable {
     func heard(_ message: HeartbeatMessage, at now: UInt64) { state.withLock { $0.cluster.heard(message, at: now) } }
     var cluster: ClusterView { state.withLock { $0.cluster } }
 
-    /// Counts a tick for a slice that nobody is heard to own; false if it has had as many as it gets.
-    func takeTick(ofOwnerless slice: SliceNumber, max: Int) -> Bool {
-        state.withLock { state in
-            guard state.unheardTicks[slice, default: 0] < max else { return false }
-            state.unheardTicks[slice, default: 0] += 1
-            return true
-        }
-    }
-
+    /// How many ticks were sent to a slice since it was last heard to have an owner.
+    func unheardTicks(of slice: SliceNumber) -> Int { state.withLock { $0.unheardTicks[slice, default: 0] } }
+    func ticked(_ slice: SliceNumber) { state.withLock { $0.unheardTicks[slice, default: 0] += 1 } }
     func hasOwner(_ slice: SliceNumber) { state.withLock { state in state.unheardTicks[slice] = nil } }
 
     /// Apps whose gateways still have to hear that the settings changed.
