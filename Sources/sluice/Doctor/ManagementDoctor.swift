@@ -121,6 +121,8 @@ struct ManagementDoctor {
 
     /// What a policy may say without taking anything away.
     private static let harmless: Set<String> = ["queue-leader-locator", "queue-master-locator", "consumer-timeout"]
+    /// Where what is beyond them is refused to its publisher: the dead letters' queue would drop it.
+    private static let limits: Set<String> = ["max-length", "max-length-bytes"]
 
     private func policies(_ base: String) async throws -> [Diagnosis] {
         let host = amqp.virtualHost.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "%2F"
@@ -134,14 +136,16 @@ struct ManagementDoctor {
                         .broker, queue.name, .fault, "it is a \(type) queue; expected a quorum queue",
                         "stop the cluster; when it is empty delete it, and start the cluster"))
             }
-            let keys = (queue.effective_policy_definition?.keys ?? []).filter { !Self.harmless.contains($0) }
+            let allowed = queue.name == topology.dead ? Self.harmless : Self.harmless.union(Self.limits)
+            let keys = (queue.effective_policy_definition?.keys ?? []).filter { !allowed.contains($0) }
             if !keys.isEmpty {
                 let names = [queue.policy, queue.operator_policy].compactMap(\.self).filter { !$0.isEmpty }
                 found.append(
                     Diagnosis(
                         .broker, queue.name, .warning,
                         "the policy \(names.joined(separator: ", ")) sets \(keys.joined(separator: ", "))",
-                        "let no policy match ^\(topology.prefix)\\.: limits and expiry would drop changes"))
+                        "let a policy for ^\(topology.prefix)\\. set a length at most, and none for \(topology.dead): expiry, and a"
+                            + " limit there, would drop messages"))
             }
         }
         return found.isEmpty ? [Diagnosis(.broker, "policies", .ok, "none that touches Sluice's queues")] : found
