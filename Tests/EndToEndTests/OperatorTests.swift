@@ -79,6 +79,9 @@ struct OperatorTests {
             #expect(await status("no-such-command") == 64)
             #expect(await status("apps", "list", "--coordinator-url", "http://127.0.0.1:1") == 69)
             #expect(await status("queues", "--amqp-url", "amqp://guest:guest@127.0.0.1:1/") == 69)
+            #expect(await status("queues", "--set", "amqp.url=amqp://guest:guest@127.0.0.1:1/") == 69)
+            #expect(await status("queues", "--set", "amqp.nothing=1") == 65)
+            #expect(await status("queues", "--set", "amqp.url") == 65)
             #expect(await status("campaigns", "show", "none") == 66)
             #expect(await status("apps", "list") == 0)
         }

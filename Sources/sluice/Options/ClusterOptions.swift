@@ -28,15 +28,28 @@ struct ClusterOptions: ParsableArguments {
     @Option(help: "trace, debug, info, notice, warning or error (SLUICE_LOG_LEVEL).")
     var logLevel: String?
 
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Any setting by its key (docs/operations.md); may be repeated.", valueName: "key=value"))
+    var others: [String] = []
+
     /// - Parameter overrides: further settings by dotted key.
     func load(overrides: [String: String?] = [:]) async throws -> ClusterSettings {
-        var all: [String: String?] = [
+        var named: [String: String?] = [
             "amqp.url": amqpURL, "amqp.prefix": prefix, "slices": slices.map(String.init), "store.url": store,
             "log.level": logLevel,
         ]
-        all.merge(overrides) { _, override in override }
+        named.merge(overrides) { _, override in override }
+        var all: [String: String] = [:]
+        for other in others {
+            guard let sign = other.firstIndex(of: "="), sign > other.startIndex else {
+                throw CommandFailure(.badInput, "--set: expected key=value, found \(other)")
+            }
+            all[String(other[..<sign])] = String(other[other.index(after: sign)...])
+        }
+        all.merge(named.compactMapValues { $0 }) { _, named in named }
         do {
-            let configuration = try await SluiceConfiguration.load(overrides: all.compactMapValues { $0 }, file: config)
+            let configuration = try await SluiceConfiguration.load(overrides: all, file: config)
             return ClusterSettings(configuration: configuration, coordinatorURL: coordinatorURL)
         } catch {
             throw CommandFailure(.badInput, "\(error)")

@@ -27,7 +27,7 @@ struct OfflineClientBench: AsyncParsableCommand {
         }
         if json {
             print(
-                #"{"name":"offline-client","value":\#(String(format: "%.2f", slowest)),"unit":"s","comparison":"lower"}"#
+                #"{"name":"offline-client","value":\#(String(format: "%.2f", slowest)),"unit":"s","comparison":null}"#
             )
         }
     }
