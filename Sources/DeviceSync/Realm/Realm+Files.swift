@@ -54,9 +54,17 @@ extension Realm {
 enum RealmCopy {
     static func write(_ instance: RealmInstance, to url: URL, _ configuration: Realm.Configuration) throws {
         let source = instance.configuration.syncConfiguration
-        let newest = instance.core.newest
-        let staysSynced = source != nil && configuration.syncConfiguration != nil
-        let snapshot = staysSynced ? newest.snapshot : instance.current
+        var snapshot = instance.current
+        var sync: SyncFileState?
+        if let target = configuration.syncConfiguration {
+            if source == nil {
+                sync = state(for: target)
+            } else {
+                let known = try knownToServer(instance.core)
+                snapshot = known.snapshot
+                sync = try state(for: target, from: known.sync)
+            }
+        }
         var commit = RealmFile.Commit(version: 2)
         commit.schema = snapshot.state.schema
         var changes = StateChanges()
@@ -66,9 +74,8 @@ enum RealmCopy {
             }
         }
         commit.changes = changes
-        if let target = configuration.syncConfiguration {
-            try prepare(&commit, instance, from: source == nil ? nil : newest.sync, to: target, snapshot)
-        }
+        commit.sync = sync
+        if sync != nil, source == nil { addUploads(of: snapshot, to: &commit, instance.core.nextTimestamp()) }
         // Under another name until it is complete: a crash must not leave half a realm.
         let partial = URL(fileURLWithPath: url.path + ".partial")
         RealmFileSet.deleteDatabase(partial)
@@ -84,39 +91,63 @@ enum RealmCopy {
         }
     }
 
-    private static func prepare(
-        _ commit: inout RealmFile.Commit, _ instance: RealmInstance, from source: SyncFileState?,
-        to target: SyncConfiguration, _ snapshot: RealmSnapshot
-    ) throws {
-        var sync = SyncFileState()
-        sync.partition = target.partition.path
-        sync.userID = target.user.id
-        if let old = source {
+    /// The newest contents of a synced realm, with the progress that goes with them.
+    ///
+    /// What is in memory follows the file. By the time that the file is read, a download may have been stored that takes
+    /// what was still to be uploaded out of the history: nothing would be found of it, and the progress would be the old one.
+    /// - Throws: `Realm.Error` with code `fail` if the server does not know of all of it.
+    private static func knownToServer(_ core: RealmCore) throws -> (snapshot: RealmSnapshot, sync: SyncFileState) {
+        for _ in 0..<100 {
+            let newest = core.newest
             // The server may acknowledge what the download cursor has not passed. The copy, as somebody else, would be sent
             // it once more.
-            let known = min(old.progress.upload.clientVersion, old.progress.download.clientVersion)
-            let left = try instance.core.file.localEntries(after: known.rawValue, upTo: snapshot.version, limit: 1)
-            guard left.isEmpty else {
+            let progress = newest.sync.progress
+            let known = min(progress.upload.clientVersion, progress.download.clientVersion)
+            let stored = try core.file.hasLocalEntries(after: known.rawValue)
+            guard stored.version == newest.snapshot.version else {
+                // Whoever has committed the other version is about to publish it.
+                Thread.sleep(forTimeInterval: 0.01)
+                continue
+            }
+            guard !stored.hasEntries else {
                 throw Realm.Error(
                     .fail,
                     "there are changes that were not uploaded, or that the server's history has after what was downloaded; "
                         + "wait(for: .upload) first, then wait(for: .download)")
             }
-            guard old.partition == sync.partition else {
-                throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")
-            }
-            // The server is asked for a new identity; what was downloaded counts.
-            sync.compatibility = old.rules
-            sync.progress = old.progress
-            sync.progress.download.clientVersion = 0
-            sync.progress.upload = .init()
-            commit.sync = sync
-            return
+            return newest
         }
-        // From local to synced: everything is local writes that are still to be uploaded.
-        commit.sync = sync
+        throw Realm.Error(
+            .fail, "the realm's file is always of another version than what was read of it; try again",
+            fileURL: core.url)
+    }
+
+    /// What a copy knows of its server: the identity is to be asked for.
+    private static func state(for target: SyncConfiguration) -> SyncFileState {
+        var sync = SyncFileState()
+        sync.partition = target.partition.path
+        sync.userID = target.user.id
+        return sync
+    }
+
+    /// Likewise; what the original has downloaded counts.
+    private static func state(for target: SyncConfiguration, from old: SyncFileState) throws -> SyncFileState {
+        var sync = state(for: target)
+        guard old.partition == sync.partition else {
+            throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")
+        }
+        sync.compatibility = old.rules
+        sync.progress = old.progress
+        sync.progress.download.clientVersion = 0
+        sync.progress.upload = .init()
+        return sync
+    }
+
+    /// From local to synced: everything is local writes that are still to be uploaded.
+    private static func addUploads(
+        of snapshot: RealmSnapshot, to commit: inout RealmFile.Commit, _ timestamp: UInt64
+    ) {
         let changesets = changesets(of: snapshot.state)
-        let timestamp = instance.core.nextTimestamp()
         commit.history = changesets.enumerated().map { index, changeset in
             HistoryEntry(
                 version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0, remoteVersion: 0,

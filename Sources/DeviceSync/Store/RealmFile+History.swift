@@ -21,6 +21,18 @@ extension RealmFile {
         }
     }
 
+    /// Whether there are local writes with something in them above `after`, and in which version of the file.
+    func hasLocalEntries(after: UInt64) throws -> (version: UInt64, hasEntries: Bool) {
+        try read { database in
+            let found = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0)
+                    """, arguments: [Int64(clamping: after)])
+            return (try Self.version(database), found ?? false)
+        }
+    }
+
     /// Everything from a version on, oldest first.
     func entries(from version: UInt64) throws -> [HistoryEntry] {
         try read { database in

@@ -120,7 +120,7 @@ final class RealmFile: Sendable {
         }
     }
 
-    private static func version(_ database: Database) throws -> UInt64 {
+    static func version(_ database: Database) throws -> UInt64 {
         try meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 1
     }
 

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 import RealmState
+import SyncProtocol
 import Testing
 
 @testable import DeviceSync
@@ -53,6 +54,32 @@ struct CopyTests {
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
         let numbers = copy.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["numbers"] as? DynamicList
         #expect(numbers?.map { $0 as? Int } == [1, 2])
+    }
+
+    /// A download that is just being stored has taken what was to be uploaded out of the history.
+    @Test func aSyncedCopyIsNotMadeOfWhatTheFileHasLeftBehind() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+        session.suspend()
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        let version = realm.instance.core.snapshot.version
+        try RealmFileEdits.run(
+            """
+            DELETE FROM history;
+            UPDATE meta SET value = CAST('\(version + 1)' AS BLOB) WHERE name = 'version'
+            """, on: realm)
+        var target = try device.configuration()
+        target.fileURL = device.folder.appendingPathComponent("copy.realm")
+        let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: target) }
+        #expect(error?.code == .fail)
+        #expect(!Realm.fileExists(for: target))
     }
 
     @Test func aCopyThatIsNotInOneFileIsAnError() throws {
