@@ -97,6 +97,7 @@ extension SyncWorker {
         encoder = MessageEncoder(mode: .partition, version: version)
         parser = ServerMessageParser(mode: .partition, version: version)
         compatibility = nil
+        restartHeldMerges()
         connection = .connected
         routeIsVerified = true
         let fast =

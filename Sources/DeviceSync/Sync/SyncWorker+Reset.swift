@@ -142,6 +142,21 @@ extension SyncWorker {
         start(driver, holdsIdent: true)
     }
 
+    /// On a new connection, before anything is sent: a fresh copy that was complete on the last one is brought up to date
+    /// first. The server may have terminated sync once more since, and what is recovered under an identity that is dead is
+    /// lost to the next reset.
+    func restartHeldMerges() {
+        for driver in drivers.values {
+            guard let attempt = driver.reset, let ident = driver.mainIdent, let machine = slots[ident]?.machine,
+                machine.isHoldingIdent
+            else { continue }
+            driver.resetMarks(after: machine)
+            driver.mainIdent = nil
+            endSlot(ident)
+            downloadFresh(driver, attempt)
+        }
+    }
+
     /// The fresh copy's own session got an error.
     func freshFailed(_ driver: SessionDriver, _ code: ErrorCode, _ body: JSONErrorBody) {
         guard let attempt = driver.reset, let ident = driver.freshIdent else { return }

@@ -139,4 +139,32 @@ struct ResetInterruptionTests {
         #expect(server.taskCount == 2)
         #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
     }
+
+    /// The connection ends when the fresh copy is complete, before the BIND that the merge follows.
+    @Test func aFreshCopyThatIsMergedOnTheNextConnectionIsBroughtUpToDate() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let connector = FillingConnector()
+        device.app.core.sync.setConnector(connector)
+        let realm = try await offline(device, .recoverOrDiscardUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        connector.arm()
+        server.terminate()
+        session.resume()
+        #expect(await eventually { connector.hasFilled })
+        server.refusesConnections = true
+        #expect(
+            await eventually {
+                server.dropConnections()
+                return server.connectionCount == 0 && session.connectionState == .disconnected
+            })
+        server.terminate()
+        server.refusesConnections = false
+        session.reconnect()
+        try await session.wait(for: .upload)
+        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        #expect(server.taskCount == 2)
+        #expect(device.clientErrors.isEmpty)
+    }
 }
