@@ -124,7 +124,7 @@ extension SyncWorker {
         }
     }
 
-    private func closeFresh(_ driver: SessionDriver, delete: Bool) {
+    func closeFresh(_ driver: SessionDriver, delete: Bool) {
         guard let fresh = driver.reset?.fresh else { return }
         driver.reset?.fresh = nil
         guard let url = fresh.url, delete else { return }

@@ -25,9 +25,15 @@ extension SyncWorker {
         } else if driver.freshIdent == ident {
             driver.lastMark = max(driver.lastMark, slot.machine.markTarget)
             driver.freshIdent = nil
+            // Trying again would not help a damaged file, and what is in it can be downloaded again.
+            if Self.isDamage(error) { closeFresh(driver, delete: true) }
         }
         endSlot(ident)
         startLater(driver, error, work)
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        (error as? Realm.Error)?.code == .invalidDatabase || RealmFile.isDamage(error)
     }
 
     func startLater(_ driver: SessionDriver, _ error: any Error, _ work: StorageWork) {

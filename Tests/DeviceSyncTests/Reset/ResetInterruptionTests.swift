@@ -1,4 +1,6 @@
+import Changesets
 import Foundation
+import RealmState
 import SyncProtocol
 import Testing
 
@@ -166,5 +168,37 @@ struct ResetInterruptionTests {
         #expect(realm.titles() == ["a": "old", "b": "offline"])
         #expect(server.taskCount == 2)
         #expect(device.clientErrors.isEmpty)
+    }
+
+    /// Not its realm: the copy can be downloaded again.
+    @Test func aFreshCopyThatIsDamagedWhileItIsDownloadedIsReplaced() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let realm = try await offline(device, .recoverUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        let fresh = (realm.configuration.fileURL?.path ?? "") + ".fresh"
+        server.forgetMessages()
+        server.holdsMarks = true
+        server.terminate()
+        session.resume()
+        // Of the realm's own session, and then of the one that has stored the fresh copy's identity.
+        #expect(await eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
+        try RealmFileEdits.run(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = 'CREATE TABLE history(' WHERE name = 'history';
+            PRAGMA schema_version = 1000
+            """, at: fresh)
+        try server.edit { try $0.createObject(.init("Task", .string("c"))) }
+        #expect(await eventually { device.clientErrors.contains { $0.message.contains("malformed") } })
+        // The damaged copy's mark must not be answered any more.
+        server.dropConnections()
+        server.holdsMarks = false
+        session.reconnect()
+        try await session.wait(for: .upload)
+        #expect(realm.titles() == ["a": "old", "b": "offline", "c": nil])
+        #expect(server.taskCount == 3)
+        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
     }
 }
