@@ -60,10 +60,12 @@ extension SyncWorker {
             dropConnection()
         case .logOutUser: logOut(body.message)
         case .deleteRealm:
-            let error = app.core?.deletionError(error, driver.core, userID: userID) ?? error
-            report(error, driver)
-            stop(driver, error)
+            let error = Self.error(code, body, stopsSession: true)
+            let told = app.core?.deletionError(error, driver.core, userID: userID) ?? error
+            report(told, driver)
+            stop(driver, told)
         case .applicationBug, .protocolViolation, .migrateToFLX, .revertToPBS, .migrateSchema, .unknown:
+            let error = Self.error(code, body, stopsSession: true)
             report(error, driver)
             stop(driver, error)
         }
@@ -105,7 +107,8 @@ extension SyncWorker {
 
     // MARK: Telling the app
 
-    static func error(_ code: ErrorCode, _ body: JSONErrorBody) -> SyncError {
+    /// - Parameter stopsSession: whether nothing is tried again here, whatever the server says of it.
+    static func error(_ code: ErrorCode, _ body: JSONErrorBody, stopsSession: Bool = false) -> SyncError {
         let kind: SyncError.Code
         switch (code, body.action.effective) {
         case (.permissionDenied, _): kind = .permissionDeniedError
@@ -118,7 +121,7 @@ extension SyncWorker {
         }
         return SyncError(
             kind, body.message, name: code.entry?.name, logURL: body.logURL, wireCode: code.rawValue,
-            isFatal: !body.tryAgain)
+            isFatal: stopsSession || !body.tryAgain)
     }
 
     /// Any error but a manual client reset: to the app's one handler.

@@ -142,4 +142,20 @@ struct SyncingTests {
         #expect(await eventually { device.clientErrors.first?.message == "no more" })
         await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
     }
+
+    /// A server that thinks that it may be tried again does not make it so.
+    @Test(arguments: [ErrorAction.applicationBug, .deleteRealm])
+    func anErrorThatStopsTheSessionIsFatal(action: ErrorAction) async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .download)
+        server.sendError(.otherSessionError, JSONErrorBody(message: "stop", action: action, tryAgain: true))
+        #expect(await eventually { session.state == .inactive })
+        #expect(await eventually { device.clientErrors.count == 1 })
+        #expect(device.clientErrors.first?.isFatal == true)
+    }
 }
