@@ -40,9 +40,9 @@ struct SchemaDocument: Encodable {
     init(_ elements: [SchemaElement]) {
         for element in elements {
             if let property = element.property {
-                // Of a class that nobody has declared, its properties do not apply either.
-                guard let last = classes.indices.last, classes[last].name == element.className else { continue }
-                classes[last].properties.append(Property(name: property, type: element.type))
+                // A class that its realms had before the app knew of any has no entry of its own.
+                if classes.last?.name != element.className { classes.append(Class(name: element.className, type: "")) }
+                classes[classes.count - 1].properties.append(Property(name: property, type: element.type))
             } else {
                 classes.append(Class(name: element.className, type: element.type))
             }
