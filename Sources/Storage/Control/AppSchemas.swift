@@ -3,9 +3,9 @@ import Synchronization
 /// What classes and properties the clients of each app may have, as this process last saw it.
 ///
 /// Nothing is ever taken away from an app's schema, so what was seen once holds for good; only what was not seen is worth a
-/// reading. At most `maxApps` are remembered; at that number all are forgotten.
+/// reading. At most `maxElements` of all apps are remembered; beyond them all but those of the app in hand are forgotten.
 package final class AppSchemas: Sendable {
-    package static let maxApps = 1_000
+    package static let maxElements = 200_000
     private let store: any SchemaStore
     private let known = Mutex<[String: Set<SchemaElement>]>([:])
 
@@ -39,8 +39,9 @@ package final class AppSchemas: Sendable {
 
     private func remember(_ elements: some Sequence<SchemaElement>, of app: String) {
         known.withLock { known in
-            if known[app] == nil, known.count >= Self.maxApps { known.removeAll() }
             known[app, default: []].formUnion(elements)
+            guard known.count > 1, known.values.reduce(0, { $0 + $1.count }) > Self.maxElements else { return }
+            known = known.filter { $0.key == app }
         }
     }
 }

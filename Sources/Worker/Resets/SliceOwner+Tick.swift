@@ -41,14 +41,7 @@ extension SliceOwner {
     }
 
     /// Whether the error is about what was read; what could not be committed is another matter.
-    func isDamage(_ error: any Error) -> Bool {
-        guard !isCommitting else { return false }
-        return switch error {
-        case let error as StoreError: error.code == .corrupt
-        case let error as WorkerError: error.code == .corrupt
-        default: false
-        }
-    }
+    func isDamage(_ error: any Error) -> Bool { !isCommitting && Condemned.isDamage(error) }
 
     /// Client files that were not seen for the app's maximum offline time cannot come back.
     private func expire(_ id: String, now: UInt64) async throws {

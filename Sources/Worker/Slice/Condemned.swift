@@ -25,7 +25,8 @@ struct Condemned {
         }
     }
 
-    private static func isDamage(_ error: any Error) -> Bool {
+    /// Whether what is stored cannot be read.
+    static func isDamage(_ error: any Error) -> Bool {
         switch error {
         case let error as StoreError: error.code == .corrupt
         case let error as WorkerError: error.code == .corrupt

@@ -43,7 +43,7 @@ struct ClusterOptions: ParsableArguments {
         var all: [String: String] = [:]
         for other in others {
             guard let sign = other.firstIndex(of: "="), sign > other.startIndex else {
-                throw CommandFailure(.badInput, "--set: expected key=value, found \(other)")
+                throw CommandFailure(.badInput, "--set: expected key=value, found no key before a \"=\"")
             }
             all[String(other[..<sign])] = String(other[other.index(after: sign)...])
         }
