@@ -28,6 +28,18 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
+/// A library below `Tests`, for tests and tools.
+func shared(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: swiftSettings)
+}
+
+/// A program below `Tests` that tries the product: no part of it.
+func tool(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies + [argumentParser], path: "Tests/\(name)", exclude: exclude,
+        swiftSettings: swiftSettings)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
@@ -79,9 +91,6 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
-        module("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
-        .executableTarget(
-            name: "conformance", dependencies: ["MergeConformance", argumentParser], swiftSettings: swiftSettings),
         module("SyncProtocol", ["CZlib"]),
         module("Messages", ["AMQP", logging]),
         module("Storage", ["Changesets", "RealmState", "Messages", grdb, sqlite, logging]),
@@ -133,25 +142,21 @@ let package = Package(
                 nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
-        module("LocalCluster"),
-        .executableTarget(
-            name: "demo",
-            dependencies: [
-                "DeviceSync", "LocalCluster", argumentParser,
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: swiftSettings),
 
-        .executableTarget(
-            name: "fire",
-            dependencies: [
-                "AMQP", "Messages", "DeviceSync", "LocalCluster", argumentParser, logging, nio("NIOCore"),
-                nio("NIOPosix"),
+        // No part of the product: tools, and what tools and tests share.
+        shared("TestSupport"),
+        shared("LocalCluster"),
+        shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
+        tool("conformance", ["MergeConformance"]),
+        tool(
+            "demo", ["DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle")]),
+        tool(
+            "fire",
+            [
+                "AMQP", "Messages", "DeviceSync", "LocalCluster", logging, nio("NIOCore"), nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            path: "Tests/fire", exclude: ["run"], swiftSettings: swiftSettings),
+            ], exclude: ["run"]),
 
-        .target(name: "TestSupport", dependencies: [], path: "Tests/TestSupport", swiftSettings: swiftSettings),
         tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["Changesets", "RealmState", "MergeConformance"]),
