@@ -61,6 +61,7 @@ let package = Package(
             name: "SluiceEngine",
             targets: [
                 "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage",
+                "StorageSQLite",
                 "Worker",
                 "LocalCluster",
             ]),
@@ -93,14 +94,17 @@ let package = Package(
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["CZlib"]),
         module("Messages", ["AMQP", logging]),
-        module("Storage", ["Changesets", "RealmState", "Messages", grdb, sqlite, logging]),
+        module("Storage", ["Changesets", "Messages"]),
+        module("StorageSQLite", ["Storage", "Changesets", "Messages", grdb, sqlite]),
         module(
             "Operations",
             [
                 "AMQP", hummingbird, logging, metrics, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
-        module("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
+        module(
+            "Inspection",
+            ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations", logging]),
         module(
             "Worker",
             [
@@ -137,9 +141,10 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "AMQP", "Changesets", "Messages", "Storage", "Operations", "Inspection", "Worker", "Gateway",
-                "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"),
-                nio("NIOFoundationCompat"), .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations", "Inspection", "Worker",
+                "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"),
+                nio("NIOHTTP1"), nio("NIOFoundationCompat"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
 
@@ -164,20 +169,25 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
-        tests("Storage", ["Changesets", "RealmState", "Messages", grdb]),
+        tests("Storage", ["StorageSQLite", "Changesets", "Messages", grdb]),
         tests("Operations", [metrics]),
-        tests("Inspection", ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations", logging]),
+        tests(
+            "Inspection",
+            ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations", logging]),
         tests(
             "Worker",
-            ["AMQP", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages", "Storage", logging]),
+            [
+                "AMQP", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages", "Storage", "StorageSQLite",
+                logging,
+            ]),
         tests(
             "Gateway",
             [
-                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", logging, lifecycle,
-                httpClient,
+                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "StorageSQLite", "Operations", logging,
+                lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
-        tests("Coordinator", ["AMQP", "Messages", "Storage", logging, httpClient]),
+        tests("Coordinator", ["AMQP", "Messages", "Storage", "StorageSQLite", logging, httpClient]),
         tests(
             "DeviceSync",
             [

@@ -1,6 +1,7 @@
 package import AMQP
 package import Messages
 package import Operations
+package import Storage
 
 /// What a coordinator needs to know.
 package struct CoordinatorConfiguration: Sendable {
@@ -20,13 +21,13 @@ package struct CoordinatorConfiguration: Sendable {
     package var tickInterval: Duration
     /// Reports in hand; as many are applied in one transaction.
     package var prefetch: Int
-    /// Where the slices are kept, to plan terminations from; nil: plans cannot be made.
-    package var storeURL: Secret?
+    /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
+    package var stores: (any StoreInspector)?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,
         amqp: AMQPConfiguration, topology: Topology = Topology(), slices: SliceCount,
-        tickInterval: Duration = .seconds(5), prefetch: Int = 200, storeURL: Secret? = nil
+        tickInterval: Duration = .seconds(5), prefetch: Int = 200, stores: (any StoreInspector)? = nil
     ) {
         self.id = id
         self.host = host
@@ -38,6 +39,6 @@ package struct CoordinatorConfiguration: Sendable {
         self.slices = slices
         self.tickInterval = tickInterval
         self.prefetch = prefetch
-        self.storeURL = storeURL
+        self.stores = stores
     }
 }

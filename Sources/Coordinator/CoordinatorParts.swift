@@ -42,7 +42,7 @@ struct CoordinatorParts: Sendable {
                 logger: logger),
             campaigns: CampaignRoutes(store: control, events: CampaignEvents(store: control, state: state)),
             plans: PlanRoutes(
-                store: control, storeURL: configuration.storeURL, link: link, state: state,
+                store: control, stores: configuration.stores, link: link, state: state,
                 slices: configuration.slices, clock: clock),
             cluster: ClusterRoutes(id: configuration.id, slices: configuration.slices, state: state, clock: clock),
             logger: logger)

@@ -19,6 +19,7 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
 
     package var code: Code
     package var message: String
+    /// The engine's own error; nil if the engine did its work and what it returned makes no sense.
     package var underlying: (any Error)?
 
     package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {

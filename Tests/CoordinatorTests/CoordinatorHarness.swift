@@ -8,6 +8,7 @@ import NIOHTTP1
 import Operations
 import ServiceLifecycle
 import Storage
+import StorageSQLite
 import TestSupport
 import Testing
 
@@ -37,7 +38,7 @@ struct CoordinatorHarness: Sendable {
         let channel = try await connection.openChannel(prefetch: 1, confirms: true)
         try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
-        let store = try await ControlStores.open(url: "sqlite:\(folder)")
+        let store = try await SQLiteStores(folder: folder).control()
         let harness = CoordinatorHarness(
             topology: topology, slices: slices, store: store, folder: folder, amqp: amqp, channel: channel)
         let result: Result<Void, any Error>
@@ -68,7 +69,7 @@ struct CoordinatorHarness: Sendable {
         let service = CoordinatorService(
             configuration: CoordinatorConfiguration(
                 id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
-                tickInterval: tick, storeURL: Secret("sqlite:\(folder)")),
+                tickInterval: tick, stores: SQLiteStores(folder: folder).inspector()),
             control: store, readiness: readiness, logger: Self.quiet)
         let group = ServiceGroup(services: [service], logger: Self.quiet)
         let task = Task { try await group.run() }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Operations
 import Storage
+import StorageSQLite
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct PlanTests {
     /// Client realms of an app in the slices' stores, as workers write them.
     private func fill(_ harness: CoordinatorHarness, now: UInt64) async throws {
-        let stores = try SliceStores.open(url: "sqlite:\(harness.folder)")
+        let stores = SQLiteStores(folder: harness.folder)
         let name = RealmName(app: "tasks", partition: "\"nw\"")
         let store = try await stores.store(for: name.slice(of: harness.slices))
         guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 1 << 60, gone: nil) else {

@@ -8,7 +8,7 @@ import Storage
 /// `apps/{app}/termination-plan`: a dry run of a termination.
 struct PlanRoutes: Sendable {
     let store: any ControlStore
-    let storeURL: Secret?
+    let stores: (any StoreInspector)?
     let link: BrokerLink
     let state: CoordinatorState
     let slices: SliceCount
@@ -25,15 +25,15 @@ struct PlanRoutes: Sendable {
 
     /// Reads the slices' stores beside their owners; memory does not grow with the number of client realms.
     private func plan(_ app: AppRecord, limit: Int) async throws -> TerminationPlan {
-        guard let storeURL, let readers = try? SliceReaders(url: storeURL.revealed) else {
+        guard let stores, let stored = try? stores.slices() else {
             throw AdminError(
                 status: .notImplemented, code: "no_store",
                 message: "this coordinator cannot read the slices' stores, from which plans are made")
         }
         var plan = TerminationPlan(app: app, at: clock.now(), limit: limit)
-        let existing = Set(readers.slices)
+        let existing = Set(stored)
         for slice in slices.all where existing.contains(slice) {
-            let reader = try await readers.reader(for: slice)
+            let reader = try await stores.reader(for: slice)
             try await reader.forEachRealm(app: app.id) { realm in
                 plan.realms += 1
                 try await reader.forEachClientFile(in: realm.id) { plan.add($0, of: realm, slice: slice) }

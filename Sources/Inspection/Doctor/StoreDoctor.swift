@@ -1,9 +1,9 @@
 import Foundation
 package import Messages
-package import Operations
-import Storage
+import Operations
+package import Storage
 
-/// Looks at the store's files.
+/// Looks at what the store is kept in, without changing anything.
 package struct StoreDoctor: Sendable {
     /// Free space below which something should be done, and below which it is late.
     static let lowSpace: UInt64 = 2 << 30
@@ -11,26 +11,28 @@ package struct StoreDoctor: Sendable {
     /// A log this long means that something holds it: a long read, or an owner that cannot empty it.
     static let longLog: UInt64 = 1 << 30
 
-    let url: Secret
+    let stores: any StoreInspector
     let slices: SliceCount
-    /// Whether to read every page of every file.
+    /// Whether to read all that is stored, and not only what is needed.
     let checksIntegrity: Bool
 
-    package init(url: Secret, slices: SliceCount, checksIntegrity: Bool) {
-        self.url = url
+    package init(stores: any StoreInspector, slices: SliceCount, checksIntegrity: Bool) {
+        self.stores = stores
         self.slices = slices
         self.checksIntegrity = checksIntegrity
     }
 
     package func examine() async -> [Diagnosis] {
-        let readers: SliceReaders
+        let existing: [SliceNumber]
         do {
-            readers = try SliceReaders(url: url.revealed)
+            existing = try stores.slices()
         } catch {
             return [Diagnosis(.store, "folder", .fault, error.message, "set store.url to what the workers have")]
         }
-        var found = [space(readers.folder), privacy(readers.folder), await control(readers)]
-        found += await sliceFiles(readers)
+        var found: [Diagnosis] = []
+        if let folder = stores.files?.folder { found += [space(folder), privacy(folder)] }
+        found.append(await control())
+        found += await slices(existing)
         return found
     }
 
@@ -63,9 +65,9 @@ package struct StoreDoctor: Sendable {
             "chmod 700 \(folder)")
     }
 
-    private func control(_ readers: SliceReaders) async -> Diagnosis {
+    private func control() async -> Diagnosis {
         do {
-            let recorded = try await readers.recordedSliceCount()
+            let recorded = try await stores.recordedSliceCount()
             guard let recorded else {
                 return Diagnosis(
                     .store, "control", .warning, "the store does not say how many slices the cluster has",
@@ -78,32 +80,34 @@ package struct StoreDoctor: Sendable {
                     "set SLUICE_SLICES=\(recorded); the number cannot be changed")
             }
             if checksIntegrity {
-                let problems = try await readers.controlProblems(limit: 3)
+                let problems = try await stores.controlProblems(limit: 3)
                 if let first = problems.first {
                     return Diagnosis(
-                        .store, "control", .fault, "\(readers.controlFile) is damaged: \(first)",
-                        "stop the cluster and restore the file from a backup")
+                        .store, "control", .fault, "\(controlPlace) is damaged: \(first)",
+                        "stop the cluster and restore the control store from a backup")
                 }
             }
             return Diagnosis(.store, "control", .ok, "\(recorded) slices\(checksIntegrity ? ", file sound" : "")")
         } catch {
             return Diagnosis(
-                .store, "control", .fault, "\(error)", "see that \(readers.controlFile) exists and may be read")
+                .store, "control", .fault, "\(error)", "see that \(controlPlace) exists and may be read")
         }
     }
 
-    private func sliceFiles(_ readers: SliceReaders) async -> [Diagnosis] {
-        let existing = readers.slices
+    private var controlPlace: String { stores.files?.control ?? "the control store" }
+
+    private func slices(_ existing: [SliceNumber]) async -> [Diagnosis] {
         var found: [Diagnosis] = []
         var realms = 0
         for slice in existing where slice.value < slices.value {
             do {
-                let reader = try await readers.reader(for: slice)
+                let reader = try await stores.reader(for: slice)
                 try await reader.forEachRealm { _ in realms += 1 }
                 if checksIntegrity, let first = try await reader.integrityProblems(limit: 3).first {
+                    let place = stores.files?.slice(slice).data ?? "it"
                     found.append(
                         Diagnosis(
-                            .store, "slice \(slice)", .fault, "\(readers.file(of: slice)) is damaged: \(first)",
+                            .store, "slice \(slice)", .fault, "\(place) is damaged: \(first)",
                             "stop the workers and restore the file from a backup"))
                 }
             } catch {
@@ -112,7 +116,7 @@ package struct StoreDoctor: Sendable {
                         .store, "slice \(slice)", .fault, "\(error)",
                         "see that the file may be read, and by which version"))
             }
-            let log = FileFacts(readers.file(of: slice) + "-wal")?.size ?? 0
+            let log = stores.files.flatMap { FileFacts($0.slice(slice).log) }?.size ?? 0
             if log > Self.longLog {
                 found.append(
                     Diagnosis(

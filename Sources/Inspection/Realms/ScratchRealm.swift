@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import RealmState
 import Storage
+import StorageSQLite
 
 /// A realm that is made anew from changesets, to be compared with another. Its objects are in a store of its own, so that
 /// memory stays bounded however large it grows.
@@ -24,22 +25,19 @@ final class ScratchRealm {
     ///   - compatibility: the realm's.
     init(historyBytes: UInt64, compatibility: PeerCompatibility) async throws {
         state = RealmState(schema: Schema(), residency: .partial, compatibility: compatibility)
-        var url = "sqlite::memory:"
         var folder: String?
         if historyBytes > Self.maxBytesInMemory {
-            let path = FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path
-            url = "sqlite:\(path)"
-            folder = path
+            folder = FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path
         }
         self.folder = folder
-        stores = try SliceStores.open(url: url)
+        stores = folder.map { SQLiteStores(folder: $0) } ?? .inMemory()
         store = try await stores.store(for: SliceNumber(0))
         guard case .owned(let epoch) = try await store.claim(by: "verify", now: 0, leaseUntil: 1 << 60, gone: nil)
         else { throw InspectionError(.corrupt, "the scratch store cannot be used") }
         self.epoch = epoch
     }
 
-    private let stores: SliceStores
+    private let stores: SQLiteStores
 
     deinit {
         if let folder { try? FileManager.default.removeItem(atPath: folder) }

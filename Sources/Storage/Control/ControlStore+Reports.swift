@@ -42,7 +42,7 @@ extension ControlStore {
         guard count > 1, damaged.count == count else { return }
         // A campaign whose row is damaged may well have the whole batch to itself; a damaged file, or several campaigns and
         // none that is sound, is another matter.
-        let isOfTheFile = damaged.contains { $0.error.underlying is SQLiteFailure }
+        let isOfTheFile = damaged.contains { $0.error.underlying != nil }
         guard isOfTheFile || Set(damaged.compactMap(\.report.campaign)).count > 1 else { return }
         throw first.error
     }

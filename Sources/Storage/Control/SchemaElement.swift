@@ -16,7 +16,7 @@ package struct SchemaElement: Hashable, Sendable, Codable {
     /// Of one app. Whoever gets there writes too many.
     package static let maxPerApp = 20_000
 
-    static func full(_ app: String, _ count: Int) -> StoreError {
+    package static func full(_ app: String, _ count: Int) -> StoreError {
         StoreError(.full, "the schema of app \(app) would have \(count) entries; \(maxPerApp) are allowed")
     }
 }

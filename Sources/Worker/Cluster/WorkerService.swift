@@ -11,7 +11,7 @@ import Synchronization
 package final class WorkerService: Service {
     private let configuration: WorkerConfiguration
     private let apps: AppDirectory
-    private let stores: SliceStores
+    private let stores: any SliceStores
     private let readiness: Readiness
     private let clock: WorkerClock
     private let metrics = WorkerMetrics()
@@ -21,7 +21,7 @@ package final class WorkerService: Service {
     private let runners = Mutex<[SliceRunner]>([])
 
     package init(
-        configuration: WorkerConfiguration, apps: any AppStore, stores: SliceStores, readiness: Readiness,
+        configuration: WorkerConfiguration, apps: any AppStore, stores: any SliceStores, readiness: Readiness,
         logger: Logger, clock: WorkerClock = .system
     ) {
         self.configuration = configuration

@@ -4,6 +4,7 @@ import Foundation
 import Inspection
 import Messages
 import Operations
+import Storage
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,9 +62,8 @@ struct DoctorCommand: AsyncParsableCommand {
         ).examine(broker: amqp)
 
         let management = managementURL ?? environment["SLUICE_MANAGEMENT_URL"]
-        let store = StoreDoctor(url: configuration.storeURL, slices: slices, checksIntegrity: !skipIntegrity)
         let process = ProcessDoctor(settings: settings, operationsURLs: operationsURL)
-        async let stored = store.examine()
+        async let stored = store(settings, slices)
         async let processes = process.examine()
         found += await broker(amqp, settings, slices)
         found += await ManagementDoctor(
@@ -72,6 +72,15 @@ struct DoctorCommand: AsyncParsableCommand {
         found += await stored
         found += await processes
         return found
+    }
+
+    private func store(_ settings: ClusterSettings, _ slices: SliceCount) async -> [Diagnosis] {
+        do {
+            let stores = try settings.stores().inspector()
+            return await StoreDoctor(stores: stores, slices: slices, checksIntegrity: !skipIntegrity).examine()
+        } catch {
+            return [Diagnosis(.store, "url", .fault, "\(error)", "set store.url to what the workers have")]
+        }
     }
 
     private func broker(_ amqp: AMQPConfiguration, _ settings: ClusterSettings, _ slices: SliceCount) async

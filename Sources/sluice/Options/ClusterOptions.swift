@@ -4,6 +4,7 @@ import Foundation
 import Logging
 import Messages
 import Operations
+import Storage
 
 /// The settings that every command shares; each flag wins over its environment variable and the file.
 struct ClusterOptions: ParsableArguments {
@@ -107,8 +108,6 @@ struct ClusterSettings {
 
     /// Beside the stores, so that on one machine nothing needs to be configured.
     var defaultTokenFile: String {
-        let url = configuration.storeURL.revealed
-        let folder = url.hasPrefix("sqlite:") ? String(url.dropFirst("sqlite:".count)) : "."
-        return folder + "/admin-token"
+        ((try? StoreURL(configuration.storeURL.revealed))?.folder ?? ".") + "/admin-token"
     }
 }

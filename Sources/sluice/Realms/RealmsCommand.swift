@@ -22,13 +22,16 @@ struct RealmsCommand: AsyncParsableCommand {
 
 /// The store's slices, for reading.
 struct StoredRealms {
-    let readers: SliceReaders
+    let stores: any StoreInspector
+    /// Those that have a store.
+    let slices: [SliceNumber]
     let count: SliceCount
 
     init(_ settings: ClusterSettings) throws {
-        readers = try SliceReaders(url: settings.configuration.storeURL.revealed)
+        stores = try settings.stores().inspector()
+        slices = try stores.slices()
         count = try settings.sliceCount()
-        guard let beyond = readers.slices.last(where: { $0.value >= count.value }) else { return }
+        guard let beyond = slices.last(where: { $0.value >= count.value }) else { return }
         throw CommandFailure(
             .badInput, "the store has a slice \(beyond), and the settings say \(count.value) slices: set SLUICE_SLICES")
     }
@@ -37,7 +40,7 @@ struct StoredRealms {
     func reader(of name: RealmName) async throws -> any SliceReader {
         let slice = name.slice(of: count)
         do throws(StoreError) {
-            return try await readers.reader(for: slice)
+            return try await stores.reader(for: slice)
         } catch {
             guard error.code == .notFound else { throw error }
             throw Self.missing(name)
@@ -50,8 +53,8 @@ struct StoredRealms {
 
     /// Visits all realms, slice by slice.
     func forEach(app: String?, _ body: (RealmRecord, any SliceReader) async throws -> Void) async throws {
-        for slice in readers.slices {
-            let reader = try await readers.reader(for: slice)
+        for slice in slices {
+            let reader = try await stores.reader(for: slice)
             try await reader.forEachRealm(app: app) { try await body($0, reader) }
         }
     }

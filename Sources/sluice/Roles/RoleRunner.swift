@@ -37,8 +37,8 @@ struct RoleRunner {
     func run(_ roles: [Role], operationsPort: Int) async throws {
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
-        let storeURL = configuration.storeURL.revealed
-        let control = try await ControlStores.open(url: storeURL)
+        let stores = try settings.stores()
+        let control = try await stores.control()
         let recorded = try await control.sliceCount(orCreate: slices.value)
         guard recorded == slices.value else {
             throw CommandFailure(
@@ -56,8 +56,8 @@ struct RoleRunner {
         ]
         for role in roles {
             switch role {
-            case .coordinator: services.append(try coordinator(control: control, slices: slices))
-            case .worker: services.append(try await worker(control: control, slices: slices, storeURL: storeURL))
+            case .coordinator: services.append(try coordinator(control: control, slices: slices, stores: stores))
+            case .worker: services.append(try await worker(control: control, slices: slices, stores: stores))
             case .gateway: services.append(try gateway(control: control, slices: slices))
             }
         }
@@ -74,7 +74,9 @@ struct RoleRunner {
         logger.info("stopped")
     }
 
-    private func coordinator(control: any ControlStore, slices: SliceCount) throws -> CoordinatorService {
+    private func coordinator(
+        control: any ControlStore, slices: SliceCount, stores: any Stores
+    ) throws -> CoordinatorService {
         let configuration = settings.configuration
         return CoordinatorService(
             configuration: CoordinatorConfiguration(
@@ -82,12 +84,12 @@ struct RoleRunner {
                 adminToken: configuration.adminToken,
                 adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
                 amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
-                tickInterval: configuration.tickInterval, storeURL: configuration.storeURL),
+                tickInterval: configuration.tickInterval, stores: stores.inspector()),
             control: control, readiness: readiness, logger: logger)
     }
 
     private func worker(
-        control: any ControlStore, slices: SliceCount, storeURL: String
+        control: any ControlStore, slices: SliceCount, stores: any Stores
     ) async throws -> WorkerService {
         let configuration = settings.configuration
         var limits = WorkerLimits()
@@ -98,7 +100,7 @@ struct RoleRunner {
                 id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
                 prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
                 leaseDuration: configuration.leaseDuration, limits: limits),
-            apps: control, stores: try SliceStores.open(url: storeURL), readiness: readiness, logger: logger)
+            apps: control, stores: stores, readiness: readiness, logger: logger)
     }
 
     private func gateway(control: any ControlStore, slices: SliceCount) throws -> GatewayService {

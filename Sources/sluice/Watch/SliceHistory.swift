@@ -38,18 +38,18 @@ struct SliceHistory {
         }
     }
 
-    let stores: SliceStores
+    let stores: any StoreInspector
 
     init(_ settings: ClusterSettings) throws {
-        stores = try SliceStores.open(url: settings.configuration.storeURL.revealed)
+        stores = try settings.stores().inspector()
     }
 
     /// - Returns: oldest first within each slice; nothing of slices that nobody has ever taken.
     func entries(of slices: [SliceNumber]) async throws -> [Entry] {
         var entries: [Entry] = []
-        for slice in slices {
-            guard await stores.exists(slice) else { continue }
-            let changes = try await stores.store(for: slice).ownershipHistory(limit: OwnershipChange.kept)
+        let existing = Set(try stores.slices())
+        for slice in slices where existing.contains(slice) {
+            let changes = try await stores.reader(for: slice).ownershipHistory(limit: OwnershipChange.kept)
             entries += changes.reversed().map { change in
                 Entry(
                     slice: slice.value, epoch: change.epoch.value, worker: change.owner, takenAt: change.at,

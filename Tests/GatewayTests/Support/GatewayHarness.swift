@@ -5,6 +5,7 @@ import Messages
 import Operations
 import ServiceLifecycle
 import Storage
+import StorageSQLite
 import Synchronization
 import TestSupport
 
@@ -44,7 +45,7 @@ struct GatewayHarness: Sendable {
         configuration.timings.resetDecision = .seconds(120)
         configure(&configuration)
         let opened: any ControlStore
-        if let given { opened = given } else { opened = try await ControlStores.open(url: "sqlite::memory:") }
+        if let given { opened = given } else { opened = try await SQLiteStores.inMemory().control() }
         let store = opened
         if try await store.app("tasks") == nil { try await store.insert(AppRecord(id: "tasks", createdAt: 1)) }
         let clock = TestClock()

@@ -1,6 +1,7 @@
 import Messages
 import RealmState
 import Storage
+import StorageSQLite
 import Testing
 
 @testable import Inspection
@@ -208,8 +209,7 @@ import Testing
     @Test func whatIsNotThereIsNotMade() async throws {
         let realm = try await StoredRealm()
         await #expect(throws: StoreError.self) { try await realm.readers.reader(for: SliceNumber(1)) }
-        #expect(realm.readers.slices == [SliceNumber(0)])
-        #expect(throws: StoreError.self) { try SliceReaders(url: "sqlite:/nowhere/at/all") }
-        #expect(throws: StoreError.self) { try SliceReaders(url: "postgres://u:secret@h/d") }
+        #expect(try realm.readers.slices() == [SliceNumber(0)])
+        #expect(throws: StoreError.self) { try SQLiteStores(folder: "/nowhere/at/all").inspector().slices() }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import RealmState
 import Storage
+import StorageSQLite
 
 @testable import Inspection
 
@@ -16,23 +17,22 @@ final class StoredRealm {
     ]
 
     let folder: String
-    let readers: SliceReaders
+    var readers: any StoreInspector { stores.inspector() }
     let store: any SliceStore
     let epoch: Epoch
     var record: RealmRecord
     var history: [HistoryRecord] = []
-    private let stores: SliceStores
+    private let stores: SQLiteStores
 
     /// - Parameter changesets: in hexadecimal; all but the first by client file 2.
     init(changesets: [String] = dogs, generation: UInt64 = 1) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "inspection-\(UUID().uuidString)").path
-        stores = try SliceStores.open(url: "sqlite:\(folder)")
+        stores = SQLiteStores(folder: folder)
         store = try await stores.store(for: SliceNumber(0))
         guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 1 << 60, gone: nil) else {
             throw InspectionError(.corrupt, "not owned")
         }
         self.epoch = epoch
-        readers = try SliceReaders(url: "sqlite:\(folder)")
         record = RealmRecord(
             id: RealmID(1), name: Self.name, generation: generation, salt: 77, saltEpoch: epoch, nextIdent: 3)
         var state = RealmState()

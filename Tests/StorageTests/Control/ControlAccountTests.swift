@@ -1,7 +1,8 @@
 import Foundation
+import Storage
 import Testing
 
-@testable import Storage
+@testable import StorageSQLite
 
 @Suite(.timeLimit(.minutes(5))) struct ControlAccountTests {
     private func user(_ id: String, app: String = "tasks", email: String? = nil) -> UserRecord {
@@ -72,7 +73,7 @@ import Testing
             let keys = try await withThrowingTaskGroup(of: [String].self) { group in
                 for number in 0..<6 {
                     group.addTask {
-                        let store = try await ControlStores.open(url: "sqlite:\(folder)")
+                        let store = try await SQLiteStores(folder: folder).control()
                         let key = SigningKeyRecord(
                             id: "k\(number)", purpose: "access", privateKeyPEM: "pem\(number)", createdAt: 1)
                         return try await store.signingKeys(purpose: "access", orCreate: key).map(\.privateKeyPEM)

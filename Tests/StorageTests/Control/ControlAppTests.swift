@@ -1,8 +1,9 @@
 import Changesets
 import Foundation
+import Storage
 import Testing
 
-@testable import Storage
+@testable import StorageSQLite
 
 @Suite(.timeLimit(.minutes(5))) struct ControlAppTests {
     @Test(arguments: ControlVariant.allCases)
@@ -86,7 +87,7 @@ import Testing
             try SQLiteControlSchema.makeFirstVersion(
                 file: "\(folder)/control.sqlite",
                 with: "INSERT INTO apps VALUES ('old', 'partition', 'enabled', 1, 1, 30, 4, 1, 1, 7)")
-            let store = try await ControlStores.open(url: "sqlite:\(folder)")
+            let store = try await SQLiteStores(folder: folder).control()
             #expect(try await store.app("old") == AppRecord(id: "old", generation: 4, createdAt: 7))
         }
     }
@@ -104,7 +105,7 @@ import Testing
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 1...8 {
                     group.addTask {
-                        let store = try await ControlStores.open(url: "sqlite:\(folder)")
+                        let store = try await SQLiteStores(folder: folder).control()
                         try await store.insert(AppRecord(id: "app\(number)", createdAt: 1))
                         return try await store.sliceCount(orCreate: number)
                     }
@@ -112,15 +113,15 @@ import Testing
                 let counts = try await group.reduce(into: Set<Int>()) { $0.insert($1) }
                 #expect(counts.count == 1)
             }
-            #expect(try await ControlStores.open(url: "sqlite:\(folder)").apps().count == 8)
+            #expect(try await SQLiteStores(folder: folder).control().apps().count == 8)
         }
     }
 
     @Test func twoConnectionsDoNotLoseUpdates() async throws {
         try await withControlFolder { folder in
             let stores = [
-                try await ControlStores.open(url: "sqlite:\(folder)"),
-                try await ControlStores.open(url: "sqlite:\(folder)"),
+                try await SQLiteStores(folder: folder).control(),
+                try await SQLiteStores(folder: folder).control(),
             ]
             try await stores[0].insert(AppRecord(id: "tasks", generation: 0, createdAt: 1))
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -137,7 +138,7 @@ import Testing
 
     @Test func theFileIsForItsOwnerOnly() async throws {
         try await withControlFolder { folder in
-            let store = try await ControlStores.open(url: "sqlite:\(folder)")
+            let store = try await SQLiteStores(folder: folder).control()
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             for name in ["control.sqlite", "control.sqlite-wal"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
@@ -148,8 +149,8 @@ import Testing
 
     @Test func whatIsWrittenIsThereWhenOpenedAgain() async throws {
         try await withControlFolder { folder in
-            try await ControlStores.open(url: "sqlite:\(folder)").insert(AppRecord(id: "tasks", createdAt: 7))
-            #expect(try await ControlStores.open(url: "sqlite:\(folder)").app("tasks")?.createdAt == 7)
+            try await SQLiteStores(folder: folder).control().insert(AppRecord(id: "tasks", createdAt: 7))
+            #expect(try await SQLiteStores(folder: folder).control().app("tasks")?.createdAt == 7)
         }
     }
 
@@ -159,16 +160,9 @@ import Testing
             try Data("not a database, but long enough to be taken for one".utf8)
                 .write(to: URL(fileURLWithPath: "\(folder)/control.sqlite"))
             let error = await #expect(throws: StoreError.self) {
-                _ = try await ControlStores.open(url: "sqlite:\(folder)")
+                _ = try await SQLiteStores(folder: folder).control()
             }
             #expect(error?.code == .corrupt)
         }
-    }
-
-    @Test(arguments: ["", "sqlite", "sqlite:", "postgres://user:hunter2@db/sluice", "hunter2"])
-    func otherURLsAreRefusedWithoutQuotingThem(url: String) async throws {
-        let error = await #expect(throws: StoreError.self) { _ = try await ControlStores.open(url: url) }
-        #expect(error?.code == .invalidURL)
-        #expect(error?.description.contains("hunter2") == false)
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import Messages
+import Storage
 import Testing
 
-@testable import Storage
+@testable import StorageSQLite
 
 @Suite(.timeLimit(.minutes(5))) struct ControlCampaignTests {
     private let request = CampaignRequest(id: "c1", app: "tasks", reason: "schema change", at: 10)

@@ -1,7 +1,8 @@
 import Foundation
 import Messages
+import Storage
 
-@testable import Storage
+@testable import StorageSQLite
 
 /// The variants that keep the same contract.
 enum ControlVariant: CaseIterable, Sendable {
@@ -9,8 +10,8 @@ enum ControlVariant: CaseIterable, Sendable {
 
     func withStore(_ body: (any ControlStore) async throws -> Void) async throws {
         switch self {
-        case .memory: try await body(try await ControlStores.open(url: "sqlite::memory:"))
-        case .file: try await withControlFolder { try await body(try await ControlStores.open(url: "sqlite:\($0)")) }
+        case .memory: try await body(try await SQLiteStores.inMemory().control())
+        case .file: try await withControlFolder { try await body(try await SQLiteStores(folder: $0).control()) }
         }
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import Messages
+import Storage
 import Testing
 
-@testable import Storage
+@testable import StorageSQLite
 
 /// Damage rejects the reports that it is about, and no others.
 @Suite(.timeLimit(.minutes(5))) struct DamagedControlTests {

@@ -1,8 +1,9 @@
 import Changesets
 import Messages
+import Storage
 import Testing
 
-@testable import Storage
+@testable import StorageSQLite
 
 @Suite(.timeLimit(.minutes(5))) struct SliceContentTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
@@ -28,7 +29,7 @@ import Testing
             try SQLiteSliceSchema.makeVersionBeforeCompatibility(
                 file: "\(folder)/slice-0.sqlite",
                 with: "INSERT INTO realms VALUES (1, 'tasks', 'p', 1, 0, 0, 7, 1, 0, 0, 2, X'')")
-            let store = try await SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(0))
+            let store = try await SQLiteStores(folder: folder).store(for: SliceNumber(0))
             let realm = try await store.realm(RealmName(app: "tasks", partition: "p"))
             #expect(realm?.compatibility == .stockClients && realm?.salt == 7)
         }

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import Messages
 import Storage
+import StorageSQLite
 import Testing
 
 /// The stores that keep the contract of slices.
@@ -12,10 +13,10 @@ enum SliceVariant: String, CaseIterable, CustomTestStringConvertible {
 
     func withStore(_ body: (any SliceStore) async throws -> Void) async throws {
         switch self {
-        case .memory: try await body(SliceStores.open(url: "sqlite::memory:").store(for: SliceNumber(3)))
+        case .memory: try await body(SQLiteStores.inMemory().store(for: SliceNumber(3)))
         case .file:
             try await withFolder { folder in
-                try await body(SliceStores.open(url: "sqlite:\(folder)").store(for: SliceNumber(3)))
+                try await body(SQLiteStores(folder: folder).store(for: SliceNumber(3)))
             }
         }
     }

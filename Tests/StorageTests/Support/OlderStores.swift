@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
+import Storage
 
-@testable import Storage
+@testable import StorageSQLite
 
 extension SQLiteControlSchema {
     /// A control store as the first version of its schema has it, with some rows in it.

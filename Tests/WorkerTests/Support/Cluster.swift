@@ -5,6 +5,7 @@ import Messages
 import Operations
 import ServiceLifecycle
 import Storage
+import StorageSQLite
 import Synchronization
 import TestSupport
 import Testing
@@ -15,7 +16,7 @@ import Testing
 final class Cluster: Sendable {
     let topology: Topology
     let control: any ControlStore
-    let stores: SliceStores
+    let stores: any SliceStores
     let connection: AMQPConnection
     let channel: AMQPChannel
     let slices: SliceCount
@@ -23,7 +24,7 @@ final class Cluster: Sendable {
     let heard = Mutex<[AMQPMessage]>([])
 
     private init(
-        topology: Topology, control: any ControlStore, stores: SliceStores, connection: AMQPConnection,
+        topology: Topology, control: any ControlStore, stores: any SliceStores, connection: AMQPConnection,
         channel: AMQPChannel, slices: SliceCount
     ) {
         self.topology = topology
@@ -59,10 +60,10 @@ final class Cluster: Sendable {
         try await connection.start()
         let channel = try await connection.openChannel(confirms: true)
         try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
-        let control = try await ControlStores.open(url: "sqlite::memory:")
+        let control = try await SQLiteStores.inMemory().control()
         try await control.insert(AppRecord(id: app, createdAt: 0))
         let cluster = Cluster(
-            topology: topology, control: control, stores: SliceStores(given: given),
+            topology: topology, control: control, stores: GivenStores(given),
             connection: connection, channel: channel, slices: slices)
         let gateway = try await channel.declareQueue(
             AMQPQueueDeclaration(name: topology.gateway("g"), durable: false, exclusive: true))

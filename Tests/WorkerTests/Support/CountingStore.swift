@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import StorageSQLite
 import Synchronization
 
 /// A store in memory that counts what is read of the history, and is slow or breaks down when told to.

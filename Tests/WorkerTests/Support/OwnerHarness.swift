@@ -5,6 +5,7 @@ import Logging
 import Messages
 import RealmState
 import Storage
+import StorageSQLite
 import Synchronization
 import Testing
 
@@ -33,14 +34,14 @@ final class OwnerHarness: Sendable {
     static func make(limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil) async throws
         -> OwnerHarness
     {
-        let control = try await ControlStores.open(url: "sqlite::memory:")
+        let control = try await SQLiteStores.inMemory().control()
         try await control.insert(AppRecord(id: app, createdAt: 0))
         let apps = FragileApps(control)
         let opened: any SliceStore
         if let store {
             opened = store
         } else {
-            opened = try await SliceStores.open(url: "sqlite::memory:").store(for: SliceNumber(0))
+            opened = try await SQLiteStores.inMemory().store(for: SliceNumber(0))
         }
         let time = Time(1_800_000_000_000)
         let claim = try await opened.claim(

@@ -1,5 +1,6 @@
 import GRDB
 import Messages
+import Storage
 
 extension CampaignApplication {
     mutating func park(_ report: OutcomeReport) throws {

@@ -1,4 +1,5 @@
 import GRDB
+package import Storage
 
 extension SQLiteControlStore {
     package func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {

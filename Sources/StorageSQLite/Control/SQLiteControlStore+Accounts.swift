@@ -1,4 +1,5 @@
 import GRDB
+package import Storage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import GRDB
 import Messages
+import Storage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 package import Messages
+package import Storage
 
 extension SQLiteSliceStore {
     private static let realmColumns = """

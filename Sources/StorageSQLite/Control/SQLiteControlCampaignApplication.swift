@@ -1,5 +1,6 @@
 import GRDB
 import Messages
+import Storage
 
 /// Applies a batch of reports inside one transaction.
 ///

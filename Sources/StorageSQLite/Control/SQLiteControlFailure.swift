@@ -1,4 +1,5 @@
 import GRDB
+import Storage
 
 /// An SQLite error without its statement and arguments, which may hold secrets.
 struct SQLiteFailure: Error, CustomStringConvertible, Sendable {

@@ -1,4 +1,5 @@
 import GRDB
+package import Storage
 
 extension SQLiteControlStore {
     package func terminate(

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 import Messages
+package import Storage
 
 extension SQLiteSliceStore {
     package func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {

@@ -1,5 +1,6 @@
 import Dispatch
 import GRDB
+package import Storage
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,5 @@
 import GRDB
+import Storage
 
 /// The tables of the control store. Each step is applied once, in its own order, under one IMMEDIATE transaction, so
 /// that processes that start together do not apply it twice. A released step is never changed; new ones are added.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+package import Storage
 
 extension SQLiteSliceStore {
     /// Free pages that a file keeps: what is deleted is mostly about to be written again.

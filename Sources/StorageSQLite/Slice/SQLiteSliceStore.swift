@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 package import Messages
+package import Storage
 
 /// A slice in one SQLite file (`slice-<n>.sqlite`), or in memory.
 ///
@@ -32,7 +33,7 @@ package final class SQLiteSliceStore: SliceStore {
     }
 
     static func file(of slice: SliceNumber, in folder: String) -> String {
-        URL(filePath: folder).appending(path: "slice-\(slice).sqlite").path
+        "\(folder)/slice-\(slice).sqlite"
     }
 
     private static var configuration: Configuration {

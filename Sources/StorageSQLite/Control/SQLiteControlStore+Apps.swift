@@ -1,5 +1,6 @@
 import Changesets
 import GRDB
+package import Storage
 
 extension SQLiteControlStore {
     package func app(_ id: String) async throws(StoreError) -> AppRecord? {

@@ -1,4 +1,5 @@
 import GRDB
+package import Storage
 
 extension SQLiteSliceStore {
     private static func record(_ row: Row) -> HistoryRecord {

@@ -1,5 +1,6 @@
 import GRDB
 import Messages
+package import Storage
 
 extension SQLiteSliceStore {
     private static let columns = "realm, version, generation, entries, bytes, history_bytes, complete, created_at"

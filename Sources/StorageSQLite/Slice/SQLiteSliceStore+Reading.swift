@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Messages
+package import Storage
 
 extension SQLiteSliceStore: SliceReader {
     /// Opens an existing file for reading only.

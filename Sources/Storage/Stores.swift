@@ -1,0 +1,48 @@
+package import Messages
+
+/// Opens the stores of slices: one object for each slice in a process, however often it is asked for.
+package protocol SliceStores: Sendable {
+    /// Opens a slice's store, and makes it where there is none yet.
+    /// - Throws: `mismatch` if what is there belongs to another slice or to a newer version of Sluice.
+    func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore
+}
+
+/// All stores of one cluster, in one engine: the control store and a store for each slice.
+package protocol Stores: SliceStores {
+    /// Opens the control store, and makes it where there is none yet.
+    /// - Throws: `unavailable`, `corrupt`, `mismatch`.
+    func control() async throws(StoreError) -> any ControlStore
+    /// The same stores for reading beside, or without, a running cluster.
+    func inspector() -> any StoreInspector
+}
+
+/// A cluster's stores as an operator's tool sees them. Reads only: nothing is created, migrated or locked.
+package protocol StoreInspector: Sendable {
+    /// The slices that have a store, in order.
+    /// - Throws: `notFound` if there is no such place.
+    func slices() throws(StoreError) -> [SliceNumber]
+    /// - Throws: `notFound` if the slice has no store; `mismatch` if another version of Sluice wrote it.
+    func reader(for slice: SliceNumber) async throws(StoreError) -> any SliceReader
+    /// How many slices the cluster was created with; nil if that is not written down yet.
+    func recordedSliceCount() async throws(StoreError) -> Int?
+    /// What a check of the whole control store finds wrong, at most `limit` findings; empty if it is sound.
+    func controlProblems(limit: Int) async throws(StoreError) -> [String]
+    /// The files that the stores are kept in; nil for an engine whose data is not in files of this machine.
+    var files: StoreFiles? { get }
+}
+
+/// The files of an engine that keeps its data in a folder of this machine.
+package struct StoreFiles: Sendable {
+    package var folder: String
+    package var control: String
+    /// The file of each slice, and the log in which changes wait until they are moved to the file.
+    package var slice: @Sendable (SliceNumber) -> (data: String, log: String)
+
+    package init(
+        folder: String, control: String, slice: @escaping @Sendable (SliceNumber) -> (data: String, log: String)
+    ) {
+        self.folder = folder
+        self.control = control
+        self.slice = slice
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+import Messages
+import Storage
+
+/// A folder of SQLite stores, for reading only.
+struct SQLiteStoreInspector: StoreInspector {
+    /// Nil: in memory, where nothing can be read beside the process that has it.
+    let folder: String?
+
+    var files: StoreFiles? {
+        folder.map { folder in
+            StoreFiles(folder: folder, control: "\(folder)/control.sqlite") { slice in
+                let file = SQLiteSliceStore.file(of: slice, in: folder)
+                return (data: file, log: "\(file)-wal")
+            }
+        }
+    }
+
+    func slices() throws(StoreError) -> [SliceNumber] {
+        let folder = try existingFolder()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard name.hasPrefix("slice-"), name.hasSuffix(".sqlite") else { return nil }
+            return Int(name.dropFirst(6).dropLast(7)).map { SliceNumber($0) }
+        }
+        .sorted()
+    }
+
+    func reader(for slice: SliceNumber) async throws(StoreError) -> any SliceReader {
+        let file = SQLiteSliceStore.file(of: slice, in: try existingFolder())
+        do {
+            return try await onOwnThread { try SQLiteSliceStore(reading: slice, file: file) }
+        } catch {
+            throw SQLiteSliceStore.translate(error, slice: slice)
+        }
+    }
+
+    private func existingFolder() throws(StoreError) -> String {
+        guard let folder else { throw StoreError(.notFound, "a store in memory can only be read by its own process") }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw StoreError(.notFound, "there is no store at \(folder): is the store URL right, and on this machine?")
+        }
+        return folder
+    }
+}
+
+// MARK: - The control file
+
+extension SQLiteStoreInspector {
+    func recordedSliceCount() async throws(StoreError) -> Int? {
+        try await readControl { db in
+            try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'").flatMap(Int.init)
+        }
+    }
+
+    func controlProblems(limit: Int) async throws(StoreError) -> [String] {
+        try await readControl { db in
+            try String.fetchAll(db, sql: "PRAGMA quick_check(\(limit))").filter { $0 != "ok" }
+        }
+    }
+
+    private func readControl<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let file = "\(try existingFolder())/control.sqlite"
+        guard FileManager.default.fileExists(atPath: file) else {
+            throw StoreError(.notFound, "there is no control store \(file)")
+        }
+        do {
+            return try await onOwnThread {
+                var configuration = Configuration()
+                configuration.label = "control.reader"
+                configuration.readonly = true
+                configuration.busyMode = .timeout(10)
+                return try DatabaseQueue(path: file, configuration: configuration).read(body)
+            }
+        } catch {
+            throw error as? StoreError
+                ?? StoreError(.unavailable, "the control store \(file) cannot be read", underlying: error)
+        }
+    }
+}
