@@ -89,6 +89,11 @@ public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomS
         compensatingWriteInfo = compensatingWrites
     }
 
+    /// Why nothing syncs for a user without tokens.
+    static func userIsNotLoggedIn(_ userID: String) -> SyncError {
+        SyncError(.clientUserError, "the user \(userID) is logged out or removed; log in to sync its realms")
+    }
+
     /// `io.realm.sync`.
     public static var errorDomain: String { "io.realm.sync" }
     /// The code's number.

@@ -61,6 +61,10 @@ extension Realm {
         let waits =
             configuration.syncConfiguration != nil
             && (behavior == .always || (behavior == .once && !fileExists(for: configuration)))
+        // Before there is a file: with one, the next `.once` would open it empty.
+        if waits, let user = configuration.syncConfiguration?.user, !user.isLoggedIn {
+            throw SyncError.userIsNotLoggedIn(user.id)
+        }
         let instance = try await withCheckedThrowingContinuation { continuation in
             openQueue.async { continuation.resume(with: Result { try RealmOpener.open(configuration) }) }
         }

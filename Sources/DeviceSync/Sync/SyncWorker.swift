@@ -127,9 +127,7 @@ actor SyncWorker {
         driver.waitsToStart = false
         driver.interrupted = []
         guard app.users.record(userID)?.state == .loggedIn else {
-            driver.isStopped = true
-            driver.session.set(state: .inactive)
-            return
+            return stop(driver, .userIsNotLoggedIn(userID))
         }
         driver.stopError = nil
         driver.session.set(state: .active)
@@ -208,12 +206,12 @@ actor SyncWorker {
 
     func userEnded(_ session: SyncSession) {
         guard let driver = driver(of: session) else { return }
-        stop(driver, SyncError(.clientUserError, "the user was logged out"))
+        stop(driver, .userIsNotLoggedIn(userID))
         if !session.hasInstances { finish(driver) }
     }
 
     /// Ends a session until the app does something about it.
-    func stop(_ driver: SessionDriver, _ error: any Error) {
+    func stop(_ driver: SessionDriver, _ error: SyncError) {
         driver.isStopped = true
         driver.dropReset()
         endSlots(of: driver)
