@@ -11,10 +11,10 @@ import Testing
     private let copying = SessionReference(gateway: "g", number: 10)
     private let merging = SessionReference(gateway: "g", number: 11)
 
-    private func opened() -> ResetCase {
+    private func opened(mayRecover: Bool = true) -> ResetCase {
         ResetCase(
             name: RealmName(app: "tasks", partition: "\"p\""), user: "u", identOld: 2, campaign: "c", connection: "c1",
-            openedAt: start)
+            mayRecover: mayRecover, openedAt: start)
     }
 
     private func run(_ resetCase: inout ResetCase, _ events: [ResetEvent]) -> [ResetCase.Conclusion] {
@@ -60,20 +60,73 @@ import Testing
                 .uploaded(timestamps: [changesetTime(600_000)]), .marked,
                 .unbound(session: merging),
             ])
-        #expect(conclusions.map(\.result) == [.discarded])
+        #expect(conclusions.map(\.result) == [.notNeeded])
         #expect(conclusions.map(\.confidence) == [0.5])
     }
 
-    @Test func quietAfterTheMarkIsADiscard() {
+    @Test func quietAfterTheMarkMeansThatNothingWasToRecover() {
         var subject = opened()
         #expect(run(&subject, freshCopy + merge + [.marked]).isEmpty)
         #expect(subject.dueAt != nil)
         #expect(subject.take(.tick, at: start + 8_000, quiet: quiet) == nil)
-        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .discarded)
+        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .notNeeded)
         #expect(subject.dueAt == nil)
     }
 
-    @Test func lateRecoveredWritesCorrectADiscard() {
+    @Test func silenceWhereTheAppAllowsNoRecoveryIsADiscard() {
+        var subject = opened(mayRecover: false)
+        _ = run(&subject, freshCopy + merge + [.marked])
+        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .discarded)
+    }
+
+    @Test func silenceAfterASecondAttemptIsConcludedLikewise() {
+        var subject = opened()
+        let conclusions = run(
+            &subject,
+            freshCopy + merge + [.marked, .unbound(session: merging), .refused(connection: "c1")] + freshCopy + merge
+                + [.marked, .unbound(session: merging)])
+        #expect(conclusions.map(\.result) == [.notNeeded, .interrupted, .notNeeded])
+    }
+
+    @Test func whatIsMergedAndOvertakenIsSuperseded() {
+        var subject = opened()
+        let conclusions = run(
+            &subject, freshCopy + merge + [.marked, .overtaken(campaign: "d"), .overtaken(campaign: "e")])
+        #expect(conclusions.map(\.supersededBy) == ["d"])
+        #expect(subject.isClosed && subject.dueAt == nil)
+    }
+
+    @Test func anOvertakenCopyIsFollowedByAnother() {
+        var subject = opened()
+        #expect(run(&subject, [freshCopy[0], .overtaken(campaign: "d")]).isEmpty)
+        #expect(subject.awaitsIdent && subject.isCopying(3))
+        let again = SessionReference(gateway: "g", number: 20)
+        #expect(
+            run(
+                &subject,
+                [
+                    .boundFresh(ident: 5, session: again, isSameConnection: true), .marked, .unbound(session: again),
+                    .bound(session: merging), .identified(ident: 5, session: merging, clientVersion: 0),
+                ]
+            ).isEmpty)
+        #expect(subject.hasAbandoned(3) && !subject.hasAbandoned(5))
+    }
+
+    @Test func aCompleteCopyOutlivesBeingOvertaken() {
+        var subject = opened()
+        #expect(run(&subject, freshCopy + [.overtaken(campaign: "d")] + merge).isEmpty)
+        #expect(subject.identInUse == 3)
+    }
+
+    @Test func aCaseThatMovesToAnotherCampaignTellsThatOneWhatItTold() {
+        var subject = opened()
+        let failure = freshCopy + [.bound(session: merging), .left(session: merging, isOwnChoice: true)]
+        #expect(run(&subject, failure).map(\.result) == [.failed])
+        subject.move(to: "d")
+        #expect(run(&subject, failure).map(\.result) == [.failed])
+    }
+
+    @Test func lateRecoveredWritesCorrectWhatSilenceSaid() {
         var subject = opened()
         _ = run(&subject, freshCopy + merge + [.marked, .unbound(session: merging)])
         let later = subject.take(.uploaded(timestamps: [changesetTime(-1)]), at: start + 99_000, quiet: quiet)
@@ -149,7 +202,7 @@ import Testing
             freshCopy + merge + [
                 .marked, .unbound(session: merging), .refused(connection: "c9"),
             ])
-        #expect(conclusions.map(\.result) == [.discarded, .interrupted])
+        #expect(conclusions.map(\.result) == [.notNeeded, .interrupted])
         #expect(subject.attempt == 2)
         #expect(subject.phase == .notified)
         #expect(subject.connection == "c9")

@@ -60,7 +60,7 @@ import Testing
         #expect(row?.supersededBy == device.fresh.ident)
     }
 
-    @Test func aDiscardingClientIsRecognisedByTicks() async throws {
+    @Test func aClientThatSendsNothingIsRecognisedByTicks() async throws {
         let device = try await copied(isLive: false)
         let harness = device.harness
         _ = try await harness.identify(
@@ -72,7 +72,7 @@ import Testing
         #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
         harness.time.advance(60_000)
         let outcome = try await harness.send(TickMessage(at: harness.time.now())).one(OutcomeReport.self)
-        #expect(outcome.result == .discarded)
+        #expect(outcome.result == .notNeeded)
         #expect(outcome.confidence == 0.5)
         harness.time.advance(60_000)
         #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)

@@ -68,6 +68,31 @@ import Testing
         #expect(try await harness.titles() == [1: "kept"])
     }
 
+    @Test(arguments: [true, false]) func whoComesLaterIsToldTheReasonToo(_ isTermination: Bool) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let long = String(repeating: "é", count: 600)
+        if isTermination {
+            try await harness.send(
+                TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: long))
+        } else {
+            try await harness.send(
+                ResetMessage(realm: harness.realm, clientFile: file.ident, campaign: "c-1", reason: long))
+        }
+        let next = try await OwnerHarness.make(on: harness.store)
+        let refusal = try await next.identify(file, session: 5).one(RefusedAnswer.self)
+        #expect(refusal.message == String(repeating: "é", count: 500))
+    }
+
+    @Test func aResetWithoutAReasonIsToldInGeneralWords() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(
+            TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
+        let refusal = try await harness.identify(file, session: 5).one(RefusedAnswer.self)
+        #expect(refusal.message == "sync was terminated or this client realm must reset")
+    }
+
     @Test func recoveryTurnedOffIsSaid() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

@@ -44,6 +44,9 @@ package struct OutcomeReport: Message, Equatable {
     package var modeRequested: String?
     package var modeUsed: String?
     package var result: Result
+    /// The campaign that made the client realm reset once more before it could be known how this reset ends; `result` is
+    /// `interrupted` then. Only in a slice's reports; absent from a process that does not know it yet.
+    package var supersededBy: String?
     package var changesets: Changesets?
     /// The name (never the path) of the backup file that a manual reset reserved or made.
     package var backupFile: String?
@@ -56,8 +59,9 @@ package struct OutcomeReport: Message, Equatable {
 
     package init(
         campaign: String?, attempt: String, realm: RealmName, user: String, identOld: UInt64, identNew: UInt64?,
-        modeRequested: String?, modeUsed: String?, result: Result, changesets: Changesets?, backupFile: String?,
-        error: Failure?, evidence: Evidence, confidence: Double, at: UInt64
+        modeRequested: String?, modeUsed: String?, result: Result, supersededBy: String? = nil,
+        changesets: Changesets?, backupFile: String?, error: Failure?, evidence: Evidence, confidence: Double,
+        at: UInt64
     ) {
         self.campaign = campaign
         self.attempt = attempt
@@ -68,6 +72,7 @@ package struct OutcomeReport: Message, Equatable {
         self.modeRequested = modeRequested
         self.modeUsed = modeUsed
         self.result = result
+        self.supersededBy = supersededBy
         self.changesets = changesets
         self.backupFile = backupFile
         self.error = error

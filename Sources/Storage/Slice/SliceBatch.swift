@@ -1,9 +1,21 @@
 /// What one commit changes. The parts take effect in the order in which they stand here.
 package struct SliceBatch: Sendable {
-    /// An app's new generation: every live client file of an older one must reset.
+    /// An app's new generation: every client file of an older one that is live, or has yet to reset for an earlier
+    /// campaign, must reset for this one.
     package struct Termination: Sendable, Equatable {
         package var record: AppGenerationRecord
         package init(_ record: AppGenerationRecord) { self.record = record }
+    }
+
+    /// Why a campaign makes client realms reset, in the operator's words.
+    package struct Reason: Sendable, Equatable {
+        package var campaign: String
+        package var text: String
+
+        package init(campaign: String, text: String) {
+            self.campaign = campaign
+            self.text = text
+        }
     }
 
     package struct Reciprocal: Sendable, Equatable {
@@ -86,6 +98,8 @@ package struct SliceBatch: Sendable {
     }
 
     package var terminations: [Termination] = []
+    /// The first reason of a campaign stays.
+    package var reasons: [Reason] = []
     package var historyTrims: [HistoryTrim] = []
     /// Realms whose reciprocals of all client files go.
     package var reciprocalResets: [RealmID] = []
@@ -115,7 +129,7 @@ package struct SliceBatch: Sendable {
     package init() {}
 
     package var isEmpty: Bool {
-        terminations.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
+        terminations.isEmpty && reasons.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
             && tableRemovals.isEmpty && objects.isEmpty && history.isEmpty && historyDigests.isEmpty
             && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty && resetCases.isEmpty
             && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty && baseRemovals.isEmpty

@@ -111,6 +111,9 @@ package protocol SliceStore: Sendable {
     /// Every app's latest generation here.
     func appGenerations() async throws(StoreError) -> [AppGenerationRecord]
 
+    /// Why a campaign makes client realms reset; nil if no reason was given.
+    func reason(campaign: String) async throws(StoreError) -> String?
+
     func resetCase(_ key: ClientFileKey) async throws(StoreError) -> ResetCaseRecord?
     /// A user's cases in a realm of which something is still expected.
     func openResetCases(

@@ -24,6 +24,10 @@ enum SQLiteSliceSchema {
             try db.execute(
                 sql: "CREATE TABLE outbox (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)")
         }
+        migrator.registerMigration("reasons of campaigns") { db in
+            try db.execute(
+                sql: "CREATE TABLE campaign_reasons (campaign TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID")
+        }
         return migrator
     }
 

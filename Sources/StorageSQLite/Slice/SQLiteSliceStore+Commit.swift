@@ -10,6 +10,7 @@ extension SQLiteSliceStore {
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
             try Self.terminate(batch.terminations, db)
+            try Self.putReasons(batch.reasons, db)
             try Self.remove(batch, db)
             try Self.putRealms(batch.realms, db)
             try Self.compact(batch, db)
@@ -34,9 +35,17 @@ extension SQLiteSliceStore {
             try db.cachedStatement(
                 sql: """
                     UPDATE client_files SET state = 'resetRequired', campaign = ?
-                    WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND state = 'live' AND generation < ?
+                    WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND generation < ?
+                        AND state IN ('live', 'resetRequired')
                     """
             ).execute(arguments: [record.campaign, record.app, record.generation.stored])
+        }
+    }
+
+    private static func putReasons(_ reasons: [SliceBatch.Reason], _ db: Database) throws {
+        for reason in reasons {
+            try db.cachedStatement(sql: "INSERT OR IGNORE INTO campaign_reasons (campaign, reason) VALUES (?, ?)")
+                .execute(arguments: [reason.campaign, reason.text])
         }
     }
 

@@ -39,6 +39,14 @@ extension SQLiteSliceStore {
         }
     }
 
+    package func reason(campaign: String) async throws(StoreError) -> String? {
+        try await read { db in
+            try String.fetchOne(
+                db.cachedStatement(sql: "SELECT reason FROM campaign_reasons WHERE campaign = ?"), arguments: [campaign]
+            )
+        }
+    }
+
     private static let caseColumns = "realm, ident_old, user, is_open, due_at, body"
 
     private static func resetCase(_ row: Row) -> ResetCaseRecord {

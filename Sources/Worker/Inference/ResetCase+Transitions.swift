@@ -1,10 +1,12 @@
 import Messages
 
 extension ResetCase {
-    /// Confidences of client-reset.md 19.4: high, medium, and medium where another device of the user could be meant.
+    /// How sure an inference is: what only this reset can look like, what something else could look like as well, and what
+    /// could be another device of the user.
     private static let high = 0.9
     private static let medium = 0.5
     private static let low = 0.3
+    private static let maxFreshCopies = 8
 
     /// Takes an event in.
     ///
@@ -15,6 +17,9 @@ extension ResetCase {
         case .boundFresh(let ident, let session, let isSameConnection):
             phase = .copying(ident: ident, session: session, isMarked: false)
             self.isSameConnection = isSameConnection
+            if isSameConnection {
+                freshCopies = ((freshCopies ?? []).filter { $0 != ident } + [ident]).suffix(Self.maxFreshCopies)
+            }
             return nil
         case .bound(let session):
             if case .copied(let ident) = phase { phase = .resuming(ident: ident, session: session, boundAt: now) }
@@ -23,10 +28,21 @@ extension ResetCase {
             return identified(ident, session, clientVersion: clientVersion, now)
         case .uploaded(let timestamps): return uploaded(timestamps, now)
         case .marked: return marked(now, quiet: quiet)
+        case .overtaken(let campaign): return overtaken(by: campaign)
         case .unbound(let session): return unbound(session)
         case .left(let session, let isOwnChoice): return left(session, isOwnChoice: isOwnChoice)
         case .tick: return settle(now)
         }
+    }
+
+    /// Nothing has been said of how the reset ends, or it has been taken back.
+    private var isUntold: Bool { conclusion.map { $0.result == .interrupted && $0.supersededBy == nil } ?? true }
+
+    /// The client realm is another campaign's from now on, which has been told nothing yet.
+    mutating func move(to campaign: String) {
+        guard self.campaign != campaign else { return }
+        self.campaign = campaign
+        conclusion = nil
     }
 
     /// The old ident again: whatever was begun was not carried through.
@@ -85,10 +101,24 @@ extension ResetCase {
         case .copying(let ident, let session, _): phase = .copying(ident: ident, session: session, isMarked: true)
         case .merged(let ident, let boundAt, _):
             phase = .merged(ident: ident, boundAt: boundAt, isMarked: true)
-            if recovered == 0, conclusion == nil { dueAt = now &+ quiet }
+            if recovered == 0, isUntold { dueAt = now &+ quiet }
         default: break
         }
         return nil
+    }
+
+    /// The fresh copy's ident is refused from now on. What was merged into it is reset once more under that ident, so how this
+    /// reset ended can no longer be seen; a copy that is not complete cannot become so.
+    private mutating func overtaken(by campaign: String) -> Conclusion? {
+        switch phase {
+        case .copying(_, _, isMarked: false):
+            phase = .notified
+            return nil
+        case .merged where isUntold:
+            dueAt = nil
+            return conclude(.interrupted, 1, supersededBy: campaign)
+        default: return nil
+        }
     }
 
     private mutating func unbound(_ session: SessionReference) -> Conclusion? {
@@ -101,9 +131,8 @@ extension ResetCase {
                 phase = .notified
             }
             return nil
-        case .merged(_, _, isMarked: true) where recovered == 0 && conclusion == nil:
-            dueAt = nil
-            return conclude(.discarded, Self.medium)
+        case .merged(_, _, isMarked: true) where recovered == 0 && isUntold:
+            return concludeFromSilence()
         default: return nil
         }
     }
@@ -131,12 +160,23 @@ extension ResetCase {
     private mutating func settle(_ now: UInt64) -> Conclusion? {
         guard let due = dueAt, due <= now else { return nil }
         dueAt = nil
-        guard case .merged(_, _, isMarked: true) = phase, recovered == 0, conclusion == nil else { return nil }
-        return conclude(.discarded, isSameConnection ? Self.medium : Self.low)
+        guard case .merged(_, _, isMarked: true) = phase, recovered == 0, isUntold else { return nil }
+        return concludeFromSilence()
     }
 
-    private mutating func conclude(_ result: OutcomeReport.Result, _ confidence: Double) -> Conclusion? {
-        let new = Conclusion(result: result, confidence: confidence, recovered: recovered)
+    /// The reset was made, and the client has sent nothing that it wrote before. Whether it had nothing unsynced or has
+    /// discarded it looks the same. That there was nothing is the likelier, unless the app did not allow recovery: then
+    /// whatever there was is gone.
+    private mutating func concludeFromSilence() -> Conclusion? {
+        dueAt = nil
+        return conclude(mayRecover == false ? .discarded : .notNeeded, isSameConnection ? Self.medium : Self.low)
+    }
+
+    private mutating func conclude(
+        _ result: OutcomeReport.Result, _ confidence: Double, supersededBy: String? = nil
+    ) -> Conclusion? {
+        let new = Conclusion(
+            result: result, confidence: confidence, recovered: recovered, supersededBy: supersededBy)
         guard new != conclusion else { return nil }
         conclusion = new
         return new

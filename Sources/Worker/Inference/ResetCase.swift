@@ -29,6 +29,9 @@ struct ResetCase: Codable, Equatable {
         var result: OutcomeReport.Result
         var confidence: Double
         var recovered: Int
+        /// The campaign that has the client realm reset once more before anything else could be concluded; `result` is
+        /// `interrupted` then.
+        var supersededBy: String?
     }
 
     let name: RealmName
@@ -41,6 +44,13 @@ struct ResetCase: Codable, Equatable {
     var phase = Phase.notified
     /// The fresh copy was asked for on the connection of the error: it belongs to this client realm and no other.
     var isSameConnection = true
+    /// The idents of fresh copies asked for on the connection of the error, the latest last. A client may keep a fresh copy
+    /// over a repeated error and go on with it; once the client realm goes on under one ident, the others are abandoned.
+    /// Nil in cases stored by earlier versions.
+    var freshCopies: [UInt64]?
+    /// The app allowed recovery when the error was sent; if not, whatever the client had not synced is discarded. Nil in
+    /// cases stored by earlier versions.
+    var mayRecover: Bool?
     var recovered = 0
     /// What was reported last.
     var conclusion: Conclusion?
@@ -48,12 +58,16 @@ struct ResetCase: Codable, Equatable {
     var openedAt: UInt64
     var dueAt: UInt64?
 
-    init(name: RealmName, user: String, identOld: UInt64, campaign: String, connection: String, openedAt: UInt64) {
+    init(
+        name: RealmName, user: String, identOld: UInt64, campaign: String, connection: String, mayRecover: Bool = true,
+        openedAt: UInt64
+    ) {
         self.name = name
         self.user = user
         self.identOld = identOld
         self.campaign = campaign
         self.connection = connection
+        self.mayRecover = mayRecover
         self.openedAt = openedAt
     }
 
@@ -65,6 +79,25 @@ struct ResetCase: Codable, Equatable {
             ident
         case .notified, .failed: nil
         }
+    }
+
+    /// The ident under which the client realm certainly goes on; nil while it could still present its old one.
+    var identInUse: UInt64? {
+        switch phase {
+        case .merged(let ident, _, _), .replaced(let ident): ident
+        default: nil
+        }
+    }
+
+    /// Whether the ident is that of a fresh copy which the client realm does not go on under yet, and may never.
+    func isCopying(_ ident: UInt64) -> Bool {
+        identInUse == nil && (identNew == ident || freshCopies?.contains(ident) == true)
+    }
+
+    /// Whether the client realm goes on under another ident, and will never come back under this one.
+    func hasAbandoned(_ ident: UInt64) -> Bool {
+        guard let identInUse, identInUse != ident else { return false }
+        return freshCopies?.contains(ident) == true
     }
 
     /// Whether a new ident could be this client realm's.
@@ -79,6 +112,7 @@ struct ResetCase: Codable, Equatable {
     var isClosed: Bool {
         switch phase {
         case .replaced: conclusion?.result == .manualHandled
+        case .merged where conclusion?.supersededBy != nil: true
         case .merged(_, _, let isMarked): isMarked && conclusion != nil && dueAt == nil
         default: false
         }
@@ -105,6 +139,7 @@ extension ResetCase {
         OutcomeReport(
             campaign: campaign, attempt: "\(campaign)/\(identOld)/\(attempt)", realm: name, user: user,
             identOld: identOld, identNew: identNew, modeRequested: nil, modeUsed: nil, result: conclusion.result,
+            supersededBy: conclusion.supersededBy,
             changesets: conclusion.recovered > 0 ? .init(recovered: conclusion.recovered) : nil, backupFile: nil,
             error: nil, evidence: .inferred, confidence: conclusion.confidence, at: at)
     }

@@ -14,6 +14,8 @@ enum ResetEvent: Equatable {
     case uploaded(timestamps: [UInt64])
     /// The new ident has everything and has asked to be told so.
     case marked
+    /// The new ident must reset in its turn, for another campaign.
+    case overtaken(campaign: String)
     /// A session of the case ended that had said its ident.
     case unbound(session: SessionReference)
     /// A session of the same user and connection ended that had not said its ident; `isOwnChoice` if the client left

@@ -17,12 +17,14 @@ extension SliceOwner {
     ) async throws {
         guard let file = try await clientFile(ident, in: context) else { return }
         if let campaign {
+            // The client realm is the old ident's, whose case is open already.
+            guard try await !isUnfinishedCopy(file) else { return }
             let key = context.key(ident)
             if try await resetCase(key) == nil {
                 guard case .refused(let connection) = event else { return }
                 cases[key] = ResetCase(
                     name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
-                    openedAt: stamp)
+                    mayRecover: try await settings(of: context.name.app)?.clientRecovery ?? true, openedAt: stamp)
                 dirtyCases.insert(key)
                 return
             }
@@ -66,7 +68,7 @@ extension SliceOwner {
             guard let file = try await clientFile(ident, in: context) else { return }
             // A live session's error is sent by its gateway: its UNBIND is the first that is heard of it.
             if file.state == .resetRequired, let campaign = file.campaign, notice.isOrderly,
-                try await resetCase(context.key(ident)) == nil
+                try await !isUnfinishedCopy(file), try await resetCase(context.key(ident)) == nil
             {
                 return try await observe(
                     .refused(connection: notice.connection), of: ident, campaign: campaign, in: context)
@@ -79,6 +81,25 @@ extension SliceOwner {
                 try await give(.left(session: notice.session, isOwnChoice: isOwnChoice), to: key, in: context)
             }
         }
+    }
+
+    /// A client file must reset for a campaign. If it came from a reset that is not accounted for yet, that reset's account
+    /// ends here: how it went can no longer be seen. An abandoned fresh copy's own account ends likewise.
+    func overtake(_ file: ClientFileRecord, of name: RealmName, by campaign: String) async throws {
+        guard let old = file.resetOf else { return }
+        let key = ClientFileKey(realm: file.realm, ident: old)
+        guard var changed = try await resetCase(key) else { return }
+        if changed.hasAbandoned(file.ident) {
+            return try publishOnce(superseded(file, of: name, campaign: campaign, by: campaign))
+        }
+        guard changed.identNew == file.ident else { return }
+        let before = changed
+        let conclusion = changed.take(
+            .overtaken(campaign: campaign), at: stamp, quiet: limits.quietAfterMark.milliseconds)
+        guard changed != before else { return }
+        cases[key] = changed
+        dirtyCases.insert(key)
+        if let conclusion { try report(conclusion, of: changed) }
     }
 
     /// Looks at the cases that wait for quiet.
@@ -115,6 +136,12 @@ extension SliceOwner {
         return found
     }
 
+    /// Whether the client file is a fresh copy that the client realm which made it does not go on under yet.
+    private func isUnfinishedCopy(_ file: ClientFileRecord) async throws -> Bool {
+        guard let old = file.resetOf else { return false }
+        return try await resetCase(ClientFileKey(realm: file.realm, ident: old))?.isCopying(file.ident) == true
+    }
+
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
         let stored = try await store.openResetCases(
             in: context.record.id, user: user, limit: Self.maxCasesOfUser)
@@ -133,7 +160,9 @@ extension SliceOwner {
         let waiting = try await store.clientFilesToReset(
             in: context.record.id, user: request.user, limit: Self.maxCasesOfUser)
         for file in waiting where file.connection == request.connection {
-            guard let campaign = file.campaign, try await resetCase(context.key(file.ident)) == nil else { continue }
+            guard let campaign = file.campaign, try await !isUnfinishedCopy(file),
+                try await resetCase(context.key(file.ident)) == nil
+            else { continue }
             try await observe(
                 .refused(connection: request.connection), of: file.ident, campaign: campaign, in: context)
             return (context.key(file.ident), true)
@@ -155,6 +184,11 @@ extension SliceOwner {
     private func give(_ event: ResetEvent, to key: ClientFileKey, in context: RealmContext) async throws {
         guard var changed = try await resetCase(key) else { return }
         let before = changed
+        if let old = try await clientFile(key.ident, in: context), old.state == .resetRequired,
+            let campaign = old.campaign
+        {
+            changed.move(to: campaign)
+        }
         let conclusion = changed.take(event, at: stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
         cases[key] = changed
@@ -175,6 +209,9 @@ extension SliceOwner {
                 $0.state = .superseded
                 $0.supersededBy = ident
             }
+            for copy in changed.freshCopies ?? [] where changed.hasAbandoned(copy) {
+                try await retire(copy, replacedBy: ident, campaign: changed.campaign, in: context)
+            }
         case .notified where before.phase != .notified:
             context.update(key.ident) {
                 $0.state = .resetRequired
@@ -183,6 +220,31 @@ extension SliceOwner {
         default: return
         }
         touch(context)
+    }
+
+    /// An abandoned fresh copy that a campaign has found is accounted for: nothing will present its ident again.
+    private func retire(
+        _ copy: UInt64, replacedBy ident: UInt64, campaign: String, in context: RealmContext
+    ) async throws {
+        guard let file = try await clientFile(copy, in: context), file.state == .resetRequired,
+            let found = file.campaign
+        else { return }
+        context.update(copy) {
+            $0.state = .superseded
+            $0.supersededBy = ident
+        }
+        try publishOnce(superseded(file, of: context.name, campaign: found, by: campaign))
+    }
+
+    private func superseded(
+        _ file: ClientFileRecord, of name: RealmName, campaign: String, by other: String
+    ) throws -> Publication {
+        let report = OutcomeReport(
+            campaign: campaign, attempt: "\(campaign)/\(file.ident)/superseded", realm: name, user: file.user,
+            identOld: file.ident, identNew: file.supersededBy, modeRequested: nil, modeUsed: nil, result: .interrupted,
+            supersededBy: other, changesets: nil, backupFile: nil, error: nil, evidence: .inferred, confidence: 1,
+            at: clock.now())
+        return Publication(.outcomes, try AMQPMessage(report))
     }
 
     private func report(_ conclusion: ResetCase.Conclusion, of resetCase: ResetCase) throws {

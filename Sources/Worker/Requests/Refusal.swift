@@ -97,6 +97,7 @@ extension SliceOwner {
         file: ClientFileRecord, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
     ) async throws {
         let campaign = try await requireReset(context, file, reason: message)
+        try await overtake(file, of: context.name, by: campaign)
         try await observe(
             .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
             campaign: campaign, opensOnly: !isNewAttempt, in: context)

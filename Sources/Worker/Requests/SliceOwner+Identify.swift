@@ -50,6 +50,8 @@ extension SliceOwner {
                     name, session, .retry("the request of client file \(ident) may be an old one: \(reason)"),
                     to: address)
             }
+            // Before it is refused: that it presents itself says that the client realm goes on under it.
+            try await observeIdentify(request, in: context)
             return try await refuseForReset(
                 context, session, code: code, reason, app: app, file: file, isNewAttempt: true, to: address)
         }
@@ -84,12 +86,12 @@ extension SliceOwner {
         to request: IdentifyRequest, _ file: ClientFileRecord, _ context: RealmContext
     ) async throws -> (code: Int, reason: String)? {
         switch file.state {
-        case .resetRequired: return (208, "sync was terminated or this client realm must reset")
+        case .resetRequired: return (208, try await reason(for: file))
         case .superseded: return (208, "client file \(file.ident) was replaced by a reset")
         case .expired: return (222, "client file \(file.ident) was not seen for too long")
         case .live: break
         }
-        guard file.generation == context.record.generation else { return (208, "sync was terminated") }
+        guard file.generation == context.record.generation else { return (208, ResetReason.termination) }
         let download = request.download
         let latest = request.latest
         let current = context.record.latest.version

@@ -25,7 +25,7 @@ extension SliceOwner {
         let generation = context.record.generation
         guard file.state == .live, file.generation == generation else {
             return try await refuseForReset(
-                context, session, code: 208, "sync was terminated", app: app, file: file, to: address)
+                context, session, code: 208, try await reason(for: file), app: app, file: file, to: address)
         }
         guard request.generation == generation else {
             let refusal = Refusal.retry("the session belongs to another sync generation")

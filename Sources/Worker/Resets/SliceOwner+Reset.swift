@@ -12,6 +12,7 @@ extension SliceOwner {
             throw PoisonError(
                 reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
         }
+        keep(reason: message.reason, of: campaign)
         var generation = try await generation(of: app).generation
         // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as
         // it is large.
@@ -63,7 +64,8 @@ extension SliceOwner {
     func tell(_ file: ClientFileRecord, of name: RealmName, campaign: String, reason: String?) throws {
         let notice = ResetNotice(
             app: name.app, partition: name.partition, slice: slice, generation: file.generation,
-            clientFile: file.ident, campaign: campaign, code: 208, message: reason ?? "this client realm must reset")
+            clientFile: file.ident, campaign: campaign, code: 208,
+            message: ResetReason.bounded(reason) ?? ResetReason.reset)
         publish(
             Publication(
                 .realms(key: ResetNotice.topicKey(app: name.app)), try AMQPMessage(notice, persistent: false)))

@@ -26,6 +26,7 @@ extension SliceOwner {
         {
             accounted = AppGenerationRecord(app: app.id, generation: wanted, campaign: campaign, at: clock.now())
             pending.terminations.append(SliceBatch.Termination(accounted))
+            keep(reason: message.reason, of: campaign)
             // What is in memory of the app's client files is about to be wrong.
             forgetRealms(of: app.id)
             generations[app.id] = nil
@@ -39,7 +40,8 @@ extension SliceOwner {
             reason: message.reason)
         let notice = ResetNotice(
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
-            campaign: campaign, code: 208, message: message.reason ?? "sync was terminated")
+            campaign: campaign, code: 208,
+            message: ResetReason.bounded(message.reason) ?? ResetReason.termination)
         publish(
             Publication(.realms(key: ResetNotice.topicKey(app: app.id)), try AMQPMessage(notice, persistent: false)))
     }
@@ -70,6 +72,9 @@ extension SliceOwner {
                         lastSeen: $0.record.lastSeen)
                 })
             publish(Publication(.outcomes, try AMQPMessage(report)))
+            for file in files { try await overtake(file.record, of: file.name, by: campaign) }
+            // What was read and changed of their cases must not gather.
+            if !cases.isEmpty { try await flush() }
             guard kind == ResetMessage.type else { continue }
             for file in files where file.record.state == .resetRequired {
                 try tell(file.record, of: file.name, campaign: campaign, reason: reason)

@@ -27,7 +27,7 @@ extension SliceOwner {
         guard file.state == .live, file.generation == generation else {
             let (code, reason) =
                 file.state == .expired
-                ? (222, "client file \(file.ident) was not seen for too long") : (208, "sync was terminated")
+                ? (222, "client file \(file.ident) was not seen for too long") : (208, try await self.reason(for: file))
             return try await refuseForReset(context, upload.session, code: code, reason, app: app, file: file)
         }
         guard upload.generation == generation else {

@@ -60,10 +60,28 @@ import Testing
             #expect(try await store.appGenerations().map(\.generation).sorted() == [2, 7])
             let waiting = try await store.clientFilesToReset(in: RealmID(1), user: "v", limit: 5)
             #expect(waiting.map(\.ident) == [3])
-            // A second campaign does not take over who still owes the first one its reset.
+            // A second campaign takes over the client realms that have yet to reset for the first one.
             batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6))]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident) == [5])
+            #expect(
+                try await store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident)
+                    == [2, 3, 5, 2])
+            #expect(try await store.countClientFiles(campaign: "c-1") == 0)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func theFirstReasonOfACampaignIsKept(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await filled(store)
+            var batch = SliceBatch()
+            batch.reasons = [.init(campaign: "c-1", text: "schema change")]
+            try await store.commit(batch, epoch: epoch)
+            batch.reasons = [.init(campaign: "c-1", text: "another"), .init(campaign: "c-2", text: "disk")]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.reason(campaign: "c-1") == "schema change")
+            #expect(try await store.reason(campaign: "c-2") == "disk")
+            #expect(try await store.reason(campaign: "c-3") == nil)
         }
     }
 

@@ -153,6 +153,7 @@ final class CountingStore: SliceStore {
         try await store.appGeneration(campaign: campaign)
     }
     func appGenerations() async throws(StoreError) -> [AppGenerationRecord] { try await store.appGenerations() }
+    func reason(campaign: String) async throws(StoreError) -> String? { try await store.reason(campaign: campaign) }
     func resetCase(_ key: ClientFileKey) async throws(StoreError) -> ResetCaseRecord? { try await store.resetCase(key) }
     func openResetCases(in realm: RealmID, user: String, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
         try await store.openResetCases(in: realm, user: user, limit: limit)
