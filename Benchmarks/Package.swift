@@ -7,10 +7,12 @@ import PackageDescription
 // The engine's modules are not public API. Their access level is `package`, so the benchmarks are compiled under the name of
 // the package that they measure, which SwiftPM derives from its folder.
 let engine = URL(fileURLWithPath: Context.packageDirectory).deletingLastPathComponent().lastPathComponent.lowercased()
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .unsafeFlags(["-package-name", engine.replacingOccurrences(of: "-", with: "_")]),
-]
+let strict = Context.environment["SLUICE_STRICT"] == "1"
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .unsafeFlags(["-package-name", engine.replacingOccurrences(of: "-", with: "_")]),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
 let package = Package(
     name: "benchmarks",

@@ -12,9 +12,14 @@ struct Failover: AsyncParsableCommand {
     @OptionGroup var options: ClusterBenchOptions
     @Option(help: "Realms, each with one client that uploads all the time.") var realms = 64
     @Option(help: "Milliseconds between a client's uploads.") var interval = 50
+    @Option(help: "Seconds that each interruption is watched, at least, and the cluster left alone between the two.")
+    var watch = 5.0
 
     func validate() throws {
         guard options.workers >= 2, realms > 0 else { throw ValidationError("expected 2 workers or more, and a realm") }
+        guard watch > 0, interval >= 0 else {
+            throw ValidationError("expected seconds to watch, and no negative interval")
+        }
     }
 
     private struct Slice: Decodable { var owner: String? }
@@ -37,10 +42,11 @@ struct Failover: AsyncParsableCommand {
                 // The next one leaves a whole cluster.
                 let slices = try await cluster.cluster.operateJSON([Slice].self, "slices")
                 let owned = slices.filter { $0.owner == name }.count
+                guard owned > 0 else { throw BenchFailure("\(name) owns no slice: expected more of them, --slices") }
                 progress("\(isKill ? "killing" : "draining") \(name), owner of \(owned) slices ...")
                 guard let pid = cluster.cluster.processIdentifiers[name] else { throw BenchFailure("no \(name)") }
                 let result = try await loop.run { loop in
-                    try steady.interruption(loop) { kill(pid, isKill ? SIGKILL : SIGTERM) }
+                    try steady.interruption(loop, watching: watch) { kill(pid, isKill ? SIGKILL : SIGTERM) }
                 }
                 await cluster.cluster.stop(name)
                 let back = result.gaps.max() ?? 0
@@ -52,7 +58,7 @@ struct Failover: AsyncParsableCommand {
                 if isKill {
                     try cluster.cluster.startWorker(name)
                     async let balanced: Void = Self.balanced(cluster, options)
-                    try await loop.run { loop in try steady.serve(loop, for: 5) }
+                    try await loop.run { loop in try steady.serve(loop, for: watch) }
                     try await balanced
                 }
             }

@@ -35,12 +35,13 @@ struct ScriptedClient {
         let field = intern(field)
         return FieldPath(
             table: table, object: key, field: field,
-            path: steps.map { step in
-                switch step {
-                case .index(let index): .index(index)
-                case .key(let key): .key(intern(key))
-                }
-            })
+            path: PathElements(
+                steps.map { step -> PathElement in
+                    switch step {
+                    case .index(let index): .index(index)
+                    case .key(let key): .key(intern(key))
+                    }
+                }))
     }
 
     mutating func key(_ object: ScriptedObject) -> PrimaryKey {

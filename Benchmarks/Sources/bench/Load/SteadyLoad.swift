@@ -96,7 +96,7 @@ final class SteadyLoad: @unchecked Sendable {
     }
 
     /// Does `begin` and goes on for a while, and until every realm is served again.
-    func interruption(_ loop: LoadLoop, watching seconds: Double = 5, _ begin: () -> Void) throws -> Interruption {
+    func interruption(_ loop: LoadLoop, watching seconds: Double, _ begin: () -> Void) throws -> Interruption {
         let endedBefore = endedSessions
         for member in members { member.longest = 0 }
         let start = MonotonicTime.now

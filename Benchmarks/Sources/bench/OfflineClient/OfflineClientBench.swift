@@ -133,7 +133,11 @@ private final class ServerProcess {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
-        port = Int(line()) ?? 0
+        let first = line()
+        guard let port = Int(first) else {
+            throw BenchFailure("the server's process printed '\(first)', expected its port")
+        }
+        self.port = port
     }
 
     func ask(_ question: String) -> String {
