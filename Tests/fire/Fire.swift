@@ -54,6 +54,9 @@ struct Fire: AsyncParsableCommand {
 
     func run() async throws {
         let seed = seed ?? UInt64.random(in: 1...999_999)
+        let faults = only.isEmpty ? Fault.allCases : only
+        // Before anything is started: a plan without one of its faults would be another plan.
+        let clock = faults.contains(.moveClock) ? try FakeClock.installed() : nil
         let folder = folder.absolutePath
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         Realm.Configuration.baseDirectory = URL(fileURLWithPath: folder + "/clients", isDirectory: true)
@@ -62,12 +65,11 @@ struct Fire: AsyncParsableCommand {
         let node = Broker(script: broker.absolutePath, folder: folder + "/broker")
         let cluster = try await BurningCluster(
             folder: folder, sluice: sluice.absolutePath, broker: node, amqpURL: try await node.start(),
-            workers: workers,
-            gateways: gateways)
+            workers: workers, gateways: gateways, clock: clock)
         let run = FireRun(
             settings: FireRun.Settings(
                 seed: seed, seconds: Int(minutes * 60), clients: clients, partitions: partitions, workers: workers,
-                gateways: gateways, faults: only.isEmpty ? Fault.allCases : only, stretch: stretch,
+                gateways: gateways, faults: faults, stretch: stretch,
                 pace: .milliseconds(pace)),
             cluster: cluster, journal: journal)
         let result = await Result { try await run.run() }

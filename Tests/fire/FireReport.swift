@@ -5,6 +5,8 @@ struct FireReport: Codable {
     var seed: UInt64
     var seconds: Int
     var faults: [String: Int] = [:]
+    /// Faults that this machine does not allow, with the reason.
+    var leftOut: [String] = []
     var unexpectedEnds = 0
     var clients = 0
     var attempted = 0
@@ -26,6 +28,7 @@ struct FireReport: Codable {
         let rows: [(String, String)] = [
             ("seed", "\(seed)"), ("seconds under fire", "\(seconds)"),
             ("faults", faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")),
+            ("faults left out", leftOut.isEmpty ? "none" : leftOut.joined(separator: "; ")),
             ("processes that ended by themselves", "\(unexpectedEnds)"), ("client realms", "\(clients)"),
             ("changes attempted", "\(attempted)"), ("changes acknowledged", "\(acknowledged)"),
             ("changes recovered late (over 10 s)", "\(late)"), ("changes lost", "\(lost)"),

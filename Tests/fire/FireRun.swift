@@ -38,7 +38,7 @@ struct FireRun: Sendable {
         let clients = try await openClients()
         journal.note("\(clients.count) client realms are open")
         let terminations = Terminations(app: Self.resetting, cluster: cluster.cluster, journal: journal)
-        report.faults = await burn(clients, terminations)
+        await burn(clients, terminations, &report)
         try await cluster.heal(journal)
         await settle(clients, &report)
         await reckon(clients, terminations, &report)
@@ -68,7 +68,7 @@ struct FireRun: Sendable {
         return clients
     }
 
-    private func burn(_ clients: [FireClient], _ terminations: Terminations) async -> [String: Int] {
+    private func burn(_ clients: [FireClient], _ terminations: Terminations, _ report: inout FireReport) async {
         let arsonist = Arsonist(
             cluster: cluster, journal: journal,
             echo: Echo(
@@ -76,7 +76,11 @@ struct FireRun: Sendable {
                 slices: cluster.cluster.slices, journal: journal), terminations: terminations)
         let (faults, missing) = Arsonist.possible(settings.faults, on: cluster)
         for line in missing { journal.note("left out: \(line)") }
-        guard !faults.isEmpty else { return [:] }
+        report.leftOut = missing
+        guard !faults.isEmpty else {
+            report.findings.append("none of the faults is possible here")
+            return
+        }
         let random = SeededGenerator(seed: settings.seed)
         var plan = FaultPlan(seed: settings.seed, faults: faults, stretch: settings.stretch)
         var counts: [String: Int] = [:]
@@ -94,7 +98,7 @@ struct FireRun: Sendable {
             }
             group.cancelAll()
         }
-        return counts
+        report.faults = counts
     }
 
     /// Waits until every client has uploaded what it has and downloaded what there is, and the copies are equal.

@@ -15,6 +15,7 @@ final class BurningCluster: Sendable {
     let lines: [String: TCPProxy]
     /// The file system that the stores are alone on, if there could be one.
     let disk: Disk?
+    /// What makes a worker's or the coordinator's clock wrong, if the run is to do so.
     let clock: FakeClock?
     private let ports: [String: Int]
     /// Processes that are down on purpose.
@@ -23,12 +24,14 @@ final class BurningCluster: Sendable {
     /// What a fault is at.
     private let claimed = Mutex<Set<String>>([])
 
-    init(folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int) async throws {
+    init(
+        folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int, clock: FakeClock?
+    ) async throws {
         self.broker = broker
         self.workers = (1...workers).map { "worker-\($0)" }
         self.gateways = (1...gateways).map { "gateway-\($0)" }
         disk = await Disk.mount(at: folder + "/store")
-        clock = FakeClock.installed
+        self.clock = clock
         cluster = LocalCluster(
             amqpURL: amqpURL, folder: folder, sluice: sluice, slices: 8, prefix: "fire",
             environment: [

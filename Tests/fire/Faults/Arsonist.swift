@@ -15,10 +15,6 @@ struct Arsonist: Sendable {
             faults.removeAll { $0 == .fillDisk }
             missing.append("fillDisk needs root, to mount a file system of its own")
         }
-        if cluster.clock == nil, faults.contains(.moveClock) {
-            faults.removeAll { $0 == .moveClock }
-            missing.append("moveClock needs Debian's package libfaketime")
-        }
         return (faults, missing)
     }
 
