@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import LocalCluster
 
 @main
@@ -24,6 +25,8 @@ struct RunCommand: AsyncParsableCommand {
         let scenario = Scenario(
             cluster: LocalCluster(amqpURL: amqpURL, folder: folder, sluice: sluice),
             recording: recording, narrator: Narrator(toStandardError: json))
+        // A client process that died is an error to tell, not the end of this one.
+        signal(SIGPIPE, SIG_IGN)
         do {
             let report = try await scenario.run()
             scenario.narrator.show(report)
@@ -32,14 +35,17 @@ struct RunCommand: AsyncParsableCommand {
                 await Signals.waitForInterrupt()
             }
             await scenario.stop()
+            scenario.narrator.conclude(report)
             if json { print(try report.json()) }
             if !report.passed { throw ExitCode(1) }
         } catch let code as ExitCode {
             throw code
         } catch {
-            scenario.narrator.failure("\(error)")
             await scenario.stop()
             scenario.narrator.showLogs(in: scenario.cluster)
+            let failure = Failure(step: scenario.step, error: "\(error)")
+            scenario.narrator.conclude(failure)
+            if json { print(try failure.json()) }
             throw ExitCode(70)
         }
     }

@@ -138,9 +138,11 @@ final class AppCore: Sendable {
 
     private static let fileQueue = DispatchQueue(label: "DeviceSync.metadata", attributes: .concurrent)
 
-    /// Another process may have the metadata file locked for a minute.
-    private static func offCooperativeThreads(_ body: @Sendable @escaping () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    /// Runs what uses the metadata file or copies files: another process may have the metadata file locked for a minute.
+    static func offCooperativeThreads<Value: Sendable>(
+        _ body: @Sendable @escaping () throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
             fileQueue.async { continuation.resume(with: Result { try body() }) }
         }
     }

@@ -5,38 +5,11 @@ internal import Logging
 extension AppCore {
     /// Backs up or deletes what an earlier run left to this launch, and the files of removed users.
     func runFileActionsAtLaunch() {
-        for action in (try? store.fileActions()) ?? [] { handleFileAction(id: action.id, outcome: .manualAtLaunch) }
+        for action in (try? store.fileActions()) ?? [] {
+            let pending = PendingFileAction(app: self, id: action.id, path: action.originalPath)
+            pending.logging { if try !pending.attempt(.manualAtLaunch) { throw pending.stillOpen() } }
+        }
         forgetRemovedUsers()
-    }
-
-    /// Carries out a file action; once it is done it is gone, so a second call does nothing.
-    func handleFileAction(id: String, outcome: ResetOutcome.Result) {
-        guard let action = try? store.fileAction(id: id) else { return }
-        let url = URL(fileURLWithPath: action.originalPath)
-        // Whoever released the realm just now may still be on its way out.
-        for session in sync.allSessions where session.path == action.originalPath {
-            session.worker.executor.queue.sync {}
-        }
-        // Read while the action stands: a report that was sent is kept for no longer.
-        let report = action.attempt.flatMap { outcomes.lastReport(attempt: $0, updatedTo: outcome) }
-        do {
-            guard let wasDone = try RealmCore.whileClosed(RealmFileSet(main: url), { try FileActionRunner.run(action) })
-            else {
-                return logger.error(
-                    "a realm must be released before its client reset can be handled; it will be at the next launch")
-            }
-            try store.removeFileAction(id: id)
-            guard wasDone else {
-                return logger.info(
-                    "a file action is dropped: another realm is there now", metadata: ["realm": "\(url.path)"])
-            }
-        } catch {
-            return logger.error("a file action failed and stays", metadata: ["error": "\(error)"])
-        }
-        if let attempt = action.attempt, let report {
-            // The file that it goes to was written just now.
-            _ = outcomes.report(report, attempt: attempt, user: action.userID)
-        }
     }
 
     /// Registers that a realm's file goes at the next launch, or when the app says so.

@@ -15,7 +15,10 @@ struct RealmFileSet: Sendable {
     var fresh: URL { URL(fileURLWithPath: main.path + ".fresh") }
 
     /// Whether this process has the realm or its fresh copy open, or is still closing one of them.
-    var isOpen: Bool { OpenFiles.contains(main) || OpenFiles.contains(fresh) }
+    var isOpen: Bool { databases.contains { OpenFiles.contains($0) } }
+
+    /// The realm and the fresh copy of a client reset.
+    var databases: [URL] { [main, fresh] }
 
     var exists: Bool { FileManager.default.fileExists(atPath: main.path) }
 

@@ -153,15 +153,29 @@ public final class SyncSession: Sendable, Equatable {
     }
 
     /// Carries out the file action of an error now: for a client reset, backs the realm's file up and deletes it.
-    /// Every realm, object and collection of the file must have been released. A second call does nothing.
+    ///
+    /// Release every realm, object, collection and notification token of the file first. The call then waits until the
+    /// file is really closed, which takes as long as the session and handles on their way out need, and at most ten
+    /// seconds. If the file is still open then, the log says what holds it, and the action stays for the next launch. A
+    /// block of a client reset (`beforeReset`, `afterReset`) holds the realm itself: there the call does not wait.
+    ///
+    /// A second call for the same error does nothing. The call blocks its thread; `performFileAction(_:)` does not.
     public static func immediatelyHandleError(_ token: SyncError.ActionToken) {
-        token.core.core?.handleFileAction(id: token.actionID, outcome: .manualHandled)
+        guard let action = PendingFileAction(token) else { return }
+        action.logging { try action.perform(within: PendingFileAction.patience) }
     }
 
     /// Carries out the file action of an error now.
     @available(*, deprecated, message: "Use immediatelyHandleError(_:)")
     public static func immediatelyHandleError(_ token: SyncError.ActionToken, syncManager: SyncManager) {
         immediatelyHandleError(token)
+    }
+
+    /// Does the same as `immediatelyHandleError(_:)`, and suspends the task where that blocks the thread. (Not upstream.)
+    /// - Throws: `Realm.Error` with code `alreadyOpen`, which says what still holds the file after ten seconds;
+    ///   `CancellationError`; or what kept the file from being backed up or deleted. The action stays for the next launch.
+    public static func performFileAction(_ token: SyncError.ActionToken) async throws {
+        try await PendingFileAction(token)?.perform(within: PendingFileAction.patience)
     }
 
     // MARK: What the worker says
@@ -206,7 +220,9 @@ public final class SyncSession: Sendable, Equatable {
         if isLast { worker.perform { $0.instancesGone(self) } }
     }
 
-    var hasInstances: Bool { contents.withLock { $0.instances > 0 } }
+    var hasInstances: Bool { instanceCount > 0 }
+    /// How many handles of the realm there are.
+    var instanceCount: Int { contents.withLock { $0.instances } }
 }
 
 /// Somebody who waits for a direction to catch up.

@@ -3,8 +3,15 @@ internal import Dispatch
 /// Runs one actor on a queue of its own: file work and the app's reset blocks may block it, never a shared thread.
 final class WorkerExecutor: SerialExecutor {
     let queue: DispatchQueue
+    private static let mark = DispatchSpecificKey<Bool>()
 
-    init(label: String) { queue = DispatchQueue(label: label) }
+    init(label: String) {
+        queue = DispatchQueue(label: label)
+        queue.setSpecific(key: Self.mark, value: true)
+    }
+
+    /// Whether the caller runs on one of these queues, as the app's reset blocks do.
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

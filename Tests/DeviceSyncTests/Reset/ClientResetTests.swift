@@ -178,7 +178,6 @@ struct ClientResetTests {
         let (path, token, fileURL) = try await manual(device, server)
         device.errors.withLock { $0 = [] }
         #expect(!FileManager.default.fileExists(atPath: path))
-        #expect(await eventually { !RealmFileSet(main: fileURL).isOpen })
         SyncSession.immediatelyHandleError(token)
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(!FileManager.default.fileExists(atPath: fileURL.path))

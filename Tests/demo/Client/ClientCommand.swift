@@ -25,9 +25,7 @@ struct ClientCommand: AsyncParsableCommand {
             } catch {
                 answer.error = "\(error)"
             }
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try FileHandle.standardOutput.write(contentsOf: try encoder.encode(answer) + Data("\n".utf8))
+            try FileHandle.standardOutput.write(contentsOf: Data((try answer.json() + "\n").utf8))
         }
     }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A line of the demo's own protocol between its scenario and its client processes.
 struct ClientCommandLine: Codable {
     enum Action: String, Codable {
@@ -22,12 +20,6 @@ struct ClientCommandLine: Codable {
         self.count = count
         self.className = className
         self.key = key
-    }
-
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 }
 

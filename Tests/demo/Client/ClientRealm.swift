@@ -60,18 +60,12 @@ actor ClientRealm {
 
     private func configuration(_ user: User) -> Realm.Configuration {
         let resets = resets
-        let before: @Sendable (Realm) -> Void = { _ in resets.update { $0.beforeCalls += 1 } }
-        let after: @Sendable (Realm, Realm) -> Void = { _, _ in
-            resets.update {
-                $0.afterCalls += 1
-                $0.isOver = true
-            }
-        }
+        let after: @Sendable (Realm, Realm) -> Void = { _, _ in resets.update { $0.isOver = true } }
         let resetMode: ClientResetMode =
             switch mode {
-            case .recover: .recoverUnsyncedChanges(beforeReset: before, afterReset: after)
-            case .recoverOrDiscard: .recoverOrDiscardUnsyncedChanges(beforeReset: before, afterReset: after)
-            case .discard: .discardUnsyncedChanges(beforeReset: before, afterReset: after)
+            case .recover: .recoverUnsyncedChanges(afterReset: after)
+            case .recoverOrDiscard: .recoverOrDiscardUnsyncedChanges(afterReset: after)
+            case .discard: .discardUnsyncedChanges(afterReset: after)
             case .manual:
                 .manual { error, _ in
                     guard let (path, token) = (error as? SyncError)?.clientResetInfo() else { return }
@@ -163,27 +157,21 @@ actor ClientRealm {
         return realm.dynamicObjects(className).count
     }
 
-    /// Waits until the reset has gone its way; a manual one is handled as the SDK's documentation shows.
+    /// Waits until the reset has gone its way; a manual one is handled as docs/client.md shows.
     private func awaitReset() async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < deadline {
             let state = resets.current
-            if let token = state.token {
+            if let token = state.token, let user {
                 resets.update { $0.token = nil }
-                try await handleManually(token)
+                realm = nil
+                SyncSession.immediatelyHandleError(token)
+                realm = try await Realm(configuration: configuration(user), downloadBeforeOpen: .always)
                 return
             }
             if state.isOver { return }
             try await Task.sleep(for: .milliseconds(50))
         }
         throw LocalClusterError("no client reset within a minute; last error: \(resets.current.error ?? "none")")
-    }
-
-    private func handleManually(_ token: SyncError.ActionToken) async throws {
-        realm = nil
-        SyncSession.immediatelyHandleError(token)
-        guard let user else { return }
-        realm = try await Realm(configuration: configuration(user), downloadBeforeOpen: .always)
-        resets.update { $0.isOver = true }
     }
 }

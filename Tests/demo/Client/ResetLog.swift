@@ -4,8 +4,6 @@ import Synchronization
 /// What the SDK told this client about its reset, from the threads that it tells it on.
 final class ResetLog: Sendable {
     struct State {
-        var beforeCalls = 0
-        var afterCalls = 0
         var error: String?
         var backupPath: String?
         /// Until the manual reset was handled.

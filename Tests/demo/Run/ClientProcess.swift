@@ -31,8 +31,11 @@ actor ClientProcess {
     /// Sends a command and waits for its answer; the client answers in order.
     @discardableResult
     func ask(_ command: ClientCommandLine) async throws -> ClientAnswer {
-        try input.write(contentsOf: Data((try command.json() + "\n").utf8))
-        guard let line = await lines.next() else { throw LocalClusterError("client \(name) ended unexpectedly") }
+        // A client that is dead takes no command and gives no answer.
+        try? input.write(contentsOf: Data((try command.json() + "\n").utf8))
+        guard let line = await lines.next() else {
+            throw LocalClusterError("client \(name) died before it answered \(command.action.rawValue)")
+        }
         let answer = try JSONDecoder().decode(ClientAnswer.self, from: Data(line.utf8))
         if let error = answer.error { throw LocalClusterError("client \(name), \(command.action.rawValue): \(error)") }
         return answer

@@ -23,7 +23,18 @@ struct Narrator: Sendable {
         write(String(repeating: " ", count: max(0, 6 - seconds.count)) + seconds + "  " + text)
     }
 
-    func failure(_ text: String) { write("\nFAILED: \(text)") }
+    /// The last line, after all logs: whether everything held, and if not, what did not.
+    func conclude(_ report: Report) {
+        let failed = report.checks.filter { !$0.holds }.map { $0.name + $0.detail }
+        write(
+            failed.isEmpty
+                ? "\nHELD: all \(report.checks.count) checks"
+                : "\nFAILED: \(failed.count) of \(report.checks.count) checks: \(failed.joined(separator: "; "))")
+    }
+
+    func conclude(_ failure: Failure) {
+        write("\nFAILED in \"\(failure.step)\": " + failure.error.split(separator: "\n").joined(separator: " "))
+    }
 
     func table(_ header: [String], _ rows: [[String]]) {
         let all = [header] + rows

@@ -29,6 +29,16 @@ struct Report: Encodable {
         checks.append(Check(name: name, holds: holds, detail: holds ? "" : ": " + detail()))
     }
 
+}
+
+/// The end of a demo that could not go on: in which step, and why.
+struct Failure: Encodable {
+    var step: String
+    var error: String
+}
+
+extension Encodable {
+    /// One line of JSON.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

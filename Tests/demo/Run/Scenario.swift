@@ -6,6 +6,8 @@ final class Scenario {
     let cluster: LocalCluster
     let recording: String
     let narrator: Narrator
+    /// The title of the step under way.
+    private(set) var step = ""
     private var clients: [ClientProcess] = []
     private let offline = [
         ("recover-1", "recover"), ("recover-2", "recover"), ("either-1", "recoverOrDiscard"),
@@ -40,8 +42,13 @@ final class Scenario {
         await cluster.stop()
     }
 
+    private func begin(_ title: String) {
+        step = title
+        narrator.chapter(title)
+    }
+
     private func startCluster() async throws {
-        narrator.chapter("A cluster: one coordinator, two workers, one gateway, each a process")
+        begin("A cluster: one coordinator, two workers, one gateway, each a process")
         try cluster.startAll()
         try await cluster.waitUntilReady(workers: 2)
         try await cluster.operate("apps", "create", DemoSchema.app)
@@ -53,7 +60,7 @@ final class Scenario {
     }
 
     private func openClients() async throws {
-        narrator.chapter("Ten client realms of one partition, each in its own process")
+        begin("Ten client realms of one partition, each in its own process")
         for (name, mode) in offline + [(editorName, "recover")] {
             clients.append(try ClientProcess(name: name, mode: mode, cluster: cluster))
         }
@@ -65,7 +72,7 @@ final class Scenario {
     }
 
     private func loadAndKill() async throws {
-        narrator.chapter("Load, and a worker dies")
+        begin("Load, and a worker dies")
         let victim = try await ownerOfTheRealm()
         let (everyone, count) = (clients, loadCount)
         async let loading: Void = Self.each(everyone) { try await $0.ask(ClientCommandLine(.load, count: count)) }
@@ -96,7 +103,7 @@ final class Scenario {
     }
 
     private func editBothSides() async throws {
-        narrator.chapter("Nine client realms go offline; both sides edit")
+        begin("Nine client realms go offline; both sides edit")
         let away = clients.filter { $0.name != editorName }
         try await Self.each(away) { try await $0.ask(ClientCommandLine(.suspend)) }
         try await Self.each(away) { try await $0.ask(ClientCommandLine(.editOffline)) }
@@ -108,7 +115,7 @@ final class Scenario {
     }
 
     private func terminate() async throws -> String {
-        narrator.chapter("Sync is terminated and enabled again")
+        begin("Sync is terminated and enabled again")
         struct Answer: Decodable { var campaign: String }
         let answer = try await cluster.operateJSON(
             Answer.self, "sync", "terminate", DemoSchema.app, "--reason", "demo", "--enable")
@@ -140,7 +147,7 @@ final class Scenario {
     }
 
     private func returnClients(campaign: String) async throws {
-        narrator.chapter("The clients come back, one of them not")
+        begin("The clients come back, one of them not")
         let returning = clients.filter { $0.name != "absent" }
         let watching = watch(campaign)
         defer { watching.cancel() }
@@ -200,7 +207,7 @@ final class Scenario {
     }
 
     private func publishRecording(_ report: inout Report) async throws {
-        narrator.chapter("An operator publishes a recording of a stock client from the shell")
+        begin("An operator publishes a recording of a stock client from the shell")
         let text = try await cluster.operate(
             "publish", "changeset", "--app", DemoSchema.app, "--partition", ClientRealm.partition, "--file", recording,
             "--json")
