@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncProtocol
 
-/// What a client accepts and when (specification section 6.4, rules 7 and 8).
+/// What a client accepts and when (docs/protocol.md, "What the client checks").
 @Suite struct ClientCheckerTests {
     private static let file = ClientFileIdent(ident: 5, salt: 77)
     private static let error = ServerMessage.jsonError(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncProtocol
 
-/// What a client checks in a DOWNLOAD, and a gateway before it sends one (specification section 6.4).
+/// What a client checks in a DOWNLOAD, and a gateway before it sends one (docs/protocol.md, "What the client checks").
 @Suite struct DownloadCheckerTests {
     private static func entry(
         _ server: ServerVersion, _ client: ClientVersion = 4, origin: FileIdent = 9

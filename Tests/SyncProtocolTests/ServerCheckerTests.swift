@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncProtocol
 
-/// What a server accepts and when (specification sections 6.3 and 8).
+/// What a server accepts and when (docs/protocol.md, "What the server checks" and "Sessions").
 @Suite struct ServerCheckerTests {
     private static let file = ClientFileIdent(ident: 5, salt: 77)
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncProtocol
 
-/// The annotated exchanges of the protocol's specification, section 13: exact sizes, every kind of message.
+/// Annotated exchanges with exact sizes and every kind of message; docs/protocol.md, "Examples", has some of them.
 @Suite struct SpecificationTests {
     struct Exchange: Sendable, CustomTestStringConvertible {
         let name: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Worker
 
-/// The state machine alone: client-reset.md 19.4, row by row.
+/// The state machine alone, row by row (docs/resets.md, "Inference").
 @Suite struct ResetCaseTests {
     private let quiet: UInt64 = 10_000
     private let start: UInt64 = 1_800_000_000_000

@@ -1,5 +1,5 @@
 /// Builds a changeset in the form in which a local write is recorded: each string is defined just before the
-/// instruction that first needs it (spec: changesets.md, section 6).
+/// instruction that first needs it (docs/changesets.md, "Two forms").
 ///
 /// Callers intern an instruction's strings in the order of that section: the owner class, the class, a string key, the
 /// field, string path elements, the link target's class, its string key.

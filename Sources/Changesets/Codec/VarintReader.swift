@@ -1,4 +1,4 @@
-/// Reads the primitives of the changeset format (spec: changesets.md, section 2) from bytes, checking every bound.
+/// Reads the primitives of the changeset format (docs/changesets.md, "Primitives") from bytes, checking every bound.
 package struct VarintReader: Sendable {
     package let bytes: [UInt8]
     package private(set) var position: Int

@@ -1,4 +1,4 @@
-/// Writes the primitives of the changeset format (spec: changesets.md, section 2).
+/// Writes the primitives of the changeset format (docs/changesets.md, "Primitives").
 package struct VarintWriter: Sendable {
     package var bytes: [UInt8] = []
 

@@ -1,7 +1,7 @@
 /// A string as the changeset format knows it: bytes, compared byte by byte.
 ///
 /// Swift's `String` compares by canonical equivalence, under which two different spellings of "Prógram" are equal;
-/// in a changeset they are two strings (spec: changesets.md, section 3). The bytes need not be valid UTF-8.
+/// in a changeset they are two strings (docs/changesets.md, "Interned strings"). The bytes need not be valid UTF-8.
 package struct ByteString: Hashable, Sendable {
     package var bytes: [UInt8]
 

@@ -20,7 +20,7 @@ package struct FieldPath: Hashable, Sendable {
     }
 }
 
-/// The instructions of the changeset format, in the order of their codes (spec: changesets.md, section 5).
+/// The instructions of the changeset format, in the order of their codes (docs/changesets.md, "Instructions").
 package enum Instruction: Hashable, Sendable {
     case addTable(AddTable)
     case eraseTable(table: InternedString)

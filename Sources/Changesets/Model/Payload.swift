@@ -42,7 +42,8 @@ package enum Payload: Hashable, Sendable {
     }
 }
 
-/// Type codes of payloads, keys and columns (spec: changesets.md, 4.1). As a column type, `null` means mixed.
+/// Type codes of payloads, keys and columns (docs/changesets.md, "Payload types"). As a column type, `null` means
+/// mixed.
 package enum PayloadType: Int64, Sendable, Hashable {
     case set = -6
     case list = -5

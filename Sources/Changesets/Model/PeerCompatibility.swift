@@ -1,5 +1,5 @@
-/// Whose behaviour merging, recording and applying follow in the few places where the reference engine is at fault (spec:
-/// merge-rules.md, section 15). Everywhere else the two are the same.
+/// Whose behaviour merging, recording and applying follow in the few places where the reference engine is at fault
+/// (docs/merge.md, "Where we differ"). Everywhere else the two are the same.
 ///
 /// All peers of a realm have to follow the same one. How they merge is said here, once. How they record and apply is a
 /// setting of the app, fixed when it is created: server and client library both go by it. The raw values are what the

@@ -1,7 +1,7 @@
 import Logging
 import Storage
 
-/// Users, logins and tokens (app-services-http.md sections 3 and 4).
+/// Users, logins and tokens (docs/http-api.md).
 final class AccountService: Sendable {
     struct Login: Sendable {
         var accessToken: String

@@ -4,7 +4,7 @@ import JWTKit
 import Storage
 import Synchronization
 
-/// What a token says (app-services-http.md 3.2). Times are plain integers: a stock client's parser needs that.
+/// What a token says (docs/http-api.md, "Tokens"). Times are plain integers: a stock client's parser needs that.
 struct TokenClaims: JWTPayload, Equatable {
     var iss: String
     var aud: String

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// An error as the client API answers it (app-services-http.md 2.3 to 2.5).
+/// An error as the client API answers it (docs/http-api.md, "Errors").
 struct APIError: Error, Sendable {
     var status: HTTPResponse.Status
     var code: String?

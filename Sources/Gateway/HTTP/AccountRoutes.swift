@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import Storage
 
-/// The client API's account endpoints (app-services-http.md sections 1, 3 and 4).
+/// The client API's account endpoints (docs/http-api.md).
 struct AccountRoutes: Sendable {
     let accounts: AccountService
     let origin: @Sendable () -> String

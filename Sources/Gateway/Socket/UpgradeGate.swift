@@ -5,7 +5,7 @@ import Logging
 import Storage
 import SyncProtocol
 
-/// Decides who may open a sync connection, and how the others are told (app-services-http.md 3.4).
+/// Decides who may open a sync connection, and how the others are told (docs/http-api.md, "Opening the WebSocket").
 struct UpgradeGate: Sendable {
     let apps: AppDirectory
     let accounts: AccountService

@@ -1,7 +1,7 @@
 package import Changesets
 
-/// Operational transformation: makes two sequences of changes, each made without knowledge of the other, apply after one
-/// another (spec: merge-rules.md).
+/// Operational transformation: makes two sequences of changes, each made without knowledge of the other, apply after
+/// one another (docs/merge.md).
 ///
 /// `state + local + result.incoming` equals `state + incoming + result.modifiedLocal`, where entries that are not listed
 /// as modified stand for themselves. Pure: the same input gives the same output, and nothing is kept between calls.

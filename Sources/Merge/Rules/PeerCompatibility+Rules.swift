@@ -14,13 +14,13 @@ extension PeerCompatibility {
     /// when it is applied.
     var erasedColumnDiscardsEveryChange: Bool { self == .convergent }
 
-    /// D12 (docs/merge.md), not in the specification's list, found by random edits of mixed values: clearing a
+    /// D12 (docs/merge.md), found by random edits of mixed values: clearing a
     /// collection that is an element of a list follows the element when the other side inserts, erases or moves elements
     /// there. The reference leaves its index alone, and so clears, or turns into a collection, whatever has come to that
     /// place.
     var clearsFollowTheirElement: Bool { self == .convergent }
 
-    /// D13 (docs/merge.md), not in the specification's list, found by trying every combination: a set takes 1 and 1.0, or
+    /// D13 (docs/merge.md), found by trying every combination: a set takes 1 and 1.0, or
     /// any two NaN, for one member, so merging does too. The reference takes them for two, and each peer keeps its own.
     var unifiesTwinsInSets: Bool { self == .convergent }
 

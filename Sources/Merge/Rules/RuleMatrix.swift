@@ -1,6 +1,6 @@
 import Changesets
 
-/// Which rule two concurrent instructions meet (spec: merge-rules.md, section 3; docs/merge.md has the matrix).
+/// Which rule two concurrent instructions meet (docs/merge.md, "The matrix").
 ///
 /// Every pair that is not named here passes unchanged. The rules look at kinds, paths, values and rank, never at which
 /// side is ours: `merge(a, b)` and `merge(b, a)` change a and b in the same way.

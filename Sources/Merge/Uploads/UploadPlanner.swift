@@ -1,4 +1,4 @@
-/// Chooses what the next UPLOAD message carries (spec: merge-rules.md, 13.2).
+/// Chooses what the next UPLOAD message carries (docs/merge.md, "What the client uploads").
 package struct UploadPlanner: Hashable, Sendable {
     /// An upload is closed once it has this many bytes of changesets.
     package static let softLimitBytes = 128 << 10

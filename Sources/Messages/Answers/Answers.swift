@@ -45,9 +45,9 @@ package struct RefusedAnswer: Message, Equatable {
 
     package var realm: RealmName
     package var session: SessionReference
-    /// A code of sync-protocol.md 7.3.
+    /// A code of the protocol (docs/protocol.md, "Error codes").
     package var code: Int
-    /// An action of sync-protocol.md 7.2, such as `ClientReset`.
+    /// What the client is to do, such as `ClientReset` (docs/protocol.md, "Actions").
     package var action: String
     package var message: String
     package var tryAgain: Bool

@@ -1,4 +1,5 @@
-/// How one client realm's reset goes or went: client-reset.md 19.3, from the client itself or inferred by its owner.
+/// How one client realm's reset goes or went: docs/resets.md, "Outcomes", from the client itself or inferred by its
+/// owner.
 ///
 /// Keyed by (campaign, client realm); `attempt` tells attempts apart, and a later report of one updates the earlier.
 package struct OutcomeReport: Message, Equatable {

@@ -32,7 +32,7 @@ package struct SaltedVersion: Hashable, Sendable, Codable {
 }
 
 /// The upload cursor of a client file: the last client version integrated and the server version that the client had
-/// seen then (sync-protocol.md 6.2).
+/// seen then (docs/protocol.md, "Progress").
 package struct UploadCursor: Hashable, Sendable, Codable {
     package var clientVersion: UInt64
     package var serverVersion: UInt64

@@ -14,7 +14,7 @@ package struct RealmName: Hashable, Sendable {
         self.partition = partition
     }
 
-    /// The realm key of design.md: `<app>/<sync mode>/<partition>`.
+    /// `<app>/<sync mode>/<partition>`, which decides the slice (docs/messages.md).
     package var key: String { "\(app)/partition/\(partition)" }
 
     package func slice(of count: SliceCount) -> SliceNumber {

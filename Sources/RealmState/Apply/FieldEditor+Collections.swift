@@ -1,6 +1,6 @@
 import Changesets
 
-/// Slots of lists, and sets (spec: changesets.md, 10.8 to 10.10).
+/// Slots of lists, and sets (docs/changesets.md, "Lists, sets and Clear").
 extension FieldEditor {
     func edit(
         _ items: inout [Value], at index: Int, _ element: ElementType, depth: Int

@@ -1,6 +1,6 @@
 import Changesets
 
-/// Properties, dictionary entries and what may be assigned to them (spec: changesets.md, 10.5 to 10.7, 10.9).
+/// Properties, dictionary entries and what may be assigned to them (docs/changesets.md, "Assigning values").
 extension FieldEditor {
     enum Place { case property, slot, entry }
 

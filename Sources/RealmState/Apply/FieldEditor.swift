@@ -1,6 +1,6 @@
 import Changesets
 
-/// Follows a path inwards from a field and does one operation where it ends (spec: changesets.md, 10.2).
+/// Follows a path inwards from a field and does one operation where it ends (docs/changesets.md, "Following a path").
 ///
 /// Values are taken out of their slot while they are changed, so that collections change in place.
 struct FieldEditor {

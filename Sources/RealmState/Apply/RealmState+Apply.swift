@@ -2,7 +2,7 @@ package import Changesets
 import HashTreeCollections
 
 extension RealmState {
-    /// Applies every instruction in order (spec: changesets.md, section 10).
+    /// Applies every instruction in order (docs/changesets.md, "Applying").
     ///
     /// On an error what came before it in the changeset has been applied: open a savepoint first and roll back to it.
     /// - Throws: `badInstruction` with the place of the instruction, or `notLoaded`.

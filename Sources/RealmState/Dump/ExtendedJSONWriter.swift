@@ -1,7 +1,7 @@
 import Changesets
 import Foundation
 
-/// Writes values as MongoDB extended JSON (spec: changesets.md, section 12).
+/// Writes values as MongoDB extended JSON (docs/changesets.md, "State as JSON").
 struct ExtendedJSONWriter {
     let state: RealmState
     var text = ""

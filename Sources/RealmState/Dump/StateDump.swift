@@ -1,6 +1,6 @@
 package import Changesets
 
-/// Forms of a whole state in which two peers can be compared (spec: merge-rules.md, 17.1).
+/// Forms of a whole state in which two peers can be compared (docs/merge.md, "Promises").
 package enum StateDump {
     /// Classes by name, columns by name, objects by key; lists with unresolved slots, links by the target's key.
     package static func canonical(of state: RealmState) -> [UInt8] {

@@ -86,7 +86,7 @@ extension RecordingTransaction {
         case (.dictionary, .dictionary(let count)):
             if count > 0 { try recordClear(address, .dictionary, owner: place.owner) }
         case (.set, .set(let count)): if count > 0 { try recordClear(address, .set, owner: place.owner) }
-        // In a mixed slot also when it is empty: convergence needs it (spec: merge-rules.md, 7.5).
+        // In a mixed slot also when it is empty: convergence needs it (docs/merge.md, "Clear and sets").
         case (_, .list): try recordClear(address, .list, owner: place.owner)
         case (_, .dictionary): try recordClear(address, .dictionary, owner: place.owner)
         default: throw RecordingError(.wrongType, place.owner, address.field, "expected a collection")

@@ -1,7 +1,7 @@
 package import Changesets
 
 /// Local changes that are made to a state and recorded as the changeset that is to be uploaded
-/// (spec: changesets.md, section 7).
+/// (docs/changesets.md, "Recording").
 ///
 /// Every change is made by applying the instruction that is recorded for it, so author and receivers cannot differ.
 /// The transaction holds the state from `init(taking:)` to `commit` or `rollback`: copies of it made in between would

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// Replays unsynced changes onto the server's state (client-reset.md sections 11 and 12). Pure.
+/// Replays unsynced changes onto the server's state (docs/resets.md, "Replay rules"). Pure.
 package struct ChangesetReplay {
     /// The fresh copy, with what has been replayed so far.
     package private(set) var fresh: RealmState

@@ -1,4 +1,4 @@
-/// Where the elements that a replay inserted into one list stand on both sides (client-reset.md section 12).
+/// Where the elements that a replay inserted into one list stand on both sides (docs/resets.md, "Lists").
 ///
 /// Every other element is ambiguous, since the server may have moved it: what a client did to one cannot be replayed,
 /// and the whole list is then taken over as the client left it.

@@ -1,6 +1,6 @@
 import Changesets
 
-/// The rules of client-reset.md section 11, for the instructions of one changeset.
+/// The rules of replay (docs/resets.md, "Replay rules") for the instructions of one changeset.
 struct ReplayContext {
     var trackers: ListTrackers
     var statistics: ReplayStatistics

@@ -5,7 +5,7 @@ package struct TransferFailure: Error, Sendable, CustomStringConvertible {
     package var description: String
 }
 
-/// Makes a local state hold what the fresh copy holds, changing only what differs (client-reset.md section 13).
+/// Makes a local state hold what the fresh copy holds, changing only what differs (docs/resets.md, "State transfer").
 package enum StateTransfer {
     package struct Statistics: Equatable, Sendable {
         package var inserted = 0

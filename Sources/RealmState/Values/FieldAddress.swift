@@ -20,7 +20,7 @@ package struct FieldAddress: Hashable, Sendable {
 }
 
 extension FieldPath {
-    /// Interns the names in the order of section 6 of changesets.md.
+    /// Interns the names in their order within an instruction (docs/changesets.md, "Two forms").
     package init(_ address: FieldAddress, _ strings: inout InternTable) {
         self.init(
             table: strings.intern(address.object.className), object: strings.intern(address.object.key),

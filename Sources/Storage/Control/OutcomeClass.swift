@@ -1,6 +1,6 @@
 package import Messages
 
-/// How a reset ended, as campaigns count it (client-reset.md 19.3).
+/// How a reset ended, as campaigns count it (docs/resets.md, "Outcomes").
 package enum OutcomeClass: String, Sendable, Codable, CaseIterable {
     case pending, recovered, discarded, manual, failed
 

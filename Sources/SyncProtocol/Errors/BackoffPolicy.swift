@@ -10,6 +10,6 @@ package struct BackoffPolicy: Hashable, Codable, Sendable {
         self.multiplier = multiplier
     }
 
-    /// 1, 2, 4 … 256, 300 seconds (specification section 12).
+    /// 1, 2, 4 … 256, 300 seconds (docs/protocol.md, "Timers and backoff").
     package static let standard = BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 300, multiplier: 2)
 }

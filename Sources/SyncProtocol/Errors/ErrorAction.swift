@@ -1,4 +1,4 @@
-/// What a JSON_ERROR tells the client to do; the only part of it that decides (specification section 7.2).
+/// What a JSON_ERROR tells the client to do; the only part of it that decides (docs/protocol.md, "Actions").
 package enum ErrorAction: Hashable, Sendable {
     case transient
     case warning

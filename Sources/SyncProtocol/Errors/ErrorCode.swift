@@ -21,7 +21,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Comparable, Codable, Senda
         }
     }
 
-    /// Sending this code terminates the process of a stock client (the dagger of specification section 7.3).
+    /// Sending this code terminates the process of a stock client (marked † in docs/protocol.md, "Error codes").
     package var abortsStockClient: Bool { entry?.abortsStockClient ?? false }
 }
 

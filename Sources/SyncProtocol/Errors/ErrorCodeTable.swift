@@ -18,7 +18,8 @@ package struct ErrorCodeEntry: Hashable, Sendable {
     package let clientOnly: Bool
 }
 
-/// The protocol's error codes (specification section 7.3). Where the client acts "by action", the action here is ours.
+/// The protocol's error codes (docs/protocol.md, "Error codes"). Where the client acts "by action", the action here is
+/// ours.
 package enum ErrorCodeTable {
     package static let entries: [ErrorCodeEntry] = connectionEntries + sessionEntries
 

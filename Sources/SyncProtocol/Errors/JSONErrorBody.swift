@@ -1,4 +1,4 @@
-/// The body of a server's JSON_ERROR (specification section 7.1).
+/// The body of a server's JSON_ERROR (docs/protocol.md, "Errors").
 package struct JSONErrorBody: Hashable, Sendable {
     package var message: String
     package var logURL: String

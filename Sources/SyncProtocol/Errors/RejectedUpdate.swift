@@ -43,7 +43,7 @@ extension RejectedUpdate {
 }
 
 extension RejectedUpdate.PrimaryKey {
-    // Payload types (specification section 5).
+    // Payload types (docs/changesets.md, "Payload types").
     private enum Kind: UInt8 { case null = 0, int = 1, string = 3, objectId = 10, uuid = 11 }
 
     /// Varint payload type, then the value.
@@ -87,8 +87,8 @@ extension RejectedUpdate.PrimaryKey {
     }
 }
 
-/// The variable-length integers of changesets (specification section 5), of which the protocol itself needs only those
-/// in the primary keys of rejected updates. Not LEB128: the last byte holds six bits and a sign.
+/// The variable-length integers of changesets (docs/changesets.md, "Integers"), of which the protocol itself needs only
+/// those in the primary keys of rejected updates. Not LEB128: the last byte holds six bits and a sign.
 enum ChangesetVarint {
     static func encode(_ value: Int64) -> [UInt8] {
         var rest = UInt64(bitPattern: value < 0 ? ~value : value)

@@ -1,5 +1,6 @@
 extension LogMessage {
-    /// All keys are optional; an unknown level is an error only when there is a text (specification section 4).
+    /// All keys are optional; an unknown level is an error only when there is a text (docs/protocol.md, "Server
+    /// messages").
     init(session: SessionIdent, parsing bytes: [UInt8]) throws(SyncProtocolError) {
         let fields = try JSONFields(parsing: bytes, of: "LOG_MESSAGE")
         let text = try fields.optionalString("msg")

@@ -1,4 +1,4 @@
-/// What a server sends (specification section 4).
+/// What a server sends (docs/protocol.md, "Server messages").
 package enum ServerMessage: Hashable, Sendable {
     /// A new client realm's number and salt; only when BIND asked for it.
     case ident(session: SessionIdent, file: ClientFileIdent)

@@ -1,4 +1,4 @@
-/// When to try again (specification section 12): 1, 2, 4 … 300 seconds, less up to a quarter at random.
+/// When to try again (docs/protocol.md, "Timers and backoff"): 1, 2, 4 … 300 seconds, less up to a quarter at random.
 ///
 /// One for the connection and one for each session. The series is keyed by the reason: the same reason continues it,
 /// another starts it anew, and a peer's own policy counts only at such a start. A success does not reset it.

@@ -1,5 +1,5 @@
-/// The order of flexible DOWNLOADs (specification section 9.1): batches of one set hang together, hold at least one
-/// entry, and never go back to an older set.
+/// The order of flexible DOWNLOADs (docs/protocol.md, "Flexible sync"): batches of one set hang together, hold at least
+/// one entry, and never go back to an older set.
 struct BootstrapChecker: Hashable, Sendable {
     let role: DownloadChecker.Role
     let version: ProtocolVersion

@@ -1,5 +1,6 @@
-/// One bind as a client sees it: which of a server's messages may come when (specification section 6.4, rule 7), and what
-/// DOWNLOADs may say. What it throws closes the connection. A new BIND, of the same session too, takes a new checker.
+/// One bind as a client sees it: which of a server's messages may come when (docs/protocol.md, "What the client
+/// checks"), and what DOWNLOADs may say. What it throws closes the connection. A new BIND, of the same session
+/// too, takes a new checker.
 package struct ClientSessionChecker: Sendable {
     package enum State: Hashable, Sendable {
         /// The server's IDENT is due.

@@ -1,5 +1,5 @@
-/// What a client checks in every DOWNLOAD of one session (specification section 6.4): a gateway holds one to check what
-/// it is about to send, a client one to check what came.
+/// What a client checks in every DOWNLOAD of one session (docs/protocol.md, "What the client checks"): a gateway holds
+/// one to check what it is about to send, a client one to check what came.
 ///
 /// A DOWNLOAD that fails changes nothing; one that passes moves the cursors.
 package struct DownloadChecker: Hashable, Sendable {

@@ -1,4 +1,5 @@
-/// The cursor rules for an IDENT (specification section 6.3). All it throws is the session's and calls for a client reset.
+/// The cursor rules for an IDENT (docs/protocol.md, "What the server checks"). All it throws is the session's and calls
+/// for a client reset.
 package enum IdentChecker {
     /// What no record is needed for.
     package static func check(_ ident: Ident) throws(SyncProtocolError) {

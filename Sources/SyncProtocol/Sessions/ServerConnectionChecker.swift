@@ -1,5 +1,5 @@
-/// All sessions of one connection as a server sees it: the order of messages in both directions, idents in use, PING and
-/// PONG (specification sections 6.3, 6.4 and 8).
+/// All sessions of one connection as a server sees it: the order of messages in both directions, idents in use, PING
+/// and PONG (docs/protocol.md, "What the server checks", "What the client checks" and "Sessions").
 package struct ServerConnectionChecker: Sendable {
     package let mode: SyncMode
     package let version: ProtocolVersion

@@ -1,4 +1,5 @@
-/// One session as a server sees it, from BIND to UNBIND (specification section 8): what may come, and what may be sent.
+/// One session as a server sees it, from BIND to UNBIND (docs/protocol.md, "Sessions"): what may come, and what may be
+/// sent.
 ///
 /// Pure: it holds cursors and no data. Normally reached through `ServerConnectionChecker`.
 package struct ServerSessionChecker: Sendable {

@@ -1,5 +1,5 @@
-/// The cursor rules for one session's UPLOADs (specification section 6.3). All it throws is the session's and calls for a
-/// client reset; an UPLOAD that fails changes nothing.
+/// The cursor rules for one session's UPLOADs (docs/protocol.md, "What the server checks"). All it throws is the
+/// session's and calls for a client reset; an UPLOAD that fails changes nothing.
 package struct UploadChecker: Hashable, Sendable {
     /// The upload cursor recorded for the file when it identified itself; nil while not known, and then not checked.
     package var threshold: UploadCursor?

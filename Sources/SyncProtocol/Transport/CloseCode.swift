@@ -1,4 +1,4 @@
-/// WebSocket close codes, by what stock clients make of them (specification section 1.3).
+/// WebSocket close codes, by what stock clients make of them (docs/protocol.md, "Close codes").
 package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }

@@ -50,7 +50,7 @@ package struct ConnectionReaction: Hashable, Sendable {
 }
 
 extension ConnectionEnd {
-    /// The table of specification section 1.3.
+    /// The table of docs/protocol.md, "Close codes".
     /// - Parameter routeIsVerified: the address came from a location answer, or has worked before.
     package func reaction(routeIsVerified: Bool) -> ConnectionReaction {
         switch self {

@@ -40,7 +40,7 @@ package enum NegotiationRefusal: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// The choice of sync mode and version at the WebSocket upgrade (specification section 1.2).
+/// The choice of sync mode and version at the WebSocket upgrade (docs/protocol.md, "Upgrade").
 package enum SubprotocolNegotiation {
     /// More than any client sends; one a version.
     static let maxTokens = 256

@@ -31,7 +31,8 @@ package struct UploadCursor: Hashable, Codable, Sendable {
         self.serverVersion = serverVersion
     }
 
-    /// No client can have seen server history before it had any of its own (specification section 6.3).
+    /// No client can have seen server history before it had any of its own (docs/protocol.md, "What the server
+    /// checks").
     package var isConsistent: Bool { clientVersion != 0 || serverVersion == 0 }
 
     /// Whether both can be points on the way of one client: the later has seen at least what the earlier had.

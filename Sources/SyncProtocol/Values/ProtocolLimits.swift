@@ -4,7 +4,7 @@ package struct ProtocolLimits: Hashable, Sendable {
     package var maxMessageBytes = 16 * 1024 * 1024 + 64 * 1024
     /// The entries of an UPLOAD or DOWNLOAD after decompression.
     package var maxPlainBodyBytes = 16 * 1024 * 1024 + 64 * 1024
-    /// One changeset. Clients avoid 16 MiB unless a single write is larger (specification section 3).
+    /// One changeset. Clients avoid 16 MiB unless a single write is larger (docs/protocol.md, "Client messages").
     package var maxChangesetBytes = 16 * 1024 * 1024
     /// Changesets in one UPLOAD or DOWNLOAD. Stock clients close an UPLOAD at 128 KiB, about 26,000 of the smallest.
     package var maxEntries = 65_536

@@ -3,7 +3,7 @@ package struct SyncTimestamp: WireInteger {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// 2015-01-01T00:00:00Z in Unix milliseconds (specification section 2).
+    /// 2015-01-01T00:00:00Z in Unix milliseconds (docs/protocol.md, "Lexical rules").
     package static let epochInUnixMilliseconds: Int64 = 1_420_070_400_000
 
     /// Times before 2015 become 0: the wire has no negative time stamps.

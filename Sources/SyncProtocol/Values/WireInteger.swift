@@ -9,7 +9,7 @@ where RawValue == UInt64, IntegerLiteralType == UInt64 {
 }
 
 package enum WireIntegerBounds {
-    /// 2^63 - 1 (specification section 2).
+    /// 2^63 - 1 (docs/protocol.md, "Lexical rules").
     package static let maximum = UInt64(Int64.max)
 }
 

@@ -1,6 +1,6 @@
 /// The body of an UPLOAD or DOWNLOAD: entries, compressed when it pays.
 struct Body {
-    /// Bodies up to here travel as they are (specification section 3).
+    /// Bodies up to here travel as they are (docs/protocol.md, "Client messages").
     static let compressionThreshold = 1024
 
     let compressed: Bool

@@ -1,4 +1,5 @@
-/// Reads what clients send: one WebSocket message at a time, strictly by specification sections 2 and 3.
+/// Reads what clients send: one WebSocket message at a time, strictly by docs/protocol.md, "Lexical rules" and "Client
+/// messages".
 ///
 /// Everything it throws names the code to answer. An UPLOAD beyond the limits is a session's error with action
 /// ClientReset (section 1.3): any other answer would have the client send it for ever.

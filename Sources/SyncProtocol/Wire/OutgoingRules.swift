@@ -1,6 +1,6 @@
 /// What a server must never send, whatever the session's state: messages that make stock clients terminate, close the
-/// connection or wait for ever (specification sections 4, 6.4 and 7). Rules that need the session's cursors are
-/// `DownloadChecker`'s, those of order `ServerConnectionChecker`'s.
+/// connection or wait for ever (docs/protocol.md, "Server messages", "What the client checks" and "Errors"). Rules that
+/// need the session's cursors are `DownloadChecker`'s, those of order `ServerConnectionChecker`'s.
 struct OutgoingRules {
     let mode: SyncMode
     let version: ProtocolVersion

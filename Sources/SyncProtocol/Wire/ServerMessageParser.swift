@@ -1,5 +1,5 @@
-/// Reads what servers send, strictly by specification sections 2 and 4. Whatever it throws means that the connection
-/// must be closed; the code is for the log.
+/// Reads what servers send, strictly by docs/protocol.md, "Lexical rules" and "Server messages". Whatever it throws
+/// means that the connection must be closed; the code is for the log.
 package struct ServerMessageParser: Sendable {
     package let mode: SyncMode
     package let version: ProtocolVersion

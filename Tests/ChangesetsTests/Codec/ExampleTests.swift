@@ -1,7 +1,7 @@
 import Changesets
 import Testing
 
-/// The worked examples of changesets.md, section 11, in both directions.
+/// Worked examples in both directions; docs/changesets.md, "Examples", has some of them.
 @Suite struct ExampleTests {
     @Test func theExamplesReadAsTheyAreExplained() throws {
         for example in Self.examples {

@@ -111,7 +111,7 @@ struct ChaosTests {
         #expect(certain.subtracting(listed).isEmpty, "lost list elements; \(note)")
         #expect(Set(listed).subtracting(certain).isSubset(of: writes.open))
         // A reset may repeat list insertions and increments that the server had received but not acknowledged
-        // (client-reset.md section 10).
+        // (docs/resets.md, "Merge").
         guard exactly else { return }
         #expect(Set(listed).count == listed.count, "doubled list elements; \(note)")
         #expect(shared["count"] as? Int == listed.count, "the counter; \(note)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// client-reset.md sections 5 and 7.
+/// What is done about a reset, by mode, action and record (docs/resets.md, "Cycle detection").
 struct ResetDecisionTests {
     private func record(_ mode: PendingReset.Mode, _ action: PendingReset.Action = .clientReset) -> PendingReset {
         PendingReset(mode: mode, action: action, time: 0, errorCode: 208, errorMessage: "")

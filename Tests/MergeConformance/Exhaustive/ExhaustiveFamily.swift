@@ -15,7 +15,8 @@ package struct ExhaustiveFamily: Sendable {
     package let summary: String
     package let clients: Int
     let starts: [Start]
-    /// Whether the server ends up with the same realm in whatever order uploads arrive (spec: merge-rules.md, 12.3).
+    /// Whether the server ends up with the same realm in whatever order uploads arrive (docs/merge.md, "The server's
+    /// order").
     package var isOrderIndependent = false
     /// Whether it converges only among peers that apply and record by the convergent rules too.
     package var needsOwnPeers = false

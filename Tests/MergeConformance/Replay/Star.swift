@@ -1,7 +1,7 @@
 import Changesets
 import Merge
 
-/// The histories of a recorded scenario's peers, as the merge needs them (spec: merge-rules.md, sections 12 and 13).
+/// The histories of a recorded scenario's peers, as the merge needs them (docs/merge.md, "Integration").
 struct Star {
     struct Entry {
         var version: UInt64

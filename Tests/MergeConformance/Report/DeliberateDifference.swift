@@ -1,6 +1,6 @@
 package import Changesets
 
-/// Where the convergent rules mean to give something else than the reference (spec: merge-rules.md, section 15).
+/// Where the convergent rules mean to give something else than the reference (docs/merge.md, "Where we differ").
 package enum DeliberateDifference: String, CaseIterable, Sendable {
     /// A move of a list's element carries along what the other side changes inside of it.
     case nestedMove = "D1"

@@ -2,7 +2,7 @@ import Foundation
 import MergeConformance
 import Testing
 
-/// Which law holds under which setting (spec: merge-rules.md, section 15).
+/// Which law holds under which setting (docs/merge.md, "Where we differ").
 @Suite(.timeLimit(.minutes(5))) struct StockRulesTests {
     /// What stock clients can bring apart among themselves.
     private static let divergent: Set<String> = [

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Where the convergent rules give something else than the reference, one of the intended differences is the
-    /// reason (spec: merge-rules.md, section 15).
+    /// reason (docs/merge.md, "Where we differ").
     @Test(arguments: RecordedVectors.files("pairs"))
     func convergentRulesDifferOnlyOnPurpose(file: URL) throws {
         let report = PairCheck.check(try InputFile(path: file.path), compatibility: .convergent)

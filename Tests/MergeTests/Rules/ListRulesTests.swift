@@ -4,7 +4,7 @@ import Testing
 
 /// Section 8.2.
 @Suite struct ListRulesTests {
-    /// The specification's examples on `[p q r]`: A has rank 1 and B rank 2.
+    /// Examples on `[p q r]`: A has rank 1 and B rank 2.
     @Test func theSpecifiedExamplesHold() throws {
         try expect([.insert(1)], with: [.insert(1)], gives: [.insert(1, of: 4)], [.insert(2, of: 4)])
         try expect([.insert(0)], with: [.assign(2)], gives: [.insert(0)], [.assign(3, of: 4)])

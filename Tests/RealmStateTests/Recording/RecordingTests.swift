@@ -12,7 +12,7 @@ import Testing
             try transaction.createObject(object)
             try transaction.set(FieldAddress(object, "name"), to: .string("Al"))
         }
-        // Example E25 of changesets.md.
+        // The transaction of docs/changesets.md, "Examples".
         let expected = """
             3f 00 03 466f6f 3f 01 02 6964 00 00 00 01 01 00 3f 02 04 6e616d65 3f 03 00 06 00 02 03 01 00
             02 00 01 01 04 00 01 01 02 00 03 02 416c 00

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// The G lines of client-reset.md section 21: embedded objects, single, in lists and in dictionaries, on two levels.
+/// Recovery of embedded objects, single, in lists and in dictionaries, on two levels.
 struct EmbeddedReplayTests {
     private typealias Bench = ReplayBench
 

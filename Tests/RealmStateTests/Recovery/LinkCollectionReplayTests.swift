@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// The F lines of client-reset.md section 21 for sets and dictionaries of links: they begin as 1 2 3, with 4, 5 and 7 to
+/// Recovery of sets and dictionaries of links: they begin as 1 2 3, with 4, 5 and 7 to
 /// spare. In a dictionary the key of each entry is its target's number; 0 stands for null.
 struct LinkCollectionReplayTests {
     typealias Edit = @Sendable (inout Edits) throws -> Void

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// The F lines of client-reset.md section 21 for lists of links: they begin as 1 2 3, with 4 and 5 to spare.
+/// Recovery of lists of links: they begin as 1 2 3, with 4 and 5 to spare.
 struct LinkListReplayTests {
     typealias Edit = @Sendable (inout RecordingTransaction) throws -> Void
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// The H lines of client-reset.md section 21: collections nested in mixed values.
+/// Recovery of collections nested in mixed values.
 struct MixedReplayTests {
     typealias Edit = @Sendable (inout RecordingTransaction) throws -> Void
 

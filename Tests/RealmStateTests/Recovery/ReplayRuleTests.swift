@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// client-reset.md sections 11, 13 and 17.
+/// Replay and transfer, rule by rule (docs/resets.md, "Replay rules" and "State transfer").
 struct ReplayRuleTests {
     private typealias Bench = ReplayBench
 

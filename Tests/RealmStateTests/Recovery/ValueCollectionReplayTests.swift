@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealmState
 
-/// The E lines of client-reset.md section 21 for sets and dictionaries of values: they begin with 0.
+/// Recovery of sets and dictionaries of values: they begin with 0.
 struct ValueCollectionReplayTests {
     typealias Numbers = [Int64]
 

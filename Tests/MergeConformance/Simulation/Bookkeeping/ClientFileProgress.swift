@@ -1,6 +1,6 @@
 import Merge
 
-/// How far a client file has come, as the server has stored it (spec: merge-rules.md, 12.1).
+/// How far a client file has come, as the server has stored it (docs/merge.md, "Uploads at the server").
 struct ClientFileProgress: Hashable, Sendable {
     /// The last of the client's versions that is integrated. What lies at or below it is never integrated again.
     var clientVersion: UInt64

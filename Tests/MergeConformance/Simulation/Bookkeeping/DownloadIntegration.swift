@@ -18,7 +18,7 @@ package struct DownloadEntry: Hashable, Sendable {
 }
 
 /// A client's side of integration: checks a download, says what it has to be merged with and what to store afterwards
-/// (spec: merge-rules.md, 13.3; sync-protocol.md, 6.4).
+/// (docs/merge.md, "Downloads at the client"; docs/protocol.md, "What the client checks").
 package struct DownloadIntegration: Hashable, Sendable {
     /// How the versions of a message's changesets go.
     package enum Order: Hashable, Sendable {

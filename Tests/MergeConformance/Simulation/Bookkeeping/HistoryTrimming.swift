@@ -1,6 +1,6 @@
 package import Merge
 
-/// Which of a client's own history entries are of no more use (spec: merge-rules.md, 13.4).
+/// Which of a client's own history entries are of no more use (docs/merge.md, "Trimming").
 package enum HistoryTrimming {
     /// The version up to which entries can go, and their reciprocals with them.
     ///

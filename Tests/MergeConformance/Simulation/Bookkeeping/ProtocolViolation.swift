@@ -1,6 +1,6 @@
 /// A message that contradicts what went before it in the life of the client file. The session ends with this error.
 package struct ProtocolViolation: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Error codes of the sync protocol (spec: sync-protocol.md, 6.3 and 6.4).
+    /// Error codes of the sync protocol (docs/protocol.md, "Error codes").
     package enum Code: Int, Hashable, Sendable {
         case badServerVersion = 209
         case badClientVersion = 210

@@ -1,5 +1,5 @@
 /// Where a client stands against the server: what a client stores, and what every DOWNLOAD message begins with
-/// (spec: merge-rules.md, 13.1; sync-protocol.md, 6.2).
+/// (docs/merge.md, "Downloads at the client"; docs/protocol.md, "Progress").
 package struct SyncProgress: Hashable, Sendable {
     /// The client has everything up to this server version.
     package var downloadServerVersion: UInt64

@@ -1,7 +1,7 @@
 import Merge
 
-/// Decides what an upload means for the server, before anything is parsed or merged (spec: merge-rules.md, 12.2;
-/// sync-protocol.md, 6.3).
+/// Decides what an upload means for the server, before anything is parsed or merged (docs/merge.md, "Uploads at the
+/// server"; docs/protocol.md, "What the server checks").
 ///
 /// Delivery is at least once and in no certain order; this makes the effect exactly once and in order.
 enum UploadIntegration {

@@ -1,4 +1,4 @@
-/// Makes a failing script as small as it gets while it fails in the same way (spec: merge-rules.md, 17.3).
+/// Makes a failing script as small as it gets while it fails in the same way (docs/merge.md, "Promises").
 ///
 /// Every part of a script is a script, so parts can be left out without looking at what they mean.
 package struct SimulationShrinker {

@@ -1,8 +1,8 @@
 import Changesets
 import RealmState
 
-/// What a recovery has to keep of a client's unsynced changes, worked out from the published rules and without replaying
-/// anything (spec: client-reset.md, sections 11, 12 and 17).
+/// What a recovery has to keep of a client's unsynced changes, worked out from the published rules and without
+/// replaying anything (docs/resets.md, "Rules of recovery").
 ///
 /// Whether each object exists is certain; of what it holds, those parts are followed that can be told without indexes of
 /// lists: properties and dictionary entries (the client's value wins), counters (both sides add up), lists that were only

@@ -1,4 +1,4 @@
-/// A broken promise: P2 to P12 by their names in merge-rules.md section 17.1, R1 and R2 of client resets.
+/// A broken promise: one of P2 to P12, R1 or R2 (docs/merge.md, "Promises").
 package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
     case quiescentConvergence = "P2"
     case indexedEqualsExhaustive = "P3"

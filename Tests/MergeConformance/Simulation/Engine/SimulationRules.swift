@@ -2,7 +2,8 @@ package import Changesets
 
 /// What the simulated peers agree on.
 package enum SimulationRules: String, CaseIterable, Sendable {
-    /// What our own peers can do: every deviation of merge-rules.md section 15, in merging, applying and recording.
+    /// What our own peers can do: every deviation in docs/merge.md, "Where we differ", in merging, applying and
+    /// recording.
     case convergent
     /// Exactly what realm-core does, its weaknesses included.
     case stock
@@ -11,6 +12,6 @@ package enum SimulationRules: String, CaseIterable, Sendable {
 
     package var merge: PeerCompatibility { self == .stock ? .stockClients : .convergent }
     package var apply: PeerCompatibility { self == .convergent ? .convergent : .stockClients }
-    /// Whether a peer's timestamps never fall (spec: merge-rules.md, 7.5), whatever its clock does.
+    /// Whether a peer's timestamps never fall (docs/merge.md, "Timestamps"), whatever its clock does.
     var stampsAscend: Bool { self != .stock }
 }

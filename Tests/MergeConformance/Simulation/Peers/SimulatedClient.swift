@@ -2,7 +2,7 @@ import Changesets
 import Merge
 package import RealmState
 
-/// One client file (spec: merge-rules.md, section 13).
+/// One client file (docs/merge.md, "Downloads at the client").
 package struct SimulatedClient: Sendable {
     struct Entry: Sendable {
         var version: UInt64

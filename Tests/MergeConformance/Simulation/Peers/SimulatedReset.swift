@@ -1,7 +1,7 @@
 import Changesets
 import RealmState
 
-/// How a client that the server cannot go on with comes back to it (spec: client-reset.md, section 3).
+/// How a client that the server cannot go on with comes back to it (docs/resets.md, "Modes").
 package enum SimulatedReset: String, CaseIterable, Sendable {
     /// What was not uploaded is lost.
     case discard = "reset"

@@ -2,8 +2,8 @@ import Changesets
 import Merge
 package import RealmState
 
-/// One realm at the server (spec: merge-rules.md, section 12). Histories are held as bytes, as a store holds them, so that
-/// every merge reads back what an earlier one wrote.
+/// One realm at the server (docs/merge.md, "Uploads at the server"). Histories are held as bytes, as a store holds
+/// them, so that every merge reads back what an earlier one wrote.
 package struct SimulatedServer: Sendable {
     struct Entry: Sendable {
         /// The client file that made it; 1 is the server.
