@@ -150,6 +150,7 @@ let package = Package(
 
         // No part of the product: tools, and what tools and tests share.
         shared("TestSupport"),
+        shared("MemoryStorage", ["Storage", "Changesets", "Messages"]),
         shared("LocalCluster"),
         shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
         tool("conformance", ["MergeConformance"]),
@@ -169,7 +170,7 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
-        tests("Storage", ["StorageSQLite", "Changesets", "Messages", grdb]),
+        tests("Storage", ["StorageSQLite", "MemoryStorage", "Changesets", "Messages", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",
@@ -178,7 +179,7 @@ let package = Package(
             "Worker",
             [
                 "AMQP", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages", "Storage", "StorageSQLite",
-                logging,
+                "MemoryStorage", logging,
             ]),
         tests(
             "Gateway",

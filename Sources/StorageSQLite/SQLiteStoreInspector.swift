@@ -30,7 +30,7 @@ struct SQLiteStoreInspector: StoreInspector {
     func reader(for slice: SliceNumber) async throws(StoreError) -> any SliceReader {
         let file = SQLiteSliceStore.file(of: slice, in: try existingFolder())
         do {
-            return try await onOwnThread { try SQLiteSliceStore(reading: slice, file: file) }
+            return try await onOwnThread { try SQLiteSliceReader(slice: slice, file: file) }
         } catch {
             throw SQLiteSliceStore.translate(error, slice: slice)
         }

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func aBatchIsNotGoneThroughForEachOfItsMessages() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let file = try await harness.join(session: 1)
         store.damaged.withLock { $0 = Self.realm }
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: 0..<3) func whoAsksForItIsToldToComeBackMuchLater(_ request: Int) async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         store.damaged.withLock { $0 = Self.realm }
         let published = try await harness.send([Self.requests(1, harness)[request]])
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func whatIsSaidAgainAnywayIsNoDeadLetter() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let file = try await harness.join(session: 1)
         store.damaged.withLock { $0 = Self.realm }

@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func aStoreThatGoesAwayWithinABatchLosesNoReport() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let bad = try await harness.join(session: 1)
         let good = try await harness.join(session: 2)

@@ -15,7 +15,7 @@ import Testing
         let quick = try #require(
             (0..<100).map { RealmName(app: Cluster.app, partition: "\"quick-\($0)\"") }
                 .first { $0.slice(of: slices) != slow.slice(of: slices) })
-        let store = try CountingStore(slice: slow.slice(of: slices))
+        let store = CountingStore(slice: slow.slice(of: slices))
         try await Cluster.with(slices: slices.value, stores: [store]) { cluster in
             try await cluster.channel.bindQueue(
                 cluster.topology.gateway("g"), exchange: cluster.topology.realms, routingKey: quick.topicKey)

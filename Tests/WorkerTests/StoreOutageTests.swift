@@ -14,7 +14,7 @@ import Testing
     private static let tries = 30
 
     @Test func whatComesWhileTheStoreIsAwayIsDoneAfterwards() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         try await Cluster.with(slices: 1, stores: [store]) { cluster in
             var limits = WorkerLimits()
             limits.maxStorePause = .milliseconds(20)
@@ -72,7 +72,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DamagedStoreTests {
     @Test func aRealmThatTheStoreCannotReadCondemnsItsMessagesOnly() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let file = try await harness.join(session: 1)
         let damaged = RealmName(app: OwnerHarness.app, partition: "\"broken\"")
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func aTickPassesOverDamageAndDoesTheRest() async throws {
-        let store = try CountingStore()
+        let store = CountingStore()
         var limits = WorkerLimits()
         limits.compaction.minVersions = 2
         limits.compaction.minBytes = 0

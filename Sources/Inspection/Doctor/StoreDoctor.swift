@@ -103,7 +103,7 @@ package struct StoreDoctor: Sendable {
             do {
                 let reader = try await stores.reader(for: slice)
                 try await reader.forEachRealm { _ in realms += 1 }
-                if checksIntegrity, let first = try await reader.integrityProblems(limit: 3).first {
+                if checksIntegrity, let first = try await reader.problems(limit: 3).first {
                     let place = stores.files?.slice(slice).data ?? "it"
                     found.append(
                         Diagnosis(

@@ -24,8 +24,8 @@ package struct RealmExport {
     ///
     /// - Throws: `notFound`, `corrupt`.
     package func state(to write: (String) async throws -> Void) async throws -> Count {
-        try await reader.snapshot {
-            let record = try await realm()
+        try await reader.withSnapshot { snapshot in
+            let record = try await realm(in: snapshot)
             let schema = try record.schema.isEmpty ? Schema() : Schema(decoding: record.schema)
             try await write(Self.line(Head(record, "state")))
             for table in schema.tables.sorted(by: { $0.name < $1.name }) {
@@ -34,9 +34,9 @@ package struct RealmExport {
             var count = Count()
             var last: ObjectRow?
             while true {
-                let page = try await reader.objects(in: record.id, after: last, maxBytes: 1 << 20)
+                let page = try await snapshot.objects(in: record.id, after: last, maxBytes: 1 << 20)
                 guard let end = page.last else { return count }
-                let state = try await state(of: page, in: record.id, schema)
+                let state = try await state(of: page, in: record.id, schema, from: snapshot)
                 for (row, _) in page {
                     guard let table = schema.table(TableID(rawValue: row.table)),
                         let json = StateDump.json(of: ObjectAddress(table.name, row.key), in: state)
@@ -55,27 +55,29 @@ package struct RealmExport {
     ///
     /// - Throws: `notFound`, `corrupt`.
     package func history(to write: (String) async throws -> Void) async throws -> Count {
-        try await reader.snapshot {
-            let record = try await realm()
+        try await reader.withSnapshot { snapshot in
+            let record = try await realm(in: snapshot)
             try await write(Self.line(Head(record, "history")))
             var count = Count()
             var after: UInt64 = 0
             if record.historyBase > 0 {
                 guard
-                    let base = try await reader.newestBase(of: record.id, generation: record.generation)
+                    let base = try await snapshot.newestBase(of: record.id, generation: record.generation)
                 else { throw InspectionError(.corrupt, "realm \(name) has neither its whole history nor a base") }
-                try await versions(of: base.historyKey, after: 0, through: base.entries, base.version, write, &count)
+                try await versions(
+                    of: base.historyKey, after: 0, through: base.entries, base.version, from: snapshot, write, &count)
                 after = base.version
             }
             let key = HistoryKey(realm: record.id, generation: record.generation)
-            try await versions(of: key, after: after, through: record.latest.version, nil, write, &count)
+            try await versions(
+                of: key, after: after, through: record.latest.version, nil, from: snapshot, write, &count)
             return count
         }
     }
 
     private func versions(
         of key: HistoryKey, after start: UInt64, through end: UInt64, _ base: UInt64?,
-        _ write: (String) async throws -> Void, _ count: inout Count
+        from reader: any SliceReader, _ write: (String) async throws -> Void, _ count: inout Count
     ) async throws {
         var after = start
         while after < end {
@@ -89,7 +91,7 @@ package struct RealmExport {
         }
     }
 
-    private func realm() async throws -> RealmRecord {
+    private func realm(in reader: any SliceReader) async throws -> RealmRecord {
         guard let record = try await reader.realm(name) else {
             throw InspectionError(.notFound, "there is no realm \(name.partition) of app \(name.app)")
         }
@@ -98,7 +100,8 @@ package struct RealmExport {
 
     /// The page's objects, and those that their links lead to, which are needed to know whether they exist.
     private func state(
-        of page: [(row: ObjectRow, body: [UInt8])], in realm: RealmID, _ schema: Schema
+        of page: [(row: ObjectRow, body: [UInt8])], in realm: RealmID, _ schema: Schema,
+        from reader: any SliceReader
     ) async throws -> RealmState {
         var state = RealmState(schema: schema, residency: .partial)
         var targets: Set<ObjectAddress> = []

@@ -21,9 +21,9 @@ package struct RealmVerifier {
     package static func verify(
         _ name: RealmName, in reader: any SliceReader, progress: Progress = { _, _ in }
     ) async throws -> RealmVerdict? {
-        try await reader.snapshot {
-            guard let record = try await reader.realm(name) else { return nil }
-            var verifier = RealmVerifier(reader: reader, record: record)
+        try await reader.withSnapshot { snapshot in
+            guard let record = try await snapshot.realm(name) else { return nil }
+            var verifier = RealmVerifier(reader: snapshot, record: record)
             return try await verifier.run(progress)
         }
     }

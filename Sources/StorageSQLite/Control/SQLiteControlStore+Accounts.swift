@@ -1,5 +1,5 @@
 import GRDB
-package import Storage
+import Storage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -8,15 +8,15 @@ import Foundation
 #endif
 
 extension SQLiteControlStore {
-    package func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
+    func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
         try await read("the user") { try Self.user(app: app, id: id, $0) }
     }
 
-    package func insert(_ user: UserRecord) async throws(StoreError) {
+    func insert(_ user: UserRecord) async throws(StoreError) {
         try await write("the user") { try Self.insert(user, $0) }
     }
 
-    package func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
+    func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
         try await write("the user") { db in
             try db.execute(
                 sql: "UPDATE users SET disabled = ? WHERE app = ? AND id = ?", arguments: [disabled, app, user])
@@ -24,7 +24,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func register(_ password: PasswordRecord) async throws(StoreError) {
+    func register(_ password: PasswordRecord) async throws(StoreError) {
         try await write("the registration") { db in
             guard try Self.password(app: password.app, email: password.email, db) == nil else {
                 throw StoreError(.alreadyExists, "the address is registered already")
@@ -35,11 +35,11 @@ extension SQLiteControlStore {
         }
     }
 
-    package func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
+    func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
         try await read("the registration") { try Self.password(app: app, email: email, $0) }
     }
 
-    package func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
+    func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
         try await write("the registration") { db in
             try db.execute(
                 sql: "UPDATE passwords SET hash = ? WHERE app = ? AND email = ?", arguments: [hash, app, email])
@@ -47,7 +47,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String {
+    func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String {
         try await write("the user") { db in
             guard let registered = try Self.password(app: app, email: email, db) else {
                 throw StoreError(.notFound, "the address is not registered")
@@ -60,7 +60,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func insert(_ session: LoginSessionRecord) async throws(StoreError) {
+    func insert(_ session: LoginSessionRecord) async throws(StoreError) {
         try await write("the login session") { db in
             // A few at a time keeps the table as large as what still lives.
             try db.execute(
@@ -77,7 +77,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? {
+    func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? {
         try await read("the login session") { db in
             try Row.fetchOne(db, sql: "SELECT * FROM login_sessions WHERE id = ?", arguments: [id]).map { row in
                 LoginSessionRecord(
@@ -88,7 +88,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
+    func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
         try await write("the login session") { db in
             try db.execute(
                 sql: "UPDATE login_sessions SET last_used_at = MAX(last_used_at, ?) WHERE id = ?",
@@ -96,13 +96,13 @@ extension SQLiteControlStore {
         }
     }
 
-    package func revokeLoginSession(_ id: String) async throws(StoreError) {
+    func revokeLoginSession(_ id: String) async throws(StoreError) {
         try await write("the login session") { db in
             try db.execute(sql: "UPDATE login_sessions SET revoked = 1 WHERE id = ?", arguments: [id])
         }
     }
 
-    package func signingKeys(
+    func signingKeys(
         purpose: String, orCreate candidate: SigningKeyRecord
     ) async throws(StoreError) -> [SigningKeyRecord] {
         try await write("the signing keys") { db in

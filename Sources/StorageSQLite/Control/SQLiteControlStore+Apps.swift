@@ -1,19 +1,19 @@
 import Changesets
 import GRDB
-package import Storage
+import Storage
 
 extension SQLiteControlStore {
-    package func app(_ id: String) async throws(StoreError) -> AppRecord? {
+    func app(_ id: String) async throws(StoreError) -> AppRecord? {
         try await read("the app") { try Self.app(id, $0) }
     }
 
-    package func apps() async throws(StoreError) -> [AppRecord] {
+    func apps() async throws(StoreError) -> [AppRecord] {
         try await read("the apps") { db in
             try Row.fetchAll(db, sql: "SELECT * FROM apps ORDER BY id").map(AppRecord.init)
         }
     }
 
-    package func insert(_ app: AppRecord) async throws(StoreError) {
+    func insert(_ app: AppRecord) async throws(StoreError) {
         try await write("the app") { db in
             guard try Self.app(app.id, db) == nil else {
                 throw StoreError(.alreadyExists, "there is an app \(app.id) already")
@@ -22,7 +22,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func updateApp(
+    func updateApp(
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord {
         try await write("the app") { db in
@@ -34,7 +34,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
+    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
         try await write("the number of slices") { db in
             try db.execute(
                 sql: "INSERT OR IGNORE INTO settings (name, value) VALUES ('slices', ?)", arguments: [String(count)])
@@ -46,7 +46,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func userCount(app: String) async throws(StoreError) -> Int {
+    func userCount(app: String) async throws(StoreError) -> Int {
         try await read("the number of users") { db in
             try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM users WHERE app = ?", arguments: [app]) ?? 0
         }

@@ -1,6 +1,6 @@
 import GRDB
 import Messages
-package import Storage
+import Storage
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension SQLiteControlStore {
-    package func campaigns(
+    func campaigns(
         app: String?, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         try await read("the campaigns") { db in
@@ -25,13 +25,13 @@ extension SQLiteControlStore {
         }
     }
 
-    package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
+    func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
         try await read("the campaign") { db in
             try Self.campaign(id, db).map { try Self.summary(of: $0, db) }
         }
     }
 
-    package func newestCampaigns() async throws(StoreError) -> [CampaignSummary] {
+    func newestCampaigns() async throws(StoreError) -> [CampaignSummary] {
         try await read("the campaigns") { db in
             try Row.fetchAll(
                 db,
@@ -43,7 +43,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func campaignSlices(_ id: String) async throws(StoreError) -> [CampaignSlice] {
+    func campaignSlices(_ id: String) async throws(StoreError) -> [CampaignSlice] {
         try await read("the campaign's slices") { db in
             let found = try Row.fetchAll(
                 db,
@@ -71,7 +71,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func clientRealms(
+    func clientRealms(
         campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         try await read("the campaign's client realms") { db in
@@ -91,7 +91,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func clientRealmHistory(
+    func clientRealmHistory(
         app: String, partition: String, clientFile: UInt64, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         try await read("the client realm's campaigns") { db in

@@ -1,8 +1,8 @@
 import GRDB
-package import Storage
+import Storage
 
 extension SQLiteControlStore {
-    package func terminate(
+    func terminate(
         _ request: CampaignRequest, enable: Bool, slices: Int
     ) async throws(StoreError) -> (app: AppRecord, campaign: CampaignRecord) {
         try await write("the termination") { [limits] db in
@@ -20,7 +20,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func startReset(
+    func startReset(
         _ request: CampaignRequest, partition: String, clientFile: UInt64?
     ) async throws(StoreError) -> CampaignRecord {
         try await write("the reset") { [limits] db in
@@ -35,7 +35,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func campaignPublished(_ id: String, at: UInt64) async throws(StoreError) -> CampaignRecord {
+    func campaignPublished(_ id: String, at: UInt64) async throws(StoreError) -> CampaignRecord {
         try await write("the campaign") { db in
             try db.execute(
                 sql: "UPDATE campaigns SET state = 'counting' WHERE id = ? AND state = 'publishing'", arguments: [id])
@@ -44,14 +44,14 @@ extension SQLiteControlStore {
         }
     }
 
-    package func unpublishedCampaigns() async throws(StoreError) -> [CampaignRecord] {
+    func unpublishedCampaigns() async throws(StoreError) -> [CampaignRecord] {
         try await read("the campaigns") { db in
             try Row.fetchAll(db, sql: "SELECT * FROM campaigns WHERE state = 'publishing' ORDER BY number")
                 .map(CampaignRecord.init)
         }
     }
 
-    package func apply(
+    func apply(
         _ reports: [CampaignReport], slices: Int, at: UInt64
     ) async throws(StoreError) -> CampaignEffects {
         try await write("the reports") { [limits] db in

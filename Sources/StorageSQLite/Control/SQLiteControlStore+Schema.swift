@@ -1,8 +1,8 @@
 import GRDB
-package import Storage
+import Storage
 
 extension SQLiteControlStore {
-    package func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
+    func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
         try await read("the app's schema") { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT class, property, type FROM app_schema WHERE app = ? ORDER BY class, property, type",
@@ -15,7 +15,7 @@ extension SQLiteControlStore {
         }
     }
 
-    package func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
+    func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
         try await write("the app's schema") { db in
             _ = try Self.existingApp(app, db)
             for element in elements {

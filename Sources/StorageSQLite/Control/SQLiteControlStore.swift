@@ -1,6 +1,6 @@
 import Dispatch
 import GRDB
-package import Storage
+import Storage
 
 #if canImport(Glibc)
 import Glibc
@@ -12,7 +12,7 @@ import Darwin
 
 /// The control store in one SQLite file, shared by the processes of a machine: WAL, synchronous=FULL, every write in a
 /// transaction that begins IMMEDIATE, so that two processes never decide on the same state.
-package final class SQLiteControlStore: ControlStore {
+final class SQLiteControlStore: ControlStore {
     /// How much is kept of what would otherwise grow for ever.
     struct Limits: Sendable {
         /// Closed campaigns of an app beyond so many newer ones are forgotten, with their client realms.
@@ -34,7 +34,7 @@ package final class SQLiteControlStore: ControlStore {
     /// How long one process waits for another's transaction.
     static let busyTimeout: Double = 10
 
-    package static func open(folder: String) async throws(StoreError) -> SQLiteControlStore {
+    static func open(folder: String) async throws(StoreError) -> SQLiteControlStore {
         try await onQueue {
             let path = "\(folder)/control.sqlite"
             try makeFolder(folder)

@@ -2,10 +2,10 @@ import Changesets
 import Foundation
 import GRDB
 import Messages
-package import Storage
+import Storage
 
 extension SQLiteSliceStore {
-    package func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+    func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
         let slice = slice
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)

@@ -1,13 +1,13 @@
 import GRDB
 import Messages
-package import Storage
+import Storage
 
 extension SQLiteSliceStore {
-    package func claim(
+    func claim(
         by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
     ) async throws(StoreError) -> SliceClaim {
         try await write { db in
-            let current = try Self.ownership(db)
+            let current = try SliceOwnership.current(db)
             let reason: OwnershipChange.Reason
             if let current {
                 guard let allowed = current.takeover(by: worker, now: now, gone: gone, overdue: overdue) else {
@@ -32,7 +32,7 @@ extension SQLiteSliceStore {
         }
     }
 
-    package func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
+    func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError) {
         let slice = slice
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
@@ -40,7 +40,7 @@ extension SQLiteSliceStore {
         }
     }
 
-    package func release(epoch: Epoch, at: UInt64) async throws(StoreError) {
+    func release(epoch: Epoch, at: UInt64) async throws(StoreError) {
         try await write { db in
             try db.execute(
                 sql: "UPDATE ownership SET released = 1 WHERE epoch = ? AND NOT released",
@@ -52,38 +52,9 @@ extension SQLiteSliceStore {
         }
     }
 
-    package func ownership() async throws(StoreError) -> SliceOwnership? {
-        try await read { db in try Self.ownership(db) }
-    }
-
-    package func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
-        try await read { db in
-            try Row.fetchAll(
-                db,
-                sql: "SELECT epoch, owner, at, reason, released_at FROM ownership_history ORDER BY epoch DESC LIMIT ?",
-                arguments: [limit]
-            ).map { row in
-                OwnershipChange(
-                    epoch: Epoch(UInt64(stored: row[0])), owner: row[1], at: UInt64(stored: row[2]),
-                    reason: OwnershipChange.Reason(rawValue: row[3]) ?? .first,
-                    releasedAt: (row[4] as Int64?).map { UInt64(stored: $0) })
-            }
-        }
-    }
-
-    private static func ownership(_ db: Database) throws -> SliceOwnership? {
-        try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT owner, epoch, lease_until, released FROM ownership WHERE id = 0")
-        ).map { row in
-            SliceOwnership(
-                owner: row[0], epoch: Epoch(UInt64(stored: row[1])), leaseUntil: UInt64(stored: row[2]),
-                isReleased: row[3])
-        }
-    }
-
     /// The fence: what stands in the same transaction after it is written by the owner or not at all.
     static func requireOwned(_ db: Database, epoch: Epoch, slice: SliceNumber) throws {
-        let current = try ownership(db)
+        let current = try SliceOwnership.current(db)
         guard let current, current.epoch == epoch, !current.isReleased else {
             throw StoreError(
                 .fenced,

@@ -1,29 +1,23 @@
 import Foundation
 import GRDB
-package import Messages
-package import Storage
+import Messages
+import Storage
 
 /// A slice in one SQLite file (`slice-<n>.sqlite`), or in memory.
 ///
 /// There is one connection, and GRDB serves it on a queue of its own, so nothing here blocks a cooperative thread. Every
 /// write begins IMMEDIATE: that, and the epoch check, make fencing hold among processes that open the same file.
-package final class SQLiteSliceStore: SliceStore {
-    package let slice: SliceNumber
+final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
+    let slice: SliceNumber
     let database: DatabaseQueue
 
-    /// For a database that is open already (`SQLiteSliceStore+Reading`).
-    init(slice: SliceNumber, database: DatabaseQueue) {
-        self.slice = slice
-        self.database = database
-    }
-
     /// A store in memory that lives as long as this object.
-    package init(slice: SliceNumber) throws(StoreError) {
+    init(slice: SliceNumber) throws(StoreError) {
         self.slice = slice
         database = try Self.opened(slice, "in memory") { try DatabaseQueue(configuration: Self.configuration) }
     }
 
-    package init(slice: SliceNumber, folder: String) throws(StoreError) {
+    init(slice: SliceNumber, folder: String) throws(StoreError) {
         self.slice = slice
         let file = Self.file(of: slice, in: folder)
         database = try Self.opened(slice, file) {
@@ -99,15 +93,6 @@ package final class SQLiteSliceStore: SliceStore {
         return database
     }
 
-    /// Runs reads. The connection has one user at a time, so they need no transaction unless they must agree.
-    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do {
-            return try await database.writeWithoutTransaction(body)
-        } catch {
-            throw Self.translate(error, slice: slice)
-        }
-    }
-
     /// Runs writes as one transaction that has the file's write lock from its beginning.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do {
@@ -132,21 +117,12 @@ package final class SQLiteSliceStore: SliceStore {
             switch error.resultCode {
             case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH:
                 return StoreError(.corrupt, "slice \(slice) cannot be read", underlying: error)
+            case .SQLITE_CONSTRAINT:
+                return StoreError(.alreadyExists, "slice \(slice) holds that already", underlying: error)
             default:
                 return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
             }
         default: return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
         }
     }
-}
-
-extension HistoryKey {
-    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
-    var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
-}
-
-extension UInt64 {
-    /// The same bits as SQLite's signed integer.
-    var stored: Int64 { Int64(bitPattern: self) }
-    init(stored value: Int64) { self.init(bitPattern: value) }
 }

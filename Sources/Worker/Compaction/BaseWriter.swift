@@ -27,18 +27,10 @@ actor BaseWriter {
 
     /// - Returns: nil if the realm has nothing to make a base of.
     func write(_ name: RealmName) async throws -> BaseRecord? {
-        let snapshot = try await store.openSnapshot()
-        do {
-            let base = try await write(name, from: snapshot)
-            try await snapshot.endSnapshot()
-            return base
-        } catch {
-            try? await snapshot.endSnapshot()
-            throw error
-        }
+        try await store.withSnapshot { try await write(name, from: $0) }
     }
 
-    private func write(_ name: RealmName, from snapshot: any SliceReader) async throws -> BaseRecord? {
+    private func write(_ name: RealmName, from snapshot: any SliceContent) async throws -> BaseRecord? {
         guard let record = try await snapshot.realm(name), record.latest.version > 0 else { return nil }
         let key = HistoryKey(realm: record.id, generation: record.generation)
         // The state counts as written when its last version was: what a client wrote offline before that yields to it.

@@ -45,7 +45,7 @@ extension SliceOwner {
     }
 
     func reclaim() async throws {
-        let bytes = try await store.reclaim(maxBytes: limits.compaction.reclaimedPerRun, epoch: epoch)
+        let bytes = try await store.returnSpace(maxBytes: limits.compaction.reclaimedPerRun, epoch: epoch)
         metrics.reclaimed(bytes)
     }
 

@@ -5,8 +5,6 @@ import Storage
 
 /// Which events of a realm's traffic belong to which reset.
 extension SliceOwner {
-    private static let maxCasesOfUser = 16
-
     /// An event about a client file that is old or new in some case.
     ///
     /// - Parameters:
@@ -143,8 +141,7 @@ extension SliceOwner {
     }
 
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
-        let stored = try await store.openResetCases(
-            in: context.record.id, user: user, limit: Self.maxCasesOfUser)
+        let stored = try await store.resets(of: RealmUser(realm: context.record.id, user: user)).openCases
         for record in stored where cases[record.key] == nil { cases[record.key] = readable(record) }
         return cases.filter { $0.key.realm == context.record.id && $0.value.user == user && !$0.value.isClosed }
             .map(\.key).sorted { $0.ident > $1.ident }
@@ -157,8 +154,7 @@ extension SliceOwner {
         let open = try await openCases(of: request.user, in: context).filter { cases[$0]?.awaitsIdent == true }
         if let key = open.first(where: { cases[$0]?.connection == request.connection }) { return (key, true) }
         // A live session was told by its gateway, and its UNBIND may still be on its way.
-        let waiting = try await store.clientFilesToReset(
-            in: context.record.id, user: request.user, limit: Self.maxCasesOfUser)
+        let waiting = try await store.resets(of: RealmUser(realm: context.record.id, user: request.user)).waiting
         for file in waiting where file.connection == request.connection {
             guard let campaign = file.campaign, try await !isUnfinishedCopy(file),
                 try await resetCase(context.key(file.ident)) == nil

@@ -62,7 +62,7 @@ extension SliceOwner {
             return nil
         }
         // Clients that are new, and not resetting, wait for nobody.
-        let resetting = try await store.clientFilesToReset(in: context.record.id, user: request.user, limit: 1)
-        return resetting.isEmpty ? nil : seconds
+        let resets = try await store.resets(of: RealmUser(realm: context.record.id, user: request.user))
+        return resets.waiting.isEmpty ? nil : seconds
     }
 }

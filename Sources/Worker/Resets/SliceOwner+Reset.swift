@@ -40,7 +40,7 @@ extension SliceOwner {
         var last: UInt64 = 0
         var isDone = false
         while !isDone {
-            let files = try await store.liveClientFiles(in: context.record.id, after: last, limit: limit)
+            let files = try await store.clientFiles(in: context.record.id, state: .live, after: last, limit: limit)
             isDone = files.count < limit
             last = files.last?.ident ?? last
             mark(files, in: context, campaign: campaign)

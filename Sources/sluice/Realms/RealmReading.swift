@@ -115,10 +115,11 @@ struct RealmsShow: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let reader = try await StoredRealms(try await cluster.load()).reader(of: realm.name)
-            let line = try await reader.snapshot { () -> RealmLine in
+            let line = try await reader.withSnapshot { reader -> RealmLine in
                 guard let record = try await reader.realm(realm.name) else { throw StoredRealms.missing(realm.name) }
                 var line = try await RealmLine(record, reader, countingObjects: true)
-                line.files = try await reader.clientFiles(in: record.id, after: 0, limit: max(1, limit)).map {
+                line.files = try await reader.clientFiles(in: record.id, state: nil, after: 0, limit: max(1, limit)).map
+                {
                     ClientFileLine($0, of: record)
                 }
                 return line

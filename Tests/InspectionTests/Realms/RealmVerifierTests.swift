@@ -196,12 +196,12 @@ import Testing
         let realm = try await StoredRealm()
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         let row = try realm.dog(7)
-        try await reader.snapshot {
-            #expect(try await reader.objectCount(in: realm.record.id) == 3)
+        try await reader.withSnapshot { snapshot in
+            #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
             try await realm.commit {
                 $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: nil)]
             }
-            #expect(try await reader.objectCount(in: realm.record.id) == 3)
+            #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
         }
         #expect(try await reader.objectCount(in: realm.record.id) == 2)
     }

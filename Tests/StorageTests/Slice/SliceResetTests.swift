@@ -30,7 +30,7 @@ import Testing
             #expect(try await store.clientFile(file.key) == file)
             #expect(try await store.clientFile(Sample.file(2).key) == Sample.file(2, lastSeen: 10))
             #expect(try await store.clientFile(ClientFileKey(realm: RealmID(1), ident: 4)) == nil)
-            #expect(try await store.liveClientFiles(in: RealmID(1), after: 0, limit: 9).map(\.ident) == [2])
+            #expect(try await store.clientFiles(in: RealmID(1), state: .live, after: 0, limit: 9).map(\.ident) == [2])
         }
     }
 
@@ -58,7 +58,7 @@ import Testing
             #expect(try await store.appGeneration("tasks") == record)
             #expect(try await store.appGeneration(campaign: "c-1") == record)
             #expect(try await store.appGenerations().map(\.generation).sorted() == [2, 7])
-            let waiting = try await store.clientFilesToReset(in: RealmID(1), user: "v", limit: 5)
+            let waiting = try await store.resets(of: RealmUser(realm: RealmID(1), user: "v")).waiting
             #expect(waiting.map(\.ident) == [3])
             // A second campaign takes over the client realms that have yet to reset for the first one.
             batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6))]
@@ -107,7 +107,8 @@ import Testing
             batch.resetCases = [record(2, due: 100), record(3, open: false), record(4, user: "v"), record(5, due: 50)]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.resetCase(record(3).key) == record(3, open: false))
-            #expect(try await store.openResetCases(in: RealmID(1), user: "u", limit: 9).map(\.identOld) == [5, 2])
+            #expect(
+                try await store.resets(of: RealmUser(realm: RealmID(1), user: "u")).openCases.map(\.identOld) == [5, 2])
             #expect(try await store.dueResetCases(at: 60, limit: 9) == [record(5, due: 50)])
             #expect(try await store.dueResetCases(at: 100, limit: 9).map(\.identOld) == [5, 2])
         }

@@ -1,5 +1,6 @@
 import Changesets
 import Foundation
+import MemoryStorage
 import Messages
 import Storage
 import StorageSQLite
@@ -7,14 +8,18 @@ import Testing
 
 /// The stores that keep the contract of slices.
 enum SliceVariant: String, CaseIterable, CustomTestStringConvertible {
-    case memory, file
+    case sqliteFile, sqliteInMemory, dictionaries
 
     var testDescription: String { rawValue }
 
+    /// Whether what is deleted takes space until it is returned.
+    var keepsDeletedSpace: Bool { self != .dictionaries }
+
     func withStore(_ body: (any SliceStore) async throws -> Void) async throws {
         switch self {
-        case .memory: try await body(SQLiteStores.inMemory().store(for: SliceNumber(3)))
-        case .file:
+        case .dictionaries: try await body(MemorySliceStore(slice: SliceNumber(3)))
+        case .sqliteInMemory: try await body(SQLiteStores.inMemory().store(for: SliceNumber(3)))
+        case .sqliteFile:
             try await withFolder { folder in
                 try await body(SQLiteStores(folder: folder).store(for: SliceNumber(3)))
             }

@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func whatIsWrittenWhileTheBaseIsReadIsMergedWithTheRestOfItOnly() async throws {
-        let counting = try CountingStore()
+        let counting = CountingStore()
         let (harness, writer) = try await prepared(on: counting)
         var author = writer
         try await harness.tick()
@@ -251,7 +251,7 @@ import Testing
 
     /// The owner dies at every commit in turn; whoever comes next finds the realm whole and ends the work.
     @Test(arguments: 0..<24) func aDeathAtAnyStepLeavesTheRealmWhole(step: Int) async throws {
-        let counting = try CountingStore()
+        let counting = CountingStore()
         let (first, writer) = try await prepared(on: counting)
         var (harness, author) = (first, writer)
         try await harness.tick()

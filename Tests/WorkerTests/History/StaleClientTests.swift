@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func aClientTenThousandVersionsBehindReadsOnlyItsConflicts() async throws {
-        let counting = try CountingStore()
+        let counting = CountingStore()
         let (harness, _, b) = try await prepared(versions: 10_000, on: counting)
         // A new owner: nothing is in memory.
         let second = try await OwnerHarness.make(on: counting)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func aHistoryWithoutDigestsIsMergedWithAllOfIt() async throws {
-        let counting = try CountingStore()
+        let counting = CountingStore()
         let (harness, _, b) = try await prepared(versions: 1_000, on: counting)
         counting.hidesDigests.withLock { $0 = true }
         let second = try await OwnerHarness.make(on: counting)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func manySmallCommitsLeaveFewDigests() async throws {
-        let counting = try CountingStore()
+        let counting = CountingStore()
         let harness = try await OwnerHarness.make(on: counting)
         let a = try await harness.join(session: 1)
         try await harness.send(harness.upload(a, [Changes.schema()]))

@@ -1,14 +1,24 @@
 import Foundation
 import GRDB
 import Messages
-package import Storage
+import Storage
 
-extension SQLiteSliceStore: SliceReader {
-    /// Opens an existing file for reading only.
-    convenience init(reading slice: SliceNumber, file: String) throws(StoreError) {
+/// A slice's file opened for reading only, beside its owner.
+final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
+    let slice: SliceNumber
+    let database: DatabaseQueue
+
+    init(slice: SliceNumber, database: DatabaseQueue) {
+        self.slice = slice
+        self.database = database
+    }
+
+    /// Opens an existing file. Blocks.
+    init(slice: SliceNumber, file: String) throws(StoreError) {
         guard FileManager.default.fileExists(atPath: file) else {
             throw StoreError(.notFound, "slice \(slice) has no file \(file)")
         }
+        self.slice = slice
         do {
             var configuration = Configuration()
             configuration.label = "sluice.reader.slice"
@@ -16,7 +26,7 @@ extension SQLiteSliceStore: SliceReader {
             configuration.readonly = true
             // A snapshot is a transaction over several calls.
             configuration.allowsUnsafeTransactions = true
-            let database = try DatabaseQueue(path: file, configuration: configuration)
+            database = try DatabaseQueue(path: file, configuration: configuration)
             try database.read { db in
                 let migrator = SQLiteSliceSchema.migrator
                 guard try !migrator.hasBeenSuperseded(db), try migrator.hasCompletedMigrations(db) else {
@@ -27,28 +37,38 @@ extension SQLiteSliceStore: SliceReader {
                     throw StoreError(.mismatch, "\(file) holds slice \(recorded ?? "?"); expected slice \(slice)")
                 }
             }
-            self.init(slice: slice, database: database)
         } catch {
-            throw Self.translate(error, slice: slice)
+            throw SQLiteSliceStore.translate(error, slice: slice)
         }
     }
 
-    package func beginSnapshot() async throws(StoreError) {
-        try await read { db in
+    /// The owner's log cannot be emptied until `body` returns.
+    nonisolated(nonsending) func withSnapshot<Value>(
+        _ body: (any SliceReader) async throws -> Value
+    ) async throws -> Value {
+        try await query { db in
             // DEFERRED: the snapshot is taken by the first read.
             try db.execute(sql: "BEGIN DEFERRED")
             _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM meta")
         }
+        do {
+            let value = try await body(self)
+            try await endSnapshot()
+            return value
+        } catch {
+            try? await endSnapshot()
+            throw error
+        }
     }
 
-    package func endSnapshot() async throws(StoreError) {
-        try await read { db in
+    private func endSnapshot() async throws(StoreError) {
+        try await query { db in
             if db.isInsideTransaction { try db.execute(sql: "ROLLBACK") }
         }
     }
 
-    package func clientFileCounts(in realm: RealmID) async throws(StoreError) -> [ClientFileRecord.State: Int] {
-        try await read { db in
+    func clientFileCounts(in realm: RealmID) async throws(StoreError) -> [ClientFileRecord.State: Int] {
+        try await query { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT state, count(*) FROM client_files WHERE realm = ? GROUP BY state",
                 arguments: [realm.value])
@@ -60,14 +80,14 @@ extension SQLiteSliceStore: SliceReader {
         }
     }
 
-    package func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
-        try await read { db in
+    func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
+        try await query { db in
             try Int.fetchOne(db, sql: "SELECT count(*) FROM objects WHERE realm = ?", arguments: [realm.value]) ?? 0
         }
     }
 
-    package func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan? {
-        try await read { db in
+    func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan? {
+        try await query { db in
             try Row.fetchOne(
                 db,
                 sql: """
@@ -78,8 +98,8 @@ extension SQLiteSliceStore: SliceReader {
         }
     }
 
-    package func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [UInt64: VersionSpan] {
-        try await read { db in
+    func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [UInt64: VersionSpan] {
+        try await query { db in
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -92,8 +112,8 @@ extension SQLiteSliceStore: SliceReader {
         }
     }
 
-    package func integrityProblems(limit: Int) async throws(StoreError) -> [String] {
-        try await read { db in
+    func problems(limit: Int) async throws(StoreError) -> [String] {
+        try await query { db in
             try String.fetchAll(db, sql: "PRAGMA quick_check(\(limit))").filter { $0 != "ok" }
         }
     }

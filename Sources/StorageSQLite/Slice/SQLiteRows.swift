@@ -1,0 +1,146 @@
+import Changesets
+import GRDB
+import Messages
+import Storage
+
+// The columns in which the records of a slice stand, and how a row of them is read.
+
+extension RealmRecord {
+    static let columns = """
+        id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
+        schema, compatibility
+        """
+
+    init(row: Row) throws {
+        guard let compatibility = PeerCompatibility(rawValue: row[12]) else {
+            throw StoreError(.corrupt, "a realm's compatibility is not known: \(row[12] as String)")
+        }
+        self.init(
+            id: RealmID(row[0]), name: RealmName(app: row[1], partition: row[2]), generation: UInt64(stored: row[3]),
+            latest: SaltedVersion(version: UInt64(stored: row[4]), salt: UInt64(stored: row[5])),
+            salt: UInt64(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
+            historyBase: UInt64(stored: row[8]), historyBytes: UInt64(stored: row[9]),
+            nextIdent: UInt64(stored: row[10]), schema: row.bytes(11), compatibility: compatibility)
+    }
+}
+
+extension ClientFileRecord {
+    /// Of the table under the name `f`.
+    static let columns = """
+        f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
+        f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start
+        """
+
+    init(row: Row) throws {
+        let state: String = row[5]
+        guard let state = ClientFileRecord.State(rawValue: state) else {
+            throw StoreError(.corrupt, "client file state \"\(state)\" is unknown to this version")
+        }
+        self.init(
+            realm: RealmID(row[0]), file: ClientFile(ident: UInt64(stored: row[1]), salt: UInt64(stored: row[2])),
+            user: row[3], generation: UInt64(stored: row[4]), state: state, campaign: row[6],
+            upload: UploadCursor(clientVersion: UInt64(stored: row[7]), serverVersion: UInt64(stored: row[8])),
+            lockedServerVersion: UInt64(stored: row[9]), seenServerVersion: UInt64(stored: row[10]),
+            historyStart: (row[18] as Int64?).map(UInt64.init(stored:)),
+            createdAt: UInt64(stored: row[11]), lastSeen: UInt64(stored: row[12]), connection: row[13],
+            protocolVersion: row[14], userAgent: row[15], supersededBy: (row[16] as Int64?).map(UInt64.init(stored:)),
+            resetOf: (row[17] as Int64?).map(UInt64.init(stored:)))
+    }
+}
+
+extension HistoryRecord {
+    static func columns(withChangeset: Bool) -> String {
+        "version, salt, origin, client_version, timestamp, cumulative, " + (withChangeset ? "changeset" : "x''")
+    }
+
+    init(row: Row) {
+        self.init(
+            version: UInt64(stored: row[0]), salt: UInt64(stored: row[1]), originFile: UInt64(stored: row[2]),
+            clientVersion: UInt64(stored: row[3]), timestamp: UInt64(stored: row[4]), changeset: row.bytes(6),
+            cumulativeBytes: UInt64(stored: row[5]))
+    }
+
+    init(_ columns: RepeatedStatement.Columns) {
+        self.init(
+            version: columns.number(0), salt: columns.number(1), originFile: columns.number(2),
+            clientVersion: columns.number(3), timestamp: columns.number(4), changeset: columns.bytes(6),
+            cumulativeBytes: columns.number(5))
+    }
+}
+
+extension BaseRecord {
+    static let columns = "realm, version, generation, entries, bytes, history_bytes, complete, created_at"
+
+    init(row: Row) {
+        self.init(
+            realm: RealmID(row[0]), generation: UInt64(stored: row[2]), version: UInt64(stored: row[1]),
+            entries: UInt64(stored: row[3]), bytes: UInt64(stored: row[4]), historyBytes: UInt64(stored: row[5]),
+            isComplete: row[6], createdAt: UInt64(stored: row[7]))
+    }
+}
+
+extension AppGenerationRecord {
+    static let columns = "app, generation, campaign, at"
+
+    init(row: Row) {
+        self.init(app: row[0], generation: UInt64(stored: row[1]), campaign: row[2], at: UInt64(stored: row[3]))
+    }
+}
+
+extension ResetCaseRecord {
+    static let columns = "realm, ident_old, user, is_open, due_at, body"
+
+    init(row: Row) {
+        self.init(
+            realm: RealmID(row[0]), identOld: UInt64(stored: row[1]), user: row[2], isOpen: row[3],
+            dueAt: (row[4] as Int64?).map(UInt64.init(stored:)), body: row.bytes(5))
+    }
+}
+
+extension SliceOwnership {
+    static func current(_ db: Database) throws -> SliceOwnership? {
+        try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT owner, epoch, lease_until, released FROM ownership WHERE id = 0")
+        ).map { row in
+            SliceOwnership(
+                owner: row[0], epoch: Epoch(UInt64(stored: row[1])), leaseUntil: UInt64(stored: row[2]),
+                isReleased: row[3])
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension HistoryKey {
+    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
+    var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
+}
+
+extension UInt64 {
+    /// The same bits as SQLite's signed integer.
+    var stored: Int64 { Int64(bitPattern: self) }
+    init(stored value: Int64) { self.init(bitPattern: value) }
+}
+
+extension Row {
+    /// A blob column's bytes, copied once.
+    func bytes(_ column: Int) -> [UInt8] {
+        (try? withUnsafeData(atIndex: column) { $0.map(Array.init) ?? [] }) ?? []
+    }
+}
+
+extension RowCursor {
+    /// The next rows, at least one if there is one, until `maxBytes` are reached.
+    ///
+    /// - Parameter read: what the row holds, and the bytes of its content.
+    func page<Value>(maxBytes: Int, _ read: (Row) throws -> (value: Value, bytes: Int)) throws -> [Value] {
+        var page: [Value] = []
+        var bytes = 0
+        while bytes < maxBytes || page.isEmpty, let row = try next() {
+            let found = try read(row)
+            bytes += found.bytes + HistoryQuery.overhead
+            page.append(found.value)
+        }
+        return page
+    }
+}

@@ -1,0 +1,99 @@
+import GRDB
+import Messages
+import Storage
+
+extension SQLiteSliceStore {
+    func nextRealmID() async throws(StoreError) -> RealmID {
+        try await query { db in
+            RealmID((try Int64.fetchOne(db, sql: "SELECT max(id) FROM realms") ?? 0) + 1)
+        }
+    }
+
+    func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
+        try await query { db in
+            // SQLite takes the other columns from the row that has the maximum.
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT app, max(generation), campaign, at FROM app_generations GROUP BY app ORDER BY app")
+            ).map(AppGenerationRecord.init(row:))
+        }
+    }
+
+    func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord? {
+        try await query { db in
+            try Row.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT \(AppGenerationRecord.columns) FROM app_generations WHERE campaign = ?"),
+                arguments: [campaign]
+            ).map(AppGenerationRecord.init(row:))
+        }
+    }
+
+    func clientFiles(
+        campaign: String, after: ClientFileKey?, limit: Int
+    ) async throws(StoreError) -> [ListedClientFile] {
+        try await query { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(ClientFileRecord.columns), r.app, r.partition
+                        FROM client_files f JOIN realms r ON r.id = f.realm
+                        WHERE f.campaign = ? AND (f.realm, f.ident) > (?, ?) ORDER BY f.realm, f.ident LIMIT ?
+                        """),
+                arguments: [campaign, after?.realm.value ?? 0, after?.ident.stored ?? 0, limit]
+            ).map { row in
+                ListedClientFile(
+                    name: RealmName(app: row[19], partition: row[20]), record: try ClientFileRecord(row: row))
+            }
+        }
+    }
+
+    func countClientFiles(campaign: String) async throws(StoreError) -> Int {
+        try await query { db in
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM client_files WHERE campaign = ?", arguments: [campaign]) ?? 0
+        }
+    }
+
+    func idleClientFiles(
+        app: String, seenBefore: UInt64, limit: Int
+    ) async throws(StoreError) -> [ClientFileRecord] {
+        try await query { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(ClientFileRecord.columns) FROM client_files f JOIN realms r ON r.id = f.realm
+                        WHERE f.state = 'live' AND f.last_seen < ? AND r.app = ? ORDER BY f.last_seen LIMIT ?
+                        """),
+                arguments: [seenBefore.stored, app, limit]
+            ).map(ClientFileRecord.init(row:))
+        }
+    }
+
+    func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
+        try await query { db in
+            try Row.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(ResetCaseRecord.columns) FROM reset_cases
+                        WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?
+                        """),
+                arguments: [at.stored, limit]
+            ).map(ResetCaseRecord.init(row:))
+        }
+    }
+
+    func outbox(
+        after number: Int64, maxBytes: Int
+    ) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)] {
+        try await query { db in
+            let rows = try Row.fetchCursor(
+                db.cachedStatement(sql: "SELECT number, id, body FROM outbox WHERE number > ? ORDER BY number"),
+                arguments: [number])
+            return try rows.page(maxBytes: maxBytes) { row in
+                let record = OutboxRecord(id: row[1], body: row.bytes(2))
+                return ((number: row[0], record: record), record.body.count)
+            }
+        }
+    }
+}

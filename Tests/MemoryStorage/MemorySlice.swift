@@ -1,0 +1,154 @@
+import Changesets
+import Messages
+import Storage
+
+/// What a slice holds, as one value: a snapshot is a copy of it, and a commit that fails leaves the value as it was.
+struct MemorySlice: Sendable {
+    var ownership: SliceOwnership?
+    /// Oldest first.
+    var changes: [OwnershipChange] = []
+    var realms: [RealmID: RealmRecord] = [:]
+    var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
+    var history: [HistoryKey: [UInt64: HistoryRecord]] = [:]
+    /// In the order of their versions.
+    var digests: [HistoryKey: [HistoryDigest]] = [:]
+    /// By realm and version.
+    var bases: [RealmID: [UInt64: BaseRecord]] = [:]
+    var clientFiles: [ClientFileKey: ClientFileRecord] = [:]
+    var reciprocals: [ClientFileKey: [UInt64: [UInt8]]] = [:]
+    var generations: [String: [UInt64: AppGenerationRecord]] = [:]
+    var resetCases: [ClientFileKey: ResetCaseRecord] = [:]
+    /// By campaign.
+    var reasons: [String: String] = [:]
+    /// The ids of messages that were seen, oldest first.
+    var seen: [String] = []
+    var seenIDs: Set<String> = []
+    var outbox: [(number: Int64, record: OutboxRecord)] = []
+    private var lastNumber: Int64 = 0
+
+    // MARK: Ownership
+
+    mutating func claim(
+        by worker: String, now: UInt64, leaseUntil: UInt64, gone: String?, overdue: UInt64?
+    ) -> SliceClaim {
+        var reason = OwnershipChange.Reason.first
+        if let ownership {
+            guard let allowed = ownership.takeover(by: worker, now: now, gone: gone, overdue: overdue) else {
+                return .heldBy(owner: ownership.owner, until: ownership.leaseUntil)
+            }
+            reason = allowed
+        }
+        let epoch = Epoch((ownership?.epoch.value ?? 0) + 1)
+        ownership = SliceOwnership(owner: worker, epoch: epoch, leaseUntil: leaseUntil, isReleased: false)
+        changes.append(OwnershipChange(epoch: epoch, owner: worker, at: now, reason: reason))
+        changes = changes.suffix(OwnershipChange.kept)
+        return .owned(epoch)
+    }
+
+    mutating func release(epoch: Epoch, at: UInt64) {
+        guard ownership?.epoch == epoch, ownership?.isReleased == false, let last = changes.indices.last else { return }
+        ownership?.isReleased = true
+        changes[last].releasedAt = at
+    }
+
+    func requireOwned(_ slice: SliceNumber, under epoch: Epoch) throws(StoreError) {
+        guard let ownership, ownership.epoch == epoch, !ownership.isReleased else {
+            throw StoreError(.fenced, "slice \(slice) is no longer owned under epoch \(epoch)")
+        }
+    }
+
+    // MARK: Writing
+
+    mutating func apply(_ batch: SliceBatch) throws(StoreError) {
+        for termination in batch.terminations { terminate(termination.record) }
+        for reason in batch.reasons where reasons[reason.campaign] == nil { reasons[reason.campaign] = reason.text }
+        for trim in batch.historyTrims { self.trim(trim.key, through: trim.through) }
+        for realm in batch.reciprocalResets { reciprocals = reciprocals.filter { $0.key.realm != realm } }
+        for realm in batch.realms { try put(realm) }
+        for compaction in batch.compactions {
+            trim(compaction.key, through: compaction.through)
+            if let record = realms[compaction.key.realm], record.generation == compaction.key.generation {
+                realms[record.id]?.historyBase = max(record.historyBase, compaction.through)
+            }
+        }
+        for base in batch.bases { bases[base.realm, default: [:]][base.version] = base }
+        for base in batch.baseRemovals { bases[base.realm]?[base.version] = nil }
+        for removal in batch.tableRemovals {
+            objects[removal.realm] = objects[removal.realm]?.filter { $0.key.table != removal.table }
+        }
+        for change in batch.objects { objects[change.realm, default: [:]][change.row] = change.body }
+        for appended in batch.history {
+            let known = history[appended.key, default: [:]].updateValue(
+                appended.record, forKey: appended.record.version)
+            guard known == nil else {
+                throw StoreError(.alreadyExists, "there is a version \(appended.record.version) already")
+            }
+        }
+        for digest in batch.historyDigests { put(digest) }
+        for file in batch.clientFiles { clientFiles[file.key] = file }
+        for reciprocal in batch.reciprocals {
+            reciprocals[reciprocal.owner, default: [:]][reciprocal.version] = reciprocal.changeset
+        }
+        for trim in batch.reciprocalTrims {
+            reciprocals[trim.owner] = reciprocals[trim.owner]?.filter { $0.key > trim.through }
+        }
+        for record in batch.resetCases { resetCases[record.key] = record }
+        remember(batch.seenMessages)
+        for record in batch.outbox where !outbox.contains(where: { $0.record.id == record.id }) {
+            lastNumber += 1
+            outbox.append((lastNumber, record))
+        }
+        let arrived = Set(batch.outboxRemovals)
+        outbox.removeAll { arrived.contains($0.record.id) }
+    }
+
+    private mutating func terminate(_ record: AppGenerationRecord) {
+        if generations[record.app]?[record.generation] == nil {
+            generations[record.app, default: [:]][record.generation] = record
+        }
+        guard let campaign = record.campaign else { return }
+        for (key, file) in clientFiles
+        where [.live, .resetRequired].contains(file.state) && file.generation < record.generation
+            && realms[key.realm]?.name.app == record.app
+        {
+            clientFiles[key]?.state = .resetRequired
+            clientFiles[key]?.campaign = campaign
+        }
+    }
+
+    private mutating func put(_ realm: RealmRecord) throws(StoreError) {
+        guard let known = realms[realm.id] else {
+            guard !realms.values.contains(where: { $0.name == realm.name }) else {
+                throw StoreError(.alreadyExists, "there is a realm \(realm.name) already")
+            }
+            realms[realm.id] = realm
+            return
+        }
+        var changed = RealmRecord(
+            id: known.id, name: known.name, generation: realm.generation, latest: realm.latest, salt: realm.salt,
+            saltEpoch: realm.saltEpoch, historyBase: realm.historyBase, historyBytes: realm.historyBytes,
+            nextIdent: realm.nextIdent, schema: realm.schema, compatibility: known.compatibility)
+        if known.generation == realm.generation { changed.historyBase = max(known.historyBase, realm.historyBase) }
+        realms[realm.id] = changed
+    }
+
+    private mutating func trim(_ key: HistoryKey, through: UInt64) {
+        history[key] = history[key]?.filter { $0.key > through }
+        digests[key]?.removeAll { $0.through <= through }
+    }
+
+    private mutating func put(_ digest: HistoryDigest) {
+        var those = digests[digest.key, default: []]
+        those.removeAll { $0.through > digest.after && $0.through <= digest.through }
+        those.append(digest)
+        digests[digest.key] = those.sorted { $0.through < $1.through }
+    }
+
+    private mutating func remember(_ ids: [String]) {
+        for id in ids where seenIDs.insert(id).inserted { seen.append(id) }
+        let excess = seen.count - SliceBatch.rememberedMessages
+        guard excess > 0 else { return }
+        seenIDs.subtract(seen.prefix(excess))
+        seen.removeFirst(excess)
+    }
+}
