@@ -1,0 +1,140 @@
+import Changesets
+import Messages
+import Storage
+import Testing
+
+/// All of a batch or nothing, and what a key that comes again does.
+@Suite(.timeLimit(.minutes(5))) struct SliceCommitTests {
+    private let key = HistoryKey(realm: RealmID(1), generation: 1)
+    private let owner = ClientFileKey(realm: RealmID(1), ident: 2)
+
+    private func refusal(_ store: any SliceStore, _ batch: SliceBatch, _ epoch: Epoch) async -> StoreError.Code? {
+        await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: epoch) }?.code
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aBatchThatFailsChangesNothing(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            let row = ObjectRow(table: 1, key: .int(1))
+            var before = SliceBatch()
+            before.realms = [Sample.realm(1)]
+            before.clientFiles = [Sample.file(2)]
+            before.objects = [.init(realm: RealmID(1), row: row, body: [1])]
+            before.history = [.init(key: key, record: Sample.entry(1)), .init(key: key, record: Sample.entry(2))]
+            before.reciprocals = [.init(owner: owner, version: 1, changeset: [1])]
+            before.outbox = [OutboxRecord(id: "a", body: [1])]
+            try await store.commit(before, epoch: epoch)
+
+            var batch = SliceBatch()
+            batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 2, campaign: "c", at: 5))]
+            batch.reasons = [.init(campaign: "c", text: "why")]
+            batch.historyTrims = [.init(key: key, through: 1)]
+            batch.reciprocalResets = [RealmID(1)]
+            batch.realms = [Sample.realm(1, latest: 7), Sample.realm(2)]
+            batch.bases = [BaseRecord(realm: RealmID(1), generation: 1, version: 1, historyBytes: 3, createdAt: 1)]
+            batch.tableRemovals = [.init(realm: RealmID(1), table: 1)]
+            batch.objects = [.init(realm: RealmID(2), row: row, body: [2])]
+            batch.historyDigests = [HistoryDigest(key: key, after: 0, through: 2, body: [1])]
+            batch.clientFiles = [Sample.file(3)]
+            batch.resetCases = [
+                ResetCaseRecord(realm: RealmID(1), identOld: 2, user: "u", isOpen: true, dueAt: 1, body: [])
+            ]
+            batch.seenMessages = ["m"]
+            batch.outbox = [OutboxRecord(id: "b", body: [1])]
+            batch.outboxRemovals = ["a"]
+            batch.history = [.init(key: key, record: Sample.entry(3)), .init(key: key, record: Sample.entry(2))]
+            #expect(await refusal(store, batch, epoch) == .alreadyExists)
+
+            #expect(try await store.realms(after: nil, limit: 9) == before.realms)
+            #expect(try await store.appGenerations().isEmpty)
+            #expect(try await store.reason(campaign: "c") == nil)
+            #expect(try await store.history(of: key, after: 0, through: 9, maxBytes: .max).map(\.version) == [1, 2])
+            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [1: [1]])
+            #expect(try await store.bases(of: RealmID(1)).isEmpty)
+            #expect(try await store.objects(in: RealmID(1), after: nil, maxBytes: .max).map(\.row) == [row])
+            #expect(try await store.objects(in: RealmID(2), after: nil, maxBytes: .max).isEmpty)
+            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
+            #expect(
+                try await store.clientFiles(in: RealmID(1), state: nil, after: 0, limit: 9) == before.clientFiles)
+            #expect(try await store.dueResetCases(at: 9, limit: 9).isEmpty)
+            #expect(try await !store.isSeen(messageID: "m"))
+            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record) == before.outbox)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aNameHasOneRealm(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm(1)]
+            try await store.commit(batch, epoch: epoch)
+            let other = RealmRecord(
+                id: RealmID(2), name: Sample.realm(1).name, generation: 1, salt: 1, saltEpoch: epoch)
+            batch.realms = [other]
+            #expect(await refusal(store, batch, epoch) == .alreadyExists)
+            // A realm keeps its name and its rules for life, whatever a later heading says.
+            batch.realms = [
+                RealmRecord(
+                    id: RealmID(1), name: RealmName(app: "other", partition: "x"), generation: 2, salt: 5,
+                    saltEpoch: epoch, compatibility: .convergent)
+            ]
+            try await store.commit(batch, epoch: epoch)
+            let realm = try #require(try await store.realm(Sample.realm(1).name))
+            #expect(realm.generation == 2 && realm.salt == 5 && realm.compatibility == .stockClients)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func whatIsKnownByItsKeyIsKeptOrReplaced(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            func record(_ at: UInt64, generation: UInt64 = 2) -> AppGenerationRecord {
+                AppGenerationRecord(app: "tasks", generation: generation, campaign: nil, at: at)
+            }
+            var batch = SliceBatch()
+            // The first one stays of generations, reasons, seen messages and the outbox; the last one of all else.
+            batch.terminations = [.init(record(1)), .init(record(2)), .init(record(3, generation: 1))]
+            batch.reasons = [.init(campaign: "c", text: "first"), .init(campaign: "c", text: "second")]
+            batch.seenMessages = ["m", "m"]
+            batch.outbox = [OutboxRecord(id: "a", body: [1]), OutboxRecord(id: "a", body: [2])]
+            batch.clientFiles = [Sample.file(2), Sample.file(2, user: "v")]
+            batch.reciprocals = [
+                .init(owner: owner, version: 1, changeset: [1]), .init(owner: owner, version: 1, changeset: [2]),
+            ]
+            batch.historyDigests = [
+                HistoryDigest(key: key, after: 0, through: 1, body: [1]),
+                HistoryDigest(key: key, after: 0, through: 3, body: [2]),
+                HistoryDigest(key: key, after: 3, through: 4, body: [3]),
+            ]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.appGenerations() == [record(1)])
+            #expect(try await store.reason(campaign: "c") == "first")
+            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record.body) == [[1]])
+            #expect(try await store.clientFile(owner)?.user == "v")
+            #expect(try await store.reciprocals(of: owner, at: [1]) == [1: [2]])
+            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).map(\.body) == [[2], [3]])
+            #expect(try await store.historyDigests(of: key, after: 3, maxBytes: .max).map(\.body) == [[3]])
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func theOwnerIsCheckedForEveryWrite(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            var batch = SliceBatch()
+            batch.seenMessages = ["m"]
+            #expect(await refusal(store, batch, Epoch(1)) == .fenced)
+            let epoch = try await store.take()
+            try await store.renew(epoch: epoch, leaseUntil: 77)
+            #expect(try await store.ownership()?.leaseUntil == 77)
+            try await store.release(epoch: epoch, at: 5)
+            #expect(await refusal(store, batch, epoch) == .fenced)
+            let renewal = await #expect(throws: StoreError.self) {
+                try await store.renew(epoch: epoch, leaseUntil: 99)
+            }
+            #expect(renewal?.code == .fenced)
+            #expect(try await !store.isSeen(messageID: "m"))
+        }
+    }
+}
