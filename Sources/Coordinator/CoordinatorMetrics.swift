@@ -42,7 +42,7 @@ enum CoordinatorMetrics {
             let counts = summary.counts
             let parts = [
                 ("recovered", counts.recovered), ("discarded", counts.discarded), ("manual", counts.manual),
-                ("failed", counts.failed), ("pending", counts.pending),
+                ("failed", counts.failed), ("superseded", counts.superseded), ("pending", counts.pending),
             ]
             for (outcome, count) in parts {
                 Gauge(

@@ -8,8 +8,8 @@ import Testing
 struct ResetTests {
     struct Campaign: Decodable {
         struct Counts: Decodable {
-            var found, notified, recovered, discarded, manual, failed, pending: Int
-            var addsUp: Bool { found == recovered + discarded + manual + failed + pending }
+            var found, notified, recovered, discarded, manual, failed, superseded, pending: Int
+            var addsUp: Bool { found == recovered + discarded + manual + failed + superseded + pending }
         }
         var counts: Counts
     }

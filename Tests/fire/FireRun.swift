@@ -175,9 +175,10 @@ struct FireRun: Sendable {
     private func count(_ campaigns: [Terminations.Campaign], _ report: inout FireReport) {
         for counts in campaigns.map(\.counts) {
             report.resetsFound += counts.found
-            report.resetsAccounted += counts.recovered + counts.discarded + counts.manual + counts.failed
-            report.resetsUnaccounted +=
-                counts.found - counts.recovered - counts.discarded - counts.manual - counts.failed
+            let ended =
+                counts.recovered + counts.discarded + counts.manual + counts.failed + counts.superseded
+            report.resetsAccounted += ended
+            report.resetsUnaccounted += counts.found - ended
         }
     }
 

@@ -80,6 +80,7 @@ struct ClientRealmDocument: Encodable {
     var foundAt: UInt64
     var notifiedAt: UInt64?
     var outcome: OutcomeClass
+    var supersededBy: String?
     var report: OutcomeReport?
     var updatedAt: UInt64
 
@@ -92,6 +93,7 @@ struct ClientRealmDocument: Encodable {
         foundAt = realm.foundAt
         notifiedAt = realm.notifiedAt
         outcome = realm.outcome
+        supersededBy = realm.supersededBy
         report = realm.report
         updatedAt = realm.updatedAt
     }

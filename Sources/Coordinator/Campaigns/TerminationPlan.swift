@@ -52,7 +52,7 @@ struct TerminationPlan: Sendable, Encodable {
     /// Client realms that would reset.
     var clientRealms = 0
     var writers = 0
-    /// Client realms that an earlier campaign has told, or will tell, to reset; this one would not count them.
+    /// Client realms that an earlier campaign has told, or will tell, to reset; a termination would take them over.
     var alreadyResetting = 0
     var lastSeen: [Age]
     var platforms: [Platform] = []

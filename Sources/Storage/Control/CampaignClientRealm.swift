@@ -12,13 +12,16 @@ package struct CampaignClientRealm: Sendable, Equatable {
     package var foundAt: UInt64
     package var notifiedAt: UInt64?
     package var outcome: OutcomeClass
+    /// The campaign that has had the client realm reset since; a report of how this reset ended counts all the same.
+    package var supersededBy: String?
     /// The report that decides the outcome; nil while there is none.
     package var report: OutcomeReport?
     package var updatedAt: UInt64
 
     package init(
         campaign: String, app: String, partition: String, clientFile: UInt64, user: String, lastSeen: UInt64,
-        foundAt: UInt64, notifiedAt: UInt64?, outcome: OutcomeClass, report: OutcomeReport?, updatedAt: UInt64
+        foundAt: UInt64, notifiedAt: UInt64?, outcome: OutcomeClass, supersededBy: String? = nil,
+        report: OutcomeReport?, updatedAt: UInt64
     ) {
         self.campaign = campaign
         self.app = app
@@ -29,6 +32,7 @@ package struct CampaignClientRealm: Sendable, Equatable {
         self.foundAt = foundAt
         self.notifiedAt = notifiedAt
         self.outcome = outcome
+        self.supersededBy = supersededBy
         self.report = report
         self.updatedAt = updatedAt
     }

@@ -54,7 +54,7 @@ package struct CampaignRecord: Sendable, Codable, Equatable {
 }
 
 /// How many client realms a campaign found and how their resets stand. All from one transaction:
-/// `found == recovered + discarded + manual + failed + pending`, always.
+/// `found == recovered + discarded + manual + failed + superseded + pending`, always.
 package struct CampaignCounts: Sendable, Codable, Equatable {
     package var found: Int
     /// Of those found, how many have been sent the client-reset error.
@@ -63,18 +63,24 @@ package struct CampaignCounts: Sendable, Codable, Equatable {
     package var discarded: Int
     package var manual: Int
     package var failed: Int
+    package var superseded: Int
     package var pending: Int
+    /// Of those recovered, how many are so only because nothing else was seen: `OutcomeReport.isUnproven`.
+    package var unproven: Int
 
     package init(
-        notified: Int = 0, recovered: Int = 0, discarded: Int = 0, manual: Int = 0, failed: Int = 0, pending: Int = 0
+        notified: Int = 0, recovered: Int = 0, discarded: Int = 0, manual: Int = 0, failed: Int = 0,
+        superseded: Int = 0, pending: Int = 0, unproven: Int = 0
     ) {
-        found = recovered + discarded + manual + failed + pending
+        found = recovered + discarded + manual + failed + superseded + pending
         self.notified = notified
         self.recovered = recovered
         self.discarded = discarded
         self.manual = manual
         self.failed = failed
+        self.superseded = superseded
         self.pending = pending
+        self.unproven = unproven
     }
 }
 

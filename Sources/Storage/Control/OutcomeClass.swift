@@ -1,8 +1,10 @@
 package import Messages
 
-/// How a reset ended, as campaigns count it (docs/resets.md, "Outcomes").
+/// How a client realm's reset ended, as campaigns count it (docs/resets.md, "Outcomes").
 package enum OutcomeClass: String, Sendable, Codable, CaseIterable {
     case pending, recovered, discarded, manual, failed
+    /// Another campaign had the client realm reset once more before this one knew how its reset ended.
+    case superseded
 
     package init(_ result: OutcomeReport.Result) {
         self =
@@ -18,6 +20,10 @@ package enum OutcomeClass: String, Sendable, Codable, CaseIterable {
 }
 
 extension OutcomeReport {
+    /// Whether the reset is counted as recovered only because nothing was seen: the client did not say how it ended, and sent
+    /// nothing that it wrote before. It had nothing unsynced, or discarded it.
+    package var isUnproven: Bool { evidence == .inferred && result == .notNeeded }
+
     /// Whether this report takes the place of `other` about the same client realm and campaign.
     ///
     /// This is a total order, so that reports may arrive in any order and any number of times and the same one wins:

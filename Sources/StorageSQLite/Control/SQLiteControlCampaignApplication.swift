@@ -140,6 +140,29 @@ extension CampaignApplication {
             if parked.evidence != .client || !isStranger(parked.user, to: realm.user) { row.consider(parked) }
         }
         try save(row, key)
+        if isNew { try supersedeAllButTheLast(of: key, app: report.app) }
+    }
+
+    /// Where several campaigns want one client realm to reset, that of the highest sync generation accounts for its reset: a
+    /// termination takes over whoever has yet to reset. Whatever order the reports come in, the result is the same.
+    mutating func supersedeAllButTheLast(of key: CampaignRowKey, app: String) throws {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT campaign, generation FROM campaign_realms
+                    JOIN campaigns ON campaigns.id = campaign_realms.campaign
+                    WHERE campaign_realms.app = ? AND campaign_realms.partition = ? AND campaign_realms.client_file = ?
+                    ORDER BY generation DESC
+                    """), arguments: [app, key.partition, sqlInteger(key.clientFile)])
+        guard rows.count > 1, let last = rows.first else { return }
+        for earlier in rows where earlier.unsigned("generation") < last.unsigned("generation") {
+            var key = key
+            key.campaign = earlier["campaign"]
+            guard var row = try fetch(key), row.supersededBy == nil else { continue }
+            row.supersededBy = last["campaign"]
+            try save(row, key)
+            touch(key.campaign)
+        }
     }
 }
 
@@ -152,9 +175,11 @@ extension CampaignApplication {
         }
         let key = CampaignRowKey(
             campaign: report.campaign, partition: report.realm.partition, clientFile: report.clientFile)
-        var row = try fetch(key) ?? CampaignRow(app: report.realm.app, user: "")
+        let known = try fetch(key)
+        var row = known ?? CampaignRow(app: report.realm.app, user: "")
         row.notifiedAt = min(row.notifiedAt ?? .max, report.at)
         try save(row, key)
+        if known == nil { try supersedeAllButTheLast(of: key, app: report.realm.app) }
         try noteUse(of: report.campaign, row)
     }
 
@@ -163,24 +188,27 @@ extension CampaignApplication {
         guard let campaign else { return try park(report) }
         if let problem = try mismatch(campaign: campaign, app: report.realm.app) { return reject(index, problem) }
         let key = CampaignRowKey(campaign: campaign, partition: report.realm.partition, clientFile: report.identOld)
-        var row = try fetch(key) ?? CampaignRow(app: report.realm.app, user: report.user)
+        let known = try fetch(key)
+        var row = known ?? CampaignRow(app: report.realm.app, user: report.user)
         if report.evidence == .client, isStranger(report.user, to: row.user) {
             return reject(index, "client file \(report.identOld) is not the reporting user's")
         }
         if row.user.isEmpty { row.user = report.user }
         row.consider(report)
         try save(row, key)
+        if known == nil { try supersedeAllButTheLast(of: key, app: report.realm.app) }
         try noteUse(of: campaign, row)
     }
 
-    /// The newest campaign that lists the client realm: by (app, partition, identOld), as a client knows no campaigns.
+    /// The campaign that accounts for the client realm, the newest of those that list it but one that is superseded: by
+    /// (app, partition, identOld), as a client knows no campaigns.
     func newestCampaign(of report: OutcomeReport) throws -> String? {
         try String.fetchOne(
             db,
             sql: """
                 SELECT campaign FROM campaign_realms JOIN campaigns ON campaigns.id = campaign_realms.campaign
                 WHERE campaign_realms.app = ? AND campaign_realms.partition = ? AND campaign_realms.client_file = ?
-                ORDER BY campaigns.number DESC LIMIT 1
+                ORDER BY superseded_by IS NOT NULL, campaigns.number DESC LIMIT 1
                 """, arguments: [report.realm.app, report.realm.partition, sqlInteger(report.identOld)])
     }
 

@@ -21,11 +21,21 @@ struct CampaignRow {
     var lastSeen: UInt64 = 0
     var foundAt: UInt64?
     var notifiedAt: UInt64?
+    var supersededBy: String?
     var report: OutcomeReport?
 
-    var outcome: OutcomeClass { report.map { OutcomeClass($0.result) } ?? .pending }
+    /// A report of how the reset ended counts even if it comes late: that another campaign followed says only that none may
+    /// come.
+    var outcome: OutcomeClass {
+        let reported = report.map { OutcomeClass($0.result) } ?? .pending
+        return reported == .pending && supersededBy != nil ? .superseded : reported
+    }
 
     mutating func consider(_ new: OutcomeReport) {
+        if let other = new.supersededBy {
+            supersededBy = supersededBy ?? other
+            return
+        }
         if let report, !new.supersedes(report) { return }
         report = new
     }
@@ -43,6 +53,7 @@ extension CampaignApplication {
         return CampaignRow(
             app: row["app"], user: row["user"], slice: row["slice"], lastSeen: row.unsigned("last_seen"),
             foundAt: row.unsignedIfAny("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
+            supersededBy: row["superseded_by"],
             report: try text.map(OutcomeReport.init(storedText:)))
     }
 
@@ -50,12 +61,14 @@ extension CampaignApplication {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO campaign_realms (campaign, partition, client_file, app, user, slice, last_seen,
-                    found_at, notified_at, outcome, report, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    found_at, notified_at, outcome, report, updated_at, superseded_by, unproven)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
             key.campaign, key.partition, sqlInteger(key.clientFile), row.app, row.user, row.slice,
             sqlInteger(row.lastSeen), sqlInteger(row.foundAt), sqlInteger(row.notifiedAt), row.outcome.rawValue,
-            try row.report?.storedText(), sqlInteger(now),
+            try row.report?.storedText(), sqlInteger(now), row.supersededBy,
+            row.outcome == .recovered && row.report?.isUnproven == true,
         ])
     }
 }

@@ -73,6 +73,12 @@ enum SQLiteControlSchema {
             PRIMARY KEY (app, class, property, type)
         ) WITHOUT ROWID;
         """,
+        """
+        ALTER TABLE campaign_realms ADD COLUMN superseded_by TEXT;
+        ALTER TABLE campaign_realms ADD COLUMN unproven INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX campaign_realms_counts;
+        CREATE INDEX campaign_realms_counts ON campaign_realms (campaign, outcome, found_at, notified_at, unproven);
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -115,19 +115,23 @@ extension SQLiteControlStore {
     static func counts(of campaign: String, _ db: Database) throws -> CampaignCounts {
         var number: [OutcomeClass: Int] = [:]
         var notified = 0
+        var unproven = 0
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT outcome, COUNT(*) AS found, COUNT(notified_at) AS notified FROM campaign_realms
+                SELECT outcome, COUNT(*) AS found, COUNT(notified_at) AS notified, SUM(unproven) AS unproven
+                FROM campaign_realms
                 WHERE campaign = ? AND found_at IS NOT NULL GROUP BY outcome
                 """, arguments: [campaign])
         for row in rows {
             number[OutcomeClass(rawValue: row["outcome"]) ?? .pending, default: 0] += row["found"] as Int
             notified += row["notified"] as Int
+            unproven += row["unproven"] as Int
         }
         return CampaignCounts(
             notified: notified, recovered: number[.recovered] ?? 0, discarded: number[.discarded] ?? 0,
-            manual: number[.manual] ?? 0, failed: number[.failed] ?? 0, pending: number[.pending] ?? 0)
+            manual: number[.manual] ?? 0, failed: number[.failed] ?? 0, superseded: number[.superseded] ?? 0,
+            pending: number[.pending] ?? 0, unproven: unproven)
     }
 }
 
@@ -138,7 +142,7 @@ extension CampaignClientRealm {
             campaign: row["campaign"], app: row["app"], partition: row["partition"],
             clientFile: row.unsigned("client_file"), user: row["user"], lastSeen: row.unsigned("last_seen"),
             foundAt: row.unsigned("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
-            outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending,
+            outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending, supersededBy: row["superseded_by"],
             report: try report.map { try JSONDecoder().decode(OutcomeReport.self, from: Data($0.utf8)) },
             updatedAt: row.unsigned("updated_at"))
     }

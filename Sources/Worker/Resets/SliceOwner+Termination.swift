@@ -34,6 +34,9 @@ extension SliceOwner {
             logger.notice(
                 "sync terminated",
                 metadata: ["app": "\(app.id)", "campaign": "\(campaign)", "generation": "\(wanted)"])
+        } else if let late = message.generation {
+            // A later termination came first. Its own generation says which of the two accounts for a client realm.
+            accounted.generation = min(late, current.generation)
         }
         try await reportFound(
             kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,

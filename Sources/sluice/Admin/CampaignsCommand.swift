@@ -14,7 +14,7 @@ enum CampaignTable {
     static func rendered(_ documents: [CampaignDocument]) -> String {
         var table = Table(
             "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
-            "FAILED", "PENDING")
+            "FAILED", "SUPERSEDED", "PENDING")
         for document in documents {
             let campaign = document.campaign
             let counts = document.counts
@@ -22,9 +22,18 @@ enum CampaignTable {
                 campaign.id, campaign.app, campaign.kind.rawValue, campaign.state.rawValue,
                 Printing.time(ofUnixMilliseconds: campaign.startedAt), "\(counts.found)", "\(counts.notified)",
                 "\(counts.recovered)", "\(counts.discarded)", "\(counts.manual)", "\(counts.failed)",
-                "\(counts.pending)")
+                "\(counts.superseded)", "\(counts.pending)")
         }
         return table.rendered()
+    }
+
+    /// What a recovered reset is worth of which the client has said nothing.
+    static func unproven(_ counts: CampaignCounts) -> String? {
+        guard counts.unproven > 0 else { return nil }
+        return """
+            \(counts.unproven) of \(counts.recovered) recovered sent nothing that they wrote before the reset, and do not report: \
+            they had nothing unsynced, or discarded it
+            """
     }
 
     static func clientRealms(_ realms: [ClientRealmDocument]) -> String {
@@ -67,7 +76,7 @@ struct CampaignsShow: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
     @Flag(help: "Every client realm with its outcome.") var clientRealms = false
-    @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual or failed.")
+    @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual, failed or superseded.")
     var outcome: String?
 
     func run() async throws {
@@ -80,6 +89,7 @@ struct CampaignsShow: AsyncParsableCommand {
             }
             if output.json { return try Printing.json(document) }
             Printing.line(CampaignTable.rendered([document]))
+            if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
             if let reason = document.campaign.reason { Printing.line("reason: \(reason)") }
             if let realms = document.clientRealms { Printing.line("\n" + CampaignTable.clientRealms(realms)) }
         }
@@ -125,7 +135,7 @@ struct CampaignWatcher {
             "\(Date().formatted(date: .omitted, time: .standard))  \(document.campaign.state.rawValue)"
                 + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
                 + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
-                + "  pending \(counts.pending)")
+                + "  superseded \(counts.superseded)  pending \(counts.pending)")
     }
 }
 

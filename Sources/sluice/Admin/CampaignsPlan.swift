@@ -32,7 +32,7 @@ struct CampaignsPlan: AsyncParsableCommand {
             a termination of \(plan.app) now (sync \(plan.syncState), generation \(plan.generation))
 
             would reset    \(plan.clientRealms) client realms of \(plan.realms) realms; \(plan.writers) of them have ever uploaded
-            not counted    \(plan.alreadyResetting) that an earlier campaign makes reset
+            taken over     \(plan.alreadyResetting) beside them that an earlier campaign makes reset already
             recovery       \(plan.clientRecovery ? "allowed: clients keep their unsynced changes if they can" : "off: clients discard or keep a backup")
             on the way     \(plan.waiting.ready) messages ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
             """)

@@ -76,6 +76,7 @@ struct ClientRealmDocument: Codable {
     var lastSeen: UInt64
     var notifiedAt: UInt64?
     var outcome: OutcomeClass
+    var supersededBy: String?
     var report: OutcomeReport?
 }
 

@@ -69,7 +69,7 @@ enum StockScenario {
 
     struct Campaign: Decodable {
         struct Counts: Decodable, Equatable {
-            var found, notified, recovered, discarded, manual, failed, pending: Int
+            var found, notified, recovered, discarded, manual, failed, superseded, pending, unproven: Int
         }
         struct ClientRealm: Decodable {
             struct Report: Decodable {

@@ -95,6 +95,79 @@ import Testing
         }
     }
 
+    @Test func overlappingCampaignsEndInTheSameCountsInAnyOrder() async throws {
+        let reports = [
+            // The second termination takes 2 and 3 over, and finds 4, which 5 went on as.
+            found([2, 3], slice: 0), found([5], slice: 1), notified(2), notified(3), notified(5),
+            found([2, 3], of: "c2", slice: 0, generation: 3), found([4], of: "c2", slice: 1, generation: 3),
+            notified(2, campaign: "c2"), notified(4, campaign: "c2"), superseded(5, campaign: "c1", by: "c2"),
+            outcome(2, .recovered, campaign: "c2", evidence: .inferred, confidence: 0.9),
+            outcome(3, .failed, campaign: "c2", evidence: .inferred, confidence: 0.9),
+            outcome(4, .notNeeded, campaign: "c2", evidence: .inferred, confidence: 0.5),
+        ]
+        var generator = SeededGenerator(seed: 0x51C4)
+        for round in 0..<40 {
+            try await withCampaign(.memory) { store in
+                _ = try await store.terminate(
+                    CampaignRequest(id: "c2", app: "tasks", reason: nil, at: 30), enable: true, slices: 2)
+                _ = try await store.campaignPublished("c2", at: 31)
+                var rest = (reports + reports.shuffled(using: &generator).prefix(4)).shuffled(using: &generator)
+                while !rest.isEmpty {
+                    let size = Int.random(in: 1...min(4, rest.count), using: &generator)
+                    #expect(try await store.apply(Array(rest.prefix(size)), slices: 2, at: 50).rejected.isEmpty)
+                    rest.removeFirst(size)
+                    for id in ["c1", "c2"] {
+                        let counts = try #require(try await store.campaign(id)?.counts)
+                        #expect(counts.addsUp, "round \(round)")
+                    }
+                }
+                let first = try #require(try await store.campaign("c1"))
+                let second = try #require(try await store.campaign("c2"))
+                #expect(first.counts == CampaignCounts(notified: 3, superseded: 3), "round \(round), seed 0x51C4")
+                #expect(
+                    second.counts == CampaignCounts(notified: 2, recovered: 2, failed: 1, unproven: 1),
+                    "round \(round), seed 0x51C4")
+                #expect(first.campaign.state == .closed && second.campaign.state == .closed)
+            }
+        }
+    }
+
+    @Test func aReportOfHowAResetEndedCountsAlthoughItIsSuperseded() async throws {
+        try await withCampaign(.memory, slices: 1) { store in
+            _ = try await store.apply([found([2, 3]), superseded(2, campaign: "c1", by: "c2")], slices: 1, at: 20)
+            _ = try await store.apply([found([3], of: "c2", generation: 3)], slices: 1, at: 21)
+            let realms = try await store.clientRealms(campaign: "c1", outcome: .superseded, after: nil, limit: 9)
+            #expect(realms.map(\.clientFile) == [2, 3] && realms.allSatisfy { $0.supersededBy == "c2" })
+            #expect(try await store.campaign("c1")?.campaign.state == .closed)
+            // The first of them had finished, and says so itself; the other says it to the campaign that it resets for.
+            _ = try await store.apply([outcome(2, .recovered), outcome(3, .recovered)], slices: 1, at: 22)
+            #expect(try await store.campaign("c1")?.counts == CampaignCounts(recovered: 1, superseded: 1))
+            #expect(try await store.campaign("c2")?.counts == CampaignCounts(recovered: 1))
+            // What says nothing of the end changes nothing.
+            _ = try await store.apply(
+                [outcome(3, .interrupted, campaign: "c1"), superseded(2, campaign: "c1", by: "c2")], slices: 1, at: 23)
+            #expect(try await store.campaign("c1")?.counts == CampaignCounts(recovered: 1, superseded: 1))
+        }
+    }
+
+    @Test func aCampaignOfAnEarlierVersionIsGoneOnWith() async throws {
+        try await withControlFolder { folder in
+            try SQLiteControlSchema.makeVersion(
+                3, file: "\(folder)/control.sqlite",
+                with: """
+                    INSERT INTO apps VALUES ('tasks', 'partition', 'enabled', 1, 1, 30, 2, 1, 1, 5, 'stockClients');
+                    INSERT INTO campaigns (id, app, kind, started_at, generation, state, slices_expected, slices_reported)
+                        VALUES ('c1', 'tasks', 'termination', 1, 2, 'running', 1, 1);
+                    INSERT INTO campaign_chunks VALUES ('c1', 0, 1, 0);
+                    INSERT INTO campaign_realms VALUES ('c1', '"nw"', 2, 'tasks', 'u1', 0, 5, 6, 7, 'pending', NULL, 8);
+                    """)
+            let store = try await SQLiteControlStore.open(folder: folder)
+            #expect(try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, pending: 1))
+            _ = try await store.apply([found([2], of: "c2", generation: 3)], slices: 1, at: 20)
+            #expect(try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, superseded: 1))
+        }
+    }
+
     @Test(arguments: ControlVariant.allCases)
     func whatComesBeforeTheFoundReportWaitsForIt(_ variant: ControlVariant) async throws {
         try await withCampaign(variant, slices: 1) { store in
@@ -158,7 +231,7 @@ import Testing
             _ = try await store.apply([found([2], of: "c2", generation: 3)], slices: 1, at: 32)
             _ = try await store.apply([outcome(2, .recovered), outcome(3, .discarded)], slices: 1, at: 33)
             #expect(try await store.campaign("c2")?.counts == CampaignCounts(recovered: 1))
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(discarded: 1, pending: 1))
+            #expect(try await store.campaign("c1")?.counts == CampaignCounts(discarded: 1, superseded: 1))
             let history = try await store.clientRealmHistory(
                 app: "tasks", partition: "\"nw\"", clientFile: 2, limit: 9)
             #expect(history.map(\.campaign) == ["c2", "c1"])

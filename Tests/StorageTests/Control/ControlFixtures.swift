@@ -54,6 +54,13 @@ func report(
         backupFile: nil, error: nil, evidence: evidence, confidence: confidence, at: at)
 }
 
+/// A slice's word that another campaign has the client realm reset once more.
+func superseded(_ clientFile: UInt64, campaign: String, by other: String) -> CampaignReport {
+    var report = report(clientFile, .interrupted, campaign: campaign, evidence: .inferred)
+    report.supersededBy = other
+    return .outcome(report)
+}
+
 func outcome(
     _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
     evidence: OutcomeReport.Evidence = .client, confidence: Double = 1, at: UInt64 = 100, attempt: String = "a1",
@@ -66,5 +73,8 @@ func outcome(
 }
 
 extension CampaignCounts {
-    var addsUp: Bool { found == recovered + discarded + manual + failed + pending && notified <= found }
+    var addsUp: Bool {
+        found == recovered + discarded + manual + failed + superseded + pending && notified <= found
+            && unproven <= recovered
+    }
 }

@@ -58,7 +58,8 @@ struct Narrator: Sendable {
         let campaign = report.campaign
         write(
             "\n        found \(campaign.found) = recovered \(campaign.recovered) + discarded \(campaign.discarded)"
-                + " + manual \(campaign.manual) + failed \(campaign.failed) + pending \(campaign.pending)")
+                + " + manual \(campaign.manual) + failed \(campaign.failed)"
+                + " + superseded \(campaign.superseded) + pending \(campaign.pending)")
         chapter("What must hold")
         for check in report.checks { write("  \(check.holds ? "ok    " : "FAILED")  \(check.name)\(check.detail)") }
     }

@@ -54,12 +54,13 @@ struct CampaignCounts: Codable, Equatable {
     var discarded: Int
     var manual: Int
     var failed: Int
+    var superseded: Int
     var pending: Int
 
-    var addsUp: Bool { found == recovered + discarded + manual + failed + pending }
+    var addsUp: Bool { found == recovered + discarded + manual + failed + superseded + pending }
 
     var line: String {
         "found \(found)  notified \(notified)  recovered \(recovered)  discarded \(discarded)  manual \(manual)"
-            + "  failed \(failed)  pending \(pending)"
+            + "  failed \(failed)  superseded \(superseded)  pending \(pending)"
     }
 }

@@ -7,8 +7,8 @@ final class Terminations: Sendable {
 
     struct Campaign: Decodable, Sendable {
         struct Counts: Decodable, Sendable {
-            var found, notified, recovered, discarded, manual, failed, pending: Int
-            var addsUp: Bool { found == recovered + discarded + manual + failed + pending }
+            var found, notified, recovered, discarded, manual, failed, superseded, pending: Int
+            var addsUp: Bool { found == recovered + discarded + manual + failed + superseded + pending }
         }
         var id: String
         var kind: String
