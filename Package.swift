@@ -42,7 +42,7 @@ func tool(_ name: String, _ dependencies: [Target.Dependency], exclude: [String]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
+        name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport", "SeededRandom"] + dependencies,
         swiftSettings: swiftSettings)
 }
 
@@ -60,7 +60,8 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "Changesets", "Merge", "RealmState", "MergeConformance", "SyncProtocol", "Messages", "Storage",
+                "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom", "SyncProtocol", "Messages",
+                "Storage",
                 "StorageSQLite",
                 "Worker",
                 "LocalCluster",
@@ -151,15 +152,18 @@ let package = Package(
         // No part of the product: tools, and what tools and tests share.
         shared("TestSupport"),
         shared("MemoryStorage", ["Storage", "Changesets", "Messages"]),
+        shared("MessagingSupport", ["AMQP", "Messages", "TestSupport", logging]),
+        shared("SeededRandom"),
         shared("LocalCluster"),
-        shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "CZlib"]),
+        shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
         tool("conformance", ["MergeConformance"]),
         tool(
             "demo", ["DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle")]),
         tool(
             "fire",
             [
-                "AMQP", "Messages", "DeviceSync", "LocalCluster", logging, nio("NIOCore"), nio("NIOPosix"),
+                "AMQP", "Messages", "DeviceSync", "LocalCluster", "SeededRandom", logging, nio("NIOCore"),
+                nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], exclude: ["run"]),
 
@@ -174,21 +178,26 @@ let package = Package(
         tests("Operations", [metrics]),
         tests(
             "Inspection",
-            ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations", logging]),
+            [
+                "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite",
+                "Operations", logging,
+            ]),
         tests(
             "Worker",
             [
-                "AMQP", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages", "Storage", "StorageSQLite",
-                "MemoryStorage", logging,
+                "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages",
+                "Storage", "StorageSQLite", "MemoryStorage", logging,
             ]),
         tests(
             "Gateway",
             [
-                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "StorageSQLite", "Operations", logging,
+                "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages", "Storage", "StorageSQLite",
+                "Operations", logging,
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
-        tests("Coordinator", ["AMQP", "Messages", "Storage", "StorageSQLite", logging, httpClient]),
+        tests(
+            "Coordinator", ["AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging, httpClient]),
         tests(
             "DeviceSync",
             [

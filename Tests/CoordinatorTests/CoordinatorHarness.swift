@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Foundation
 import Logging
 import Messages
+import MessagingSupport
 import NIOCore
 import NIOHTTP1
 import Operations
@@ -17,48 +18,25 @@ import Testing
 /// A broker with a topology of its own, a store, and coordinators on them.
 struct CoordinatorHarness: Sendable {
     static let token = "test-token"
-    let topology: Topology
-    let slices: SliceCount
+    let cluster: TestTopology
     let store: any ControlStore
     /// Where the store is; the slices' would be, too.
     let folder: String
-    let amqp: AMQPConfiguration
+
+    var topology: Topology { cluster.topology }
+    var slices: SliceCount { cluster.slices }
+    var amqp: AMQPConfiguration { cluster.amqp }
     /// The test's own channel, to play workers and gateways.
-    let channel: AMQPChannel
+    var channel: AMQPChannel { cluster.channel }
 
     static func with(_ body: (CoordinatorHarness) async throws -> Void) async throws {
-        var amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
-        amqp.connectTimeout = .seconds(60)
-        amqp.requestTimeout = .seconds(60)
-        let slices = try #require(SliceCount(2))
-        let topology = Topology(prefix: TestBroker.uniqueName("coordinator"))
-        let connection = AMQPConnection(configuration: amqp, logger: quiet)
-        try await connection.start()
         // What a consumer holds when it is cancelled goes back to the queue: that is not to be hundreds of ticks.
-        let channel = try await connection.openChannel(prefetch: 1, confirms: true)
-        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(topology.prefix).path
-        let store = try await SQLiteStores(folder: folder).control()
-        let harness = CoordinatorHarness(
-            topology: topology, slices: slices, store: store, folder: folder, amqp: amqp, channel: channel)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(harness)) } catch { result = .failure(error) }
-        for queue in [topology.outcomes, topology.dead] + slices.all.map(topology.slice) {
-            _ = try? await channel.deleteQueue(queue)
+        try await TestTopology.with("coordinator", prefetch: 1) { cluster in
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(cluster.topology.prefix).path
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let store = try await SQLiteStores(folder: folder).control()
+            try await body(CoordinatorHarness(cluster: cluster, store: store, folder: folder))
         }
-        for exchange in [
-            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-            topology.dead,
-        ] { try? await channel.deleteExchange(exchange) }
-        await connection.close()
-        try? FileManager.default.removeItem(atPath: folder)
-        try result.get()
-    }
-
-    static var quiet: Logger {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        return logger
     }
 
     /// Runs a coordinator for as long as `body` takes.
@@ -70,8 +48,8 @@ struct CoordinatorHarness: Sendable {
             configuration: CoordinatorConfiguration(
                 id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
                 tickInterval: tick, stores: SQLiteStores(folder: folder).inspector()),
-            control: store, readiness: readiness, logger: Self.quiet)
-        let group = ServiceGroup(services: [service], logger: Self.quiet)
+            control: store, readiness: readiness, logger: TestTopology.logger)
+        let group = ServiceGroup(services: [service], logger: TestTopology.logger)
         let task = Task { try await group.run() }
         let result: Result<Void, any Error>
         do {
@@ -170,9 +148,4 @@ struct RunningCoordinator: Sendable {
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
         return try await HTTPClient.shared.execute(request, timeout: .minutes(2))
     }
-}
-
-/// Polls until it holds; the suite's time limit ends it otherwise.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    while try await !condition() { try await Task.sleep(for: .milliseconds(20)) }
 }

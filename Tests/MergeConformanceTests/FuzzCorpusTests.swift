@@ -1,5 +1,6 @@
 import Foundation
 import MergeConformance
+import SeededRandom
 import Testing
 
 /// What the fuzzers have found to be of interest is run again and again, with the same functions.
@@ -24,7 +25,7 @@ import Testing
     @Test(arguments: FuzzTarget.allCases)
     func changedInputsKeepTheLaws(target: FuzzTarget) throws {
         let inputs = try Self.inputs(target)
-        var random = Noise(state: 1)
+        var random = SeededGenerator(seed: 1)
         for round in 0..<400 {
             guard var bytes = inputs.randomElement(using: &random)?.bytes else { return }
             for _ in 0...Int.random(in: 0..<6, using: &random) where !bytes.isEmpty {
@@ -48,17 +49,5 @@ import Testing
         let folder = folder.appending(path: target.rawValue)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }
         return try names.sorted().map { ($0, [UInt8](try Data(contentsOf: folder.appending(path: $0)))) }
-    }
-
-    /// An xorshift generator.
-    private struct Noise: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return state
-        }
     }
 }

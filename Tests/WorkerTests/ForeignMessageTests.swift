@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import MessagingSupport
 import TestSupport
 import Testing
 
@@ -27,9 +28,9 @@ import Testing
             let user = TestBroker.uniqueName("shell")
             try await TestBroker.control("-q", "add_user", user, "of-a-test")
             try await TestBroker.control("-q", "set_permissions", user, ".*", ".*", ".*")
-            var configuration = try Cluster.amqp()
+            var configuration = try TestTopology.configuration()
             configuration.credentials = .plain(user: user, password: "of-a-test")
-            let connection = AMQPConnection(configuration: configuration, logger: Cluster.logger)
+            let connection = AMQPConnection(configuration: configuration, logger: TestTopology.logger)
             try await connection.start()
             let channel = try await connection.openChannel(confirms: true)
             func publish(_ message: AMQPMessage, to slice: SliceNumber) async throws {

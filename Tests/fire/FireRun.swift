@@ -2,6 +2,7 @@ import DeviceSync
 import Foundation
 import LocalCluster
 import Messages
+import SeededRandom
 
 /// One run: a cluster, its clients under load, faults until the time is up, and the reckoning.
 struct FireRun: Sendable {

@@ -71,13 +71,6 @@ func withFaultyProxy<Result>(
     }
 }
 
-/// Waits until a condition holds; the suite's time limit bounds the wait.
-func eventually(
-    isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
-) async throws {
-    while try await !condition() { try await Task.sleep(for: .milliseconds(5)) }
-}
-
 extension AMQPConnection {
     /// Whether it is connected now, for at least the so-manieth time: a broker that starts may drop whom it has just let in.
     func isConnected(sinceGeneration least: Int) -> Bool {

@@ -1,5 +1,6 @@
 import Foundation
 import RealmState
+import SeededRandom
 import Testing
 
 @testable import DeviceSync
@@ -26,7 +27,7 @@ struct ChaosTests {
     }
 
     private func run(resets: Bool, seed: UInt64) async throws {
-        var random = ChaosNumbers(state: seed)
+        var random = SeededGenerator(seed: seed)
         let server = TestServer()
         try await server.start()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("chaos-\(UUID().uuidString)")
@@ -47,7 +48,7 @@ struct ChaosTests {
                 server.terminate()
             }
             let victim = Victim(
-                folder: folder.path, serverURL: server.baseURL, round: round, lifetime: random.next(below: 300_000),
+                folder: folder.path, serverURL: server.baseURL, round: round, lifetime: random.below(300_000),
                 seed: seed &+ UInt64(round))
             let death = Task { await Self.runAndKill(victim) }
             // The other one goes on meanwhile.
@@ -55,7 +56,7 @@ struct ChaosTests {
                 let number = -(round * 10 + step)
                 try realm.write { ChaosEdits.edit(number, realm, &random) }
                 others.insert(number)
-                try await Task.sleep(for: .milliseconds(random.next(below: 60)))
+                try await Task.sleep(for: .milliseconds(random.below(60)))
             }
             await death.value
         }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SeededRandom
 
 @testable import DeviceSync
 
@@ -29,11 +30,11 @@ struct Victim: Codable {
         configuration.dynamicSchema = Device.schema
         DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(lifetime)) { kill(getpid(), SIGKILL) }
         let realm = try Self.openRealm(configuration)
-        var random = ChaosNumbers(state: seed)
+        var random = SeededGenerator(seed: seed)
         for number in 0... {
             try write(round * 1_000_000 + number, realm, &random)
-            if random.next(below: 3) == 0 {
-                try await Task.sleep(for: .microseconds(random.next(below: 4000)))
+            if random.below(3) == 0 {
+                try await Task.sleep(for: .microseconds(random.below(4000)))
             }
         }
     }
@@ -43,7 +44,7 @@ struct Victim: Codable {
         try Realm(configuration: configuration)
     }
 
-    private func write(_ number: Int, _ realm: Realm, _ random: inout ChaosNumbers) throws {
+    private func write(_ number: Int, _ realm: Realm, _ random: inout SeededGenerator) throws {
         note("begin \(number)")
         try realm.write { ChaosEdits.edit(number, realm, &random) }
         note("end \(number)")
@@ -71,32 +72,22 @@ struct Victim: Codable {
     }
 }
 
-/// Numbers that a seed decides.
-struct ChaosNumbers {
-    var state: UInt64
-
-    mutating func next(below bound: Int) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int((state >> 33) % UInt64(max(1, bound)))
-    }
-}
-
 /// What the clients do: each write leaves its number in an object of its own and in the list that they share.
 enum ChaosEdits {
-    static func edit(_ number: Int, _ realm: Realm, _ random: inout ChaosNumbers) {
+    static func edit(_ number: Int, _ realm: Realm, _ random: inout SeededGenerator) {
         realm.dynamicCreate("Task", value: ["_id": "n\(number)", "title": "by \(number)", "count": number])
         let shared =
             realm.dynamicObject(ofType: "Task", forPrimaryKey: "shared")
             ?? realm.dynamicCreate("Task", value: ["_id": "shared"])
         if let numbers = shared["numbers"] as? DynamicList {
-            numbers.insert(number, at: random.next(below: numbers.count + 1))
+            numbers.insert(number, at: random.below(numbers.count + 1))
         }
         shared.increment("count", by: 1)
         shared["title"] = "last \(number)"
         if let tags = shared["tags"] as? DynamicSet {
-            tags.insert("t\(random.next(below: 8))")
-            tags.remove("t\(random.next(below: 8))")
+            tags.insert("t\(random.below(8))")
+            tags.remove("t\(random.below(8))")
         }
-        if let names = shared["names"] as? DynamicMap { names["k\(random.next(below: 8))"] = "\(number)" }
+        if let names = shared["names"] as? DynamicMap { names["k\(random.below(8))"] = "\(number)" }
     }
 }

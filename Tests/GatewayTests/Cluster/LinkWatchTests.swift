@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway

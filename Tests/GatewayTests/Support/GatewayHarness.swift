@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Logging
 import Messages
+import MessagingSupport
 import Operations
 import ServiceLifecycle
 import Storage
@@ -30,11 +31,8 @@ struct GatewayHarness: Sendable {
     ) async throws {
         let topology = topology ?? Topology(prefix: TestBroker.uniqueName("gateway"))
         guard let slices = SliceCount(2) else { throw HarnessError("two slices are a cluster") }
-        let url = broker ? try TestBroker.requireURL() : "amqp://guest:guest@127.0.0.1:1/"
-        var amqp = try AMQPConfiguration(url: url)
-        // What the broker does on a busy machine takes its time.
-        amqp.connectTimeout = .seconds(60)
-        amqp.requestTimeout = .seconds(60)
+        let amqp =
+            broker ? try TestTopology.configuration() : try AMQPConfiguration(url: "amqp://guest:guest@127.0.0.1:1/")
         var configuration = GatewayConfiguration(
             id: "g\(UInt32.random(in: 0 ... .max))", port: 0, amqp: amqp, topology: topology, slices: slices)
         configuration.passwords.logN = 8
@@ -98,16 +96,4 @@ final class TestClock: Sendable {
             return UInt64(max(0, now + offset.withLock { $0 }))
         }
     }
-}
-
-/// Polls until the condition holds.
-func eventually(
-    _ what: String, within limit: Duration = .seconds(120), _ condition: () async throws -> Bool
-) async throws {
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-        if try await condition() { return }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    throw HarnessError("never happened: \(what)")
 }

@@ -1,8 +1,7 @@
 import AMQP
 import Foundation
-import Logging
 import Messages
-import TestSupport
+import MessagingSupport
 
 /// Stands for the workers: consumes every slice queue, keeps each realm's history in memory, integrates uploads as they
 /// come (no merge), answers and notifies as the contracts say.
@@ -10,8 +9,7 @@ actor ScriptedOwner {
     private let amqp: AMQPConfiguration
     private let topology: Topology
     private let slices: SliceCount
-    private var connection: AMQPConnection?
-    private var channel: AMQPChannel?
+    private var cluster: TestTopology?
     private var tasks: [Task<Void, Never>] = []
     private var realms: [RealmName: FakeRealm] = [:]
     private(set) var received: [String] = []
@@ -37,14 +35,9 @@ actor ScriptedOwner {
     func leave(_ apps: Set<String>) { stuck = apps }
 
     func start() async throws {
-        var logger = Logger(label: "owner")
-        logger.logLevel = .critical
-        let connection = AMQPConnection(configuration: amqp, logger: logger)
-        try await connection.start()
-        let channel = try await connection.openChannel(prefetch: 100, confirms: true)
-        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
-        self.connection = connection
-        self.channel = channel
+        let cluster = try await TestTopology.open(topology, slices: slices, amqp: amqp, prefetch: 100)
+        self.cluster = cluster
+        let channel = cluster.channel
         for slice in slices.all {
             let consumer = try await channel.consume(queue: topology.slice(slice))
             tasks.append(
@@ -71,15 +64,7 @@ actor ScriptedOwner {
 
     func stop() async {
         for task in tasks { task.cancel() }
-        if let channel {
-            for slice in slices.all { _ = try? await channel.deleteQueue(topology.slice(slice)) }
-            for queue in [topology.outcomes, topology.dead] { _ = try? await channel.deleteQueue(queue) }
-            for exchange in [
-                topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-                topology.dead,
-            ] { try? await channel.deleteExchange(exchange) }
-        }
-        await connection?.close()
+        await cluster?.close()
     }
 
     private func note(outcome: AMQPMessage) { outcomes.append(outcome) }
@@ -166,12 +151,12 @@ actor ScriptedOwner {
     private func answer(_ request: AMQPMessage, _ answer: some Message) async throws {
         guard let queue = request.properties.replyTo else { return }
         let message = try AMQPMessage(answer, correlationID: request.properties.correlationID, persistent: false)
-        try await channel?.publish(message, exchange: "", routingKey: queue)
+        try await cluster?.channel.publish(message, exchange: "", routingKey: queue)
     }
 
     /// Publishes a notice as a worker does.
     func notify(_ notice: some Message, key: String) async throws {
-        try await channel?.publish(
+        try await cluster?.channel.publish(
             try AMQPMessage(notice, persistent: false), exchange: topology.realms, routingKey: key)
     }
 }

@@ -2,41 +2,21 @@ import AMQP
 import Foundation
 import Logging
 import Messages
+import MessagingSupport
 import TestSupport
 
 @testable import Inspection
 
-/// The cluster's exchanges and queues on the tests' broker, under a prefix of their own, and a shell's connection to it.
+/// What a shell does with a cluster's queues.
 struct BrokerHarness: Sendable {
-    let topology: Topology
-    let slices: SliceCount
-    let connection: AMQPConnection
-    let channel: AMQPChannel
+    let cluster: TestTopology
+    var topology: Topology { cluster.topology }
+    var slices: SliceCount { cluster.slices }
+    var connection: AMQPConnection { cluster.connection }
+    var channel: AMQPChannel { cluster.channel }
 
     static func with(_ body: (BrokerHarness) async throws -> Void) async throws {
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        var amqp = try AMQPConfiguration(url: try TestBroker.requireURL())
-        amqp.connectTimeout = .seconds(60)
-        amqp.requestTimeout = .seconds(60)
-        let connection = AMQPConnection(configuration: amqp, logger: logger)
-        try await connection.start()
-        guard let slices = SliceCount(2) else { return }
-        let topology = Topology(prefix: TestBroker.uniqueName("inspection"))
-        let channel = try await connection.openChannel(confirms: true)
-        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
-        let harness = BrokerHarness(topology: topology, slices: slices, connection: connection, channel: channel)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(harness)) } catch { result = .failure(error) }
-        for queue in [topology.outcomes, topology.dead] + slices.all.map(topology.slice) {
-            _ = try? await channel.deleteQueue(queue)
-        }
-        for exchange in [
-            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-            topology.dead,
-        ] { try? await channel.deleteExchange(exchange) }
-        await connection.close()
-        try result.get()
+        try await TestTopology.with("inspection") { try await body(BrokerHarness(cluster: $0)) }
     }
 
     var deadLetters: DeadLetterQueue { DeadLetterQueue(connection: connection, topology: topology, slices: slices) }
@@ -79,9 +59,4 @@ struct BrokerHarness: Sendable {
     func count(_ queue: String) async throws -> Int {
         try await channel.declareQueue(AMQPQueueDeclaration(name: queue, passive: true), record: false).messageCount
     }
-}
-
-/// Polls until it holds; the suite's time limit ends it otherwise.
-func eventually(_ condition: () async throws -> Bool) async throws {
-    while try await !condition() { try await Task.sleep(for: .milliseconds(20)) }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SeededRandom
 import Testing
 
 /// P1: whoever applies which side first, both end in the same state.

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SeededRandom
 import Testing
 
 /// Lists merged as a whole come out exactly as operation by operation, reciprocals included.

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SeededRandom
 import Testing
 
 /// Lists whose elements both sides change inside come out as a whole exactly as operation by operation.

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SeededRandom
 import Testing
 
 /// Section 8.2.

@@ -1,4 +1,5 @@
 import Changesets
+import SeededRandom
 
 /// A list of values, to which list instructions are applied as strictly as the format demands.
 struct ListModel: Equatable {
@@ -62,20 +63,5 @@ struct ListModel: Equatable {
             edits.append(edit)
         }
         return edits
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x2545_F491_4F6C_DD1D &+ 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -1,4 +1,5 @@
 import Changesets
+import SeededRandom
 
 extension MixedModel {
     /// A value inside, where it is, and how long the list is that holds it.

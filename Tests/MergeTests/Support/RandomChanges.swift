@@ -1,4 +1,5 @@
 import Changesets
+import SeededRandom
 
 /// Instructions of all kinds over so few names that they meet often. They are well-formed, but no honest history: what
 /// two ways of merging them give, results and errors alike, has to be the same.

@@ -1,6 +1,7 @@
 import Changesets
 import MergeConformance
 import RealmState
+import SeededRandom
 import Testing
 
 /// Random local changes: whatever is recorded, a receiver reaches the author's state, and so does one that starts from
@@ -27,7 +28,7 @@ import Testing
 
     /// - Returns: how many instructions were recorded.
     private static func write(to replica: inout Replica, seed: UInt64) throws -> Int {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var instructions = 0
         for _ in 0..<100 {
             try replica.write { transaction in
@@ -43,7 +44,7 @@ import Testing
         return instructions
     }
 
-    private static func change(_ transaction: inout RecordingTransaction, _ random: inout SplitMix) throws {
+    private static func change(_ transaction: inout RecordingTransaction, _ random: inout SeededGenerator) throws {
         let object = ObjectAddress("T", .int(Int64.random(in: 1...4, using: &random)))
         let target = ObjectAddress("U", .string(["a", "b", "c"].randomElement(using: &random) ?? "a"))
         let fields: [ByteString] = [
@@ -64,7 +65,7 @@ import Testing
     }
 
     /// One step further into a value, or nil to stay.
-    private static func step(_ value: Value?, _ random: inout SplitMix) -> PathStep? {
+    private static func step(_ value: Value?, _ random: inout SeededGenerator) -> PathStep? {
         guard Int.random(in: 0..<4, using: &random) > 0 else { return nil }
         switch value {
         case .list(let items): return .index(Int.random(in: 0...items.count, using: &random))
@@ -76,7 +77,7 @@ import Testing
 
     private static func edit(
         _ transaction: inout RecordingTransaction, _ address: FieldAddress, _ target: ObjectAddress,
-        _ random: inout SplitMix
+        _ random: inout SeededGenerator
     ) throws {
         let place = try transaction.place(address)
         let embedded = transaction.state.schema.embeddedTarget(of: place.element) != nil
@@ -107,7 +108,7 @@ import Testing
     }
 
     private static func fitting(
-        _ element: ElementType, _ target: ObjectAddress, _ embedded: Bool, _ random: inout SplitMix
+        _ element: ElementType, _ target: ObjectAddress, _ embedded: Bool, _ random: inout SeededGenerator
     ) -> Value {
         if embedded { return .embedded(StoredObject()) }
         switch element.type {
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    private static func value(_ target: ObjectAddress, depth: Int, _ random: inout SplitMix) -> Value {
+    private static func value(_ target: ObjectAddress, depth: Int, _ random: inout SeededGenerator) -> Value {
         switch Int.random(in: 0..<(depth < 3 ? 9 : 7), using: &random) {
         case 0: return .null
         case 1, 2: return .int(Int64.random(in: 0...5, using: &random))
@@ -131,19 +132,5 @@ import Testing
         default:
             return .dictionary(["x": value(target, depth: depth + 1, &random), "y": .null])
         }
-    }
-}
-
-/// The same numbers in every run.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import SeededRandom
 import Testing
 
 @Suite struct ValueTests {
@@ -52,7 +53,7 @@ import Testing
         ])
         let bytes = object.encoded()
         #expect(try StoredObject(decoding: bytes) == object)
-        var random = SplitMix(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for position in bytes.indices {
             for _ in 0..<40 {
                 var damaged = bytes
@@ -74,7 +75,7 @@ import Testing
         let schema = try SampleRealm.make().schema
         let bytes = schema.encoded()
         #expect(try Schema(decoding: bytes) == schema)
-        var random = SplitMix(seed: 4)
+        var random = SeededGenerator(seed: 4)
         for position in bytes.indices {
             #expect(throws: RealmStateError.self) { try Schema(decoding: Array(bytes.prefix(position))) }
             for _ in 0..<10 {

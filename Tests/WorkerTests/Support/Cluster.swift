@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Logging
 import Messages
+import MessagingSupport
 import Operations
 import ServiceLifecycle
 import Storage
@@ -39,32 +40,20 @@ final class Cluster: Sendable {
     let realm = RealmName(app: Cluster.app, partition: "\"store\"")
     var slice: SliceNumber { realm.slice(of: slices) }
 
-    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    static func amqp() throws -> AMQPConfiguration {
-        var amqp = try AMQPConfiguration(url: TestBroker.requireURL())
-        // What the broker does on a busy machine takes its time.
-        amqp.connectTimeout = .seconds(60)
-        amqp.requestTimeout = .seconds(60)
-        return amqp
-    }
-
     /// - Parameter hearsDeadLetters: whether it listens to their queue, again should that be deleted and made anew.
     static func with(
         slices count: Int = 2, stores given: [any SliceStore] = [], hearsDeadLetters: Bool = true,
         _ body: @escaping @Sendable (Cluster) async throws -> Void
     ) async throws {
-        let topology = Topology(prefix: TestBroker.uniqueName("worker"))
-        let slices = try #require(SliceCount(count))
-        let connection = AMQPConnection(configuration: try amqp(), logger: logger)
-        try await connection.start()
-        let channel = try await connection.openChannel(confirms: true)
-        try await TestBroker.declaring { try await topology.declareShared(on: channel, slices: slices) }
+        let shared = try await TestTopology.open(
+            Topology(prefix: TestBroker.uniqueName("worker")), slices: try #require(SliceCount(count)),
+            amqp: try TestTopology.configuration())
+        let (topology, connection, channel) = (shared.topology, shared.connection, shared.channel)
         let control = try await SQLiteStores.inMemory().control()
         try await control.insert(AppRecord(id: app, createdAt: 0))
         let cluster = Cluster(
             topology: topology, control: control, stores: GivenStores(given),
-            connection: connection, channel: channel, slices: slices)
+            connection: connection, channel: channel, slices: shared.slices)
         let gateway = try await channel.declareQueue(
             AMQPQueueDeclaration(name: topology.gateway("g"), durable: false, exclusive: true))
         for key in [cluster.realm.topicKey, ResetNotice.topicKey(app: app)] {
@@ -83,13 +72,8 @@ final class Cluster: Sendable {
             let result: Result<Void, any Error>
             do { result = .success(try await body(cluster)) } catch { result = .failure(error) }
             group.cancelAll()
-            for slice in slices.all { _ = try? await channel.deleteQueue(topology.slice(slice)) }
-            for queue in [topology.outcomes, topology.dead] { _ = try? await channel.deleteQueue(queue) }
-            for exchange in [
-                topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-                topology.dead,
-            ] { try? await channel.deleteExchange(exchange) }
-            await connection.close()
+            // The listeners end with their queues.
+            await shared.close()
             try result.get()
         }
     }
@@ -105,7 +89,7 @@ final class Cluster: Sendable {
         init(id: String, service: WorkerService) {
             self.id = id
             self.service = service
-            let group = ServiceGroup(services: [service], logger: Cluster.logger)
+            let group = ServiceGroup(services: [service], logger: TestTopology.logger)
             trigger = { Task { await group.triggerGracefulShutdown() } }
             task = Task { try await group.run() }
         }
@@ -129,13 +113,13 @@ final class Cluster: Sendable {
         limits: WorkerLimits = WorkerLimits()
     ) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
-            id: id, amqp: try Self.amqp(), topology: topology, slices: slices,
+            id: id, amqp: try TestTopology.configuration(), topology: topology, slices: slices,
             prefetch: prefetch, heartbeatInterval: .milliseconds(300), leaseDuration: lease, limits: limits)
         return RunningWorker(
             id: id,
             service: WorkerService(
                 configuration: configuration, apps: control, stores: stores, readiness: readiness,
-                logger: Cluster.logger))
+                logger: TestTopology.logger))
     }
 
     /// Waits until somebody owns the realm's slice, and says who.

@@ -1,14 +1,15 @@
 import Changesets
 import RealmState
+import SeededRandom
 
 /// Random changes of every kind that clients make: objects, values, lists, sets, dictionaries, collections in mixed values,
 /// embedded objects, counters; and, if wanted, classes and columns made and erased.
 struct RandomEdits {
-    var random: SplitMix
+    var random: SeededGenerator
     /// How many of a hundred edits are of the schema.
     var schemaPercent = 0
 
-    init(seed: UInt64) { random = SplitMix(seed: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     /// The changeset of one transaction; nil if it came to nothing.
     mutating func transaction(_ state: inout RealmState) -> [UInt8]? {

@@ -1,3 +1,5 @@
+import SeededRandom
+
 /// What will be done to the cluster and when: all of it follows from the seed.
 struct FaultPlan: Sendable {
     struct Step: Sendable, CustomStringConvertible {

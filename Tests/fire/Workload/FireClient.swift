@@ -1,6 +1,7 @@
 import DeviceSync
 import Foundation
 import LocalCluster
+import SeededRandom
 import Synchronization
 
 /// One user with one client realm who writes all the time, offline now and then, and remembers what it wrote.

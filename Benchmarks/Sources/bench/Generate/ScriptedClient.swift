@@ -1,10 +1,11 @@
 import Changesets
+import SeededRandom
 
 /// One client at its edits: knows what its lists hold, so that every instruction is one that an honest client records.
 struct ScriptedClient {
     let kind: MergeInputKind
     let side: UInt64
-    var random: SplitMix64
+    var random: SeededGenerator
     /// The sizes of lists by the text of their path; one not in here has its kind's first size.
     var sizes: [String: UInt32] = [:]
     private var encoder = StreamingEncoder()
@@ -13,7 +14,7 @@ struct ScriptedClient {
     init(kind: MergeInputKind, side: UInt64, seed: UInt64) {
         self.kind = kind
         self.side = side
-        random = SplitMix64(state: seed)
+        random = SeededGenerator(seed: seed)
     }
 
     mutating func transaction(of instructions: Int) -> [UInt8] {
@@ -87,16 +88,4 @@ struct ScriptedObject {
 
 enum ScriptedStep {
     case index(UInt32), key(String)
-}
-
-struct SplitMix64 {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import DeviceSync
 import Dispatch
 import Foundation
+import SeededRandom
 
 /// A client that comes back after a long time offline: how long until both sides have everything.
 ///
@@ -56,7 +57,7 @@ struct OfflineClientBench: AsyncParsableCommand {
 
         session.suspend()
         let writing = Usage()
-        var random = OfflineWorkload.Sequence(state: 3)
+        var random = SeededGenerator(seed: 3)
         for number in 0..<local { try OfflineWorkload.write(number, in: realm, objects: objects, &random) }
         report(scenario, "offline writes", Usage() - writing)
 

@@ -2,22 +2,13 @@ import Changesets
 import DeviceSync
 import Foundation
 import RealmState
+import SeededRandom
 
 /// What the client that was away and everybody else have done; the same in every run.
 struct OfflineWorkload {
     var baseObjects: Int
     var localWrites: Int
     var remoteChanges: Int
-
-    /// A deterministic sequence, so that every run and both processes see the same work.
-    struct Sequence {
-        var state: UInt64
-
-        mutating func next(below bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int((state >> 33) % UInt64(max(1, bound)))
-        }
-    }
 
     static let schema = [
         ObjectSchemaDescription(
@@ -33,8 +24,8 @@ struct OfflineWorkload {
     // MARK: The client's side
 
     /// One write transaction: of ten, four edit a field, one counts, two create, three edit a list.
-    static func write(_ number: Int, in realm: Realm, objects: Int, _ random: inout Sequence) throws {
-        let key = base(random.next(below: objects))
+    static func write(_ number: Int, in realm: Realm, objects: Int, _ random: inout SeededGenerator) throws {
+        let key = base(random.below(objects))
         try realm.write {
             switch number % 10 {
             case 0, 3, 5, 8: realm.dynamicObject(ofType: "Task", forPrimaryKey: key)?["title"] = "offline \(number)"
@@ -80,9 +71,9 @@ struct OfflineWorkload {
 
     /// What the others did meanwhile: of twenty, twelve create, five edit a field, three edit a list.
     func remote(on state: inout RealmState) throws -> [[UInt8]] {
-        var random = Sequence(state: 7)
+        var random = SeededGenerator(seed: 7)
         return try (0..<remoteChanges).map { number in
-            let object = ObjectAddress("Task", .string(ByteString(Self.base(random.next(below: baseObjects)))))
+            let object = ObjectAddress("Task", .string(ByteString(Self.base(random.below(baseObjects)))))
             let bytes = try state.record { transaction in
                 switch number % 20 {
                 case 0, 4, 8, 12, 16:

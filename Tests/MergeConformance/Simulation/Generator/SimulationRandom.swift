@@ -1,19 +1,17 @@
-/// SplitMix64: the same numbers for the same seed on every machine and with every version of the standard library.
+import SeededRandom
+
+/// What the simulation takes from a seed: the same for the same seed everywhere.
 package struct SimulationRandom: Sendable {
-    private var state: UInt64
+    private var generator: SeededGenerator
 
-    package init(seed: UInt64) { state = seed &* 0x2545_F491_4F6C_DD1D &+ 0x9E37_79B9_7F4A_7C15 }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
+    package init(seed: UInt64) {
+        generator = SeededGenerator(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 0x9E37_79B9_7F4A_7C15)
     }
 
+    package mutating func next() -> UInt64 { generator.next() }
+
     /// A number from 0 to `count` - 1; 0 if there is none.
-    package mutating func below(_ count: Int) -> Int { count > 1 ? Int(next() >> 1) % count : 0 }
+    package mutating func below(_ count: Int) -> Int { generator.below(count) }
     package mutating func number(_ range: ClosedRange<Int>) -> Int { range.lowerBound + below(range.count) }
     /// Once in so many times.
     package mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
