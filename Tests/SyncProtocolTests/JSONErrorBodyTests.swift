@@ -36,6 +36,13 @@ import Testing
         #expect(throws: SyncProtocolError.self) { try Self.parse("{\(Self.required),\(extra)}") }
     }
 
+    @Test func howFarUploadsWereIntegratedComesBack() throws {
+        var body = JSONErrorBody(code: .badClientFileIdent, message: "sync was terminated", action: .clientReset)
+        #expect(!JSONWriter.text(of: body.json).contains("integrated"))
+        body.integratedClientVersion = 17
+        #expect(try Self.parse(JSONWriter.text(of: body.json), code: .badClientFileIdent) == body)
+    }
+
     @Test(arguments: ["", "{", "[]", "null", "{}{}", "{\"a\":}", "{\"a\":01}", "{\"a\":\"\\ud800\"}"])
     func brokenJSONIsRefused(_ json: String) {
         #expect(throws: SyncProtocolError.self) { try Self.parse(json) }

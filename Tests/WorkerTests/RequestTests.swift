@@ -157,32 +157,6 @@ import Testing
         #expect(refusal.action == "ClientReset")
     }
 
-    @Test func aRequestThatComesTwiceResetsNobody() async throws {
-        let harness = try await OwnerHarness.make()
-        let a = try await harness.join(session: 1)
-        let b = try await harness.join(session: 2)
-        try await harness.send(harness.upload(b, session: 2, [Changes.schema()]))
-        // From now on a cursor below 1 lies before what is kept for a.
-        try await harness.send(harness.upload(a, base: 1, [Changes.create(1)]))
-        #expect(try await harness.identify(a, session: 1).all.isEmpty)
-
-        var again = try AMQPMessage(
-            IdentifyRequest(
-                context: harness.context(9), user: "u", clientFile: a, download: DownloadCursor(),
-                latest: SaltedVersion(version: 0, salt: 0)),
-            id: "again", correlationID: "c", replyTo: "sluice.gateway.g")
-        again.properties.headers["x-delivery-count"] = .int(1)
-        let refusal = try await harness.send([again]).one(RefusedAnswer.self)
-        #expect(refusal.code == 201)
-        #expect(refusal.tryAgain)
-
-        // Not delivered again, but of a session that was never bound here: published by somebody else a second time, or
-        // bound at another owner.
-        #expect(try await harness.identify(a, session: 3).one(RefusedAnswer.self).code == 201)
-        // Whoever asks for the first time must reset indeed.
-        #expect(try await harness.rejoin(a, session: 4).one(RefusedAnswer.self).code == 209)
-    }
-
     @Test func whatASessionHasSaidBeforeIsNotHeardTwice() async throws {
         let harness = try await OwnerHarness.make()
         let a = try await harness.join(session: 1)

@@ -9,6 +9,8 @@ final class ResetAttempt {
     let errorMessage: String
     let logURL: String
     let identOld: UInt64
+    /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
+    var integrated: UInt64?
     let detectedAt = Int64(Date().timeIntervalSince1970 * 1000)
     /// The fresh copy, while it is open.
     var fresh: RealmCore?

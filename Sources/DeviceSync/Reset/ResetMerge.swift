@@ -124,10 +124,13 @@ struct ResetMerge {
         return result
     }
 
-    /// What the server has not acknowledged, as later downloads have left it.
+    /// What the server has not integrated, as later downloads have left it.
     private func unsynced() throws -> [HistoryEntry] {
-        try core.file.localEntries(
-            after: core.sync.progress.upload.clientVersion.rawValue, upTo: core.snapshot.version)
+        let newest = core.snapshot.version
+        // A server that names a version which is not there means another file.
+        let integrated = attempt.integrated.flatMap { $0 <= newest ? $0 : nil } ?? 0
+        return try core.file.localEntries(
+            after: max(core.sync.progress.upload.clientVersion.rawValue, integrated), upTo: newest)
     }
 
     private func record(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {

@@ -48,11 +48,11 @@ extension SyncWorker {
             } else {
                 driver.failWaits(error)
             }
-        case .clientReset:
-            beginReset(driver, action: .clientReset, code: code.rawValue, message: body.message, logURL: body.logURL)
-        case .clientResetNoRecovery:
+        case .clientReset, .clientResetNoRecovery:
             beginReset(
-                driver, action: .clientResetNoRecovery, code: code.rawValue, message: body.message, logURL: body.logURL)
+                driver, action: action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
+                message: body.message, logURL: body.logURL,
+                integrated: ident == nil ? nil : body.integratedClientVersion)
         case .refreshUser: refreshToken(thenReconnect: true)
         case .refreshLocation:
             needsLocation = true

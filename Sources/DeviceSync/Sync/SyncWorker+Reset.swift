@@ -6,7 +6,8 @@ internal import SyncProtocol
 /// The pipeline of client-reset.md section 4: fresh copy, merge, new identity; or the app does it.
 extension SyncWorker {
     func beginReset(
-        _ driver: SessionDriver, action: PendingReset.Action, code: Int, message: String, logURL: String = ""
+        _ driver: SessionDriver, action: PendingReset.Action, code: Int, message: String, logURL: String = "",
+        integrated: ClientVersion? = nil
     ) {
         if let ident = driver.mainIdent, let machine = slots[ident]?.machine {
             driver.resetMarks(after: machine)
@@ -19,6 +20,7 @@ extension SyncWorker {
             action: action, mode: driver.configuration.syncConfiguration?.clientResetMode.mode ?? .manual,
             errorCode: code,
             errorMessage: message, logURL: logURL, identOld: driver.core.sync.ident?.ident.rawValue ?? 0)
+        attempt.integrated = integrated?.rawValue
         logger.info(
             "client reset",
             metadata: ["mode": "\(attempt.mode.rawValue)", "code": "\(code)", "attempt": "\(attempt.id)"])
@@ -167,6 +169,8 @@ extension SyncWorker {
         case .clientReset, .clientResetNoRecovery:
             guard !attempt.hasRetried else { break }
             attempt.hasRetried = true
+            // Perhaps the server's state is no longer the one that the number was about.
+            attempt.integrated = nil
             driver.freshIdent = nil
             removeIfEnded(ident)
             closeFresh(driver, delete: true)

@@ -29,6 +29,7 @@ struct ClusterInbox: Sendable {
         switch message.properties.type {
         case BoundAnswer.type: answer(message, .bound(try message.decode(BoundAnswer.self)))
         case IdentifiedAnswer.type: answer(message, .identified(try message.decode(IdentifiedAnswer.self)))
+        case ConfirmAnswer.type: answer(message, .confirm(try message.decode(ConfirmAnswer.self)))
         case PageAnswer.type: answer(message, .page(try message.decode(PageAnswer.self)))
         case RefusedAnswer.type:
             let refusal = try message.decode(RefusedAnswer.self)

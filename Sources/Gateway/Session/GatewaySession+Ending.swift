@@ -6,13 +6,15 @@ import SyncProtocol
 extension GatewaySession {
     mutating func fail(
         _ code: ErrorCode, _ action: ErrorAction, _ message: String, tryAgain: Bool? = nil,
-        backoff: BackoffPolicy? = nil, notified: NotifiedReport? = nil, _ actions: inout [SessionAction]
+        backoff: BackoffPolicy? = nil, integrated: UInt64? = nil, notified: NotifiedReport? = nil,
+        _ actions: inout [SessionAction]
     ) {
         guard phase != .ended else { return }
         phase = .ended
-        let body = JSONErrorBody(
+        var body = JSONErrorBody(
             code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
         )
+        if action.isClientReset { body.integratedClientVersion = integrated.map { ClientVersion($0) } }
         let answer = ServerMessage.jsonError(session: session, code: code, body: body)
         actions.append(notified.map { .sendReset(answer, $0) } ?? .send(answer))
         actions.append(.unsubscribe)
@@ -63,7 +65,7 @@ extension GatewaySession {
                 BackoffPolicy(
                     intervalSeconds: Int64($0.intervalSeconds), maxDelaySeconds: Int64($0.maxDelaySeconds),
                     multiplier: Int64($0.multiplier))
-            }, notified: report, &actions)
+            }, integrated: answer.integrated, notified: report, &actions)
     }
 
     mutating func requestFailed(
@@ -91,7 +93,9 @@ extension GatewaySession {
             guard slice == notice.slice, generation < notice.generation, isBound else { return }
         }
         mustReset(
-            code: notice.code, message: notice.message, campaign: notice.campaign, environment, &actions)
+            code: notice.code, message: notice.message, campaign: notice.campaign,
+            // A client that broke a rule may not have under its numbers what was integrated.
+            integrated: notice.clientFile == nil || violation != nil ? nil : notice.integrated, environment, &actions)
     }
 
     mutating func generationTold(
@@ -114,7 +118,7 @@ extension GatewaySession {
     }
 
     private mutating func mustReset(
-        code: Int, message: String, campaign: String?, _ environment: SessionEnvironment,
+        code: Int, message: String, campaign: String?, integrated: UInt64? = nil, _ environment: SessionEnvironment,
         _ actions: inout [SessionAction]
     ) {
         var report: NotifiedReport?
@@ -126,7 +130,7 @@ extension GatewaySession {
         let isSafe = wanted.scope == .session && !wanted.abortsStockClient
         fail(
             isSafe ? wanted : .badClientFileIdent, clientRecovery ? .clientReset : .clientResetNoRecovery,
-            violation?.message ?? message, tryAgain: false, notified: report, &actions)
+            violation?.message ?? message, tryAgain: false, integrated: integrated, notified: report, &actions)
     }
 
     /// The client could not integrate what it was sent. Its owner decides, so that the reset is accounted for and holds

@@ -64,13 +64,28 @@ extension GatewaySession {
                 clientVersion: ident.download.clientVersion.rawValue)
             latest = Messages.SaltedVersion(
                 version: ident.latest.version.rawValue, salt: ident.latest.salt.rawValue)
-            actions.append(
-                .identify(
-                    IdentifyRequest(
-                        context: requestContext(environment), user: context.user, clientFile: file, download: position,
-                        latest: latest)))
+            actions.append(identification(of: file, confirms: 0, environment))
         case .identifying, .live, .clientFailed, .ended: break
         }
+    }
+
+    /// The owner would have the client reset, and asks whether the client still waits to hear that: then it is told again
+    /// what the client says. A session that has been identified or has ended is not meant.
+    mutating func confirm(
+        _ question: UInt64, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
+    ) {
+        guard phase == .identifying, let clientFile else { return }
+        actions.append(identification(of: clientFile, confirms: question, environment))
+    }
+
+    /// What the client's IDENT said: neither cursor moves before it is answered.
+    private func identification(
+        of file: ClientFile, confirms question: UInt64, _ environment: SessionEnvironment
+    ) -> SessionAction {
+        .identify(
+            IdentifyRequest(
+                context: requestContext(environment), user: context.user, clientFile: file, download: position,
+                latest: latest, confirms: question))
     }
 
     mutating func identified(

@@ -103,6 +103,7 @@ struct GatewaySession: Sendable {
         switch event {
         case .bound(let answer): bound(answer, environment, &actions)
         case .identified(let answer): identified(answer, environment, &actions)
+        case .confirm(let answer): confirm(answer.question, environment, &actions)
         case .page(let answer): receive(answer, environment, &actions)
         case .fanned(let notice): integrated(notice, environment, &actions)
         case .missed: missed(environment)

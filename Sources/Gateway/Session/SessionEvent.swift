@@ -29,6 +29,7 @@ enum SessionEvent: Sendable {
 enum ClusterEvent: Sendable {
     case bound(BoundAnswer)
     case identified(IdentifiedAnswer)
+    case confirm(ConfirmAnswer)
     case page(PageAnswer)
     case refused(RefusedAnswer)
     case requestFailed(GatewayError)

@@ -27,6 +27,18 @@ package struct IdentifiedAnswer: Message, Equatable {
     }
 }
 
+/// The owner's question whether a session still waits for the answer to its `identify`, which would cost the client a reset.
+///
+/// A broker may deliver a request twice, the second time to an owner that does not know the session: by its cursors alone,
+/// such a request looks like a client that has lost its memory. The gateway repeats the request with the question's number if
+/// its session has had no answer, and says nothing otherwise.
+package struct ConfirmAnswer: Message, Equatable {
+    package static let type = "confirm"
+    package var question: UInt64
+
+    package init(question: UInt64) { self.question = question }
+}
+
 /// Why a request or an upload was refused, as the client is to be told. Also sent unasked for a refused upload.
 package struct RefusedAnswer: Message, Equatable {
     package static let type = "refused"
@@ -55,10 +67,13 @@ package struct RefusedAnswer: Message, Equatable {
     /// For a client reset: the client realm and the campaign it is accounted under.
     package var clientFile: UInt64?
     package var campaign: String?
+    /// For a client reset: the client version up to which everything that the client has written is in the realm's state,
+    /// and so in the fresh copy. Nil where that is not certain.
+    package var integrated: UInt64?
 
     package init(
         realm: RealmName, session: SessionReference, code: Int, action: String, message: String, tryAgain: Bool,
-        backoff: Backoff? = nil, clientFile: UInt64? = nil, campaign: String? = nil
+        backoff: Backoff? = nil, clientFile: UInt64? = nil, campaign: String? = nil, integrated: UInt64? = nil
     ) {
         self.realm = realm
         self.session = session
@@ -69,5 +84,6 @@ package struct RefusedAnswer: Message, Equatable {
         self.backoff = backoff
         self.clientFile = clientFile
         self.campaign = campaign
+        self.integrated = integrated
     }
 }

@@ -10,10 +10,12 @@ package struct ResetNotice: Message, Equatable {
     package var campaign: String
     package var code: Int
     package var message: String
+    /// With `clientFile`: as in `RefusedAnswer`.
+    package var integrated: UInt64?
 
     package init(
         app: String, partition: String?, slice: SliceNumber, generation: UInt64, clientFile: UInt64?,
-        campaign: String, code: Int, message: String
+        campaign: String, code: Int, message: String, integrated: UInt64? = nil
     ) {
         self.app = app
         self.partition = partition
@@ -23,6 +25,7 @@ package struct ResetNotice: Message, Equatable {
         self.campaign = campaign
         self.code = code
         self.message = message
+        self.integrated = integrated
     }
 
     /// The routing key that reaches every gateway with a session of the app.

@@ -41,7 +41,7 @@ package struct BindRequest: Message, Equatable {
     }
 }
 
-/// A client's IDENT. Answered by `identified` or `refused`.
+/// A client's IDENT. Answered by `identified`, `refused` or `confirm`.
 package struct IdentifyRequest: Message, Equatable {
     package static let type = "identify"
     package var context: RequestContext
@@ -49,15 +49,20 @@ package struct IdentifyRequest: Message, Equatable {
     package var clientFile: ClientFile
     package var download: DownloadCursor
     package var latest: SaltedVersion
+    /// The number of the owner's question that this request answers with yes; 0 if it answers none. Nil from a gateway of a
+    /// version that cannot be asked.
+    package var confirms: UInt64?
 
     package init(
-        context: RequestContext, user: String, clientFile: ClientFile, download: DownloadCursor, latest: SaltedVersion
+        context: RequestContext, user: String, clientFile: ClientFile, download: DownloadCursor, latest: SaltedVersion,
+        confirms: UInt64? = 0
     ) {
         self.context = context
         self.user = user
         self.clientFile = clientFile
         self.download = download
         self.latest = latest
+        self.confirms = confirms
     }
 }
 

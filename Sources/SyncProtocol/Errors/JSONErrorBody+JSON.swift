@@ -17,6 +17,7 @@ extension JSONErrorBody {
         rejectedClientVersion = try fields.optionalUnsigned("rejectedClientVersion").map { ClientVersion($0) }
         compensatingWriteServerVersion =
             try fields.optionalUnsigned("compensatingWriteServerVersion").map { ServerVersion($0) }
+        integratedClientVersion = try fields.optionalUnsigned("integratedClientVersion").map { ClientVersion($0) }
         if let updates = try fields.optionalArray("rejectedUpdates") {
             var parsed: [RejectedUpdate] = []
             parsed.reserveCapacity(updates.count)
@@ -43,6 +44,7 @@ extension JSONErrorBody {
         members["rejectedClientVersion"] = rejectedClientVersion.map { .integer(Int64(clamping: $0.rawValue)) }
         members["compensatingWriteServerVersion"] =
             compensatingWriteServerVersion.map { .integer(Int64(clamping: $0.rawValue)) }
+        members["integratedClientVersion"] = integratedClientVersion.map { .integer(Int64(clamping: $0.rawValue)) }
         return .object(members)
     }
 

@@ -19,6 +19,9 @@ package struct JSONErrorBody: Hashable, Sendable {
     package var rejectedClientVersion: ClientVersion?
     /// The server version that undoes them; with code 231.
     package var compensatingWriteServerVersion: ServerVersion?
+    /// With a client reset: everything that the client has written up to this version of its own is in the fresh copy. A key of
+    /// ours, which stock clients skip.
+    package var integratedClientVersion: ClientVersion?
 
     package init(
         message: String, action: ErrorAction, tryAgain: Bool, logURL: String = "", shouldClientReset: Bool? = nil,

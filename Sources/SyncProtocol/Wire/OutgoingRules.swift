@@ -98,7 +98,7 @@ struct OutgoingRules {
         }
         let versions = [
             body.previousSchemaVersion, body.rejectedClientVersion?.rawValue,
-            body.compensatingWriteServerVersion?.rawValue,
+            body.compensatingWriteServerVersion?.rawValue, body.integratedClientVersion?.rawValue,
         ]
         guard versions.allSatisfy({ ($0 ?? 0) <= WireIntegerBounds.maximum }) else {
             throw refusal("JSON_ERROR \(code): a version exceeds 63 bits", session)

@@ -127,6 +127,13 @@ extension SliceOwner {
 
     // MARK: Cases
 
+    /// Whether the client file's reset has got further than its being told: then the old ident, presented again, would mean
+    /// that it was not carried through.
+    func hasGoneOn(_ file: ClientFileRecord, in context: RealmContext) async throws -> Bool {
+        guard let known = try await resetCase(context.key(file.ident)) else { return false }
+        return known.phase != .notified
+    }
+
     private func resetCase(_ key: ClientFileKey) async throws -> ResetCase? {
         if let known = cases[key] { return known }
         guard let record = try await store.resetCase(key), let found = readable(record) else { return nil }

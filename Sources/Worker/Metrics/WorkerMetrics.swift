@@ -39,6 +39,7 @@ package struct WorkerMetrics: Sendable {
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
     func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
     func refused(app: String) { count("sluice.worker.sessions.refused", app) }
+    func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
     func paced(app: String) { count("sluice.worker.resets.paced", app) }
     func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }

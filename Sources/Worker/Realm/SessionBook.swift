@@ -3,8 +3,8 @@ import Messages
 
 /// The sessions of one realm that were bound at this owner, and those of them that have ended, as far as memory goes back.
 ///
-/// A request may come twice: delivered again, or published again by somebody who lost a confirm. What it says of its
-/// client was true when it was sent; taken for news, it would look like a client that has lost its memory.
+/// A request may come twice: delivered again, or published again by somebody who lost a confirm. Each is answered once, and
+/// `questions` has what is asked back of those that come to an owner for the first time, although they may be old.
 struct SessionBook {
     struct Session {
         var connection: String
@@ -21,6 +21,7 @@ struct SessionBook {
         case ended
     }
 
+    var questions = ResetQuestions()
     private static let maxOpen = 4_000
     private static let maxEnded = 1_000
     private var open: [SessionReference: Session] = [:]
@@ -46,11 +47,15 @@ struct SessionBook {
         open[session] = Session(connection: connection)
     }
 
-    mutating func identified(_ session: SessionReference, as ident: UInt64) { open[session]?.clientFile = ident }
+    mutating func identified(_ session: SessionReference, as ident: UInt64) {
+        open[session]?.clientFile = ident
+        questions.close(session)
+    }
 
     mutating func asked(_ session: SessionReference, after version: UInt64) { open[session]?.askedAfter = version }
 
     mutating func ended(_ session: SessionReference) {
+        questions.close(session)
         guard let info = open.removeValue(forKey: session) else { return }
         ended[session] = info.connection
         endedInOrder.append(session)

@@ -3,7 +3,7 @@ import Logging
 import Messages
 import Storage
 
-/// Why a session is refused, as the client is to be told (sync-protocol.md 7).
+/// Why a session is refused, as the client is to be told (docs/protocol.md).
 struct Refusal {
     var code: Int
     var action: String
@@ -12,6 +12,8 @@ struct Refusal {
     var backoff: RefusedAnswer.Backoff?
     var clientFile: UInt64?
     var campaign: String?
+    /// As in `RefusedAnswer`.
+    var integrated: UInt64?
 
     static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
         let backoff = RefusedAnswer.Backoff(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
@@ -36,11 +38,11 @@ struct Refusal {
 
     /// The client file cannot go on.
     static func reset(
-        code: Int, _ message: String, app: AppRecord, clientFile: UInt64?, campaign: String?
+        code: Int, _ message: String, app: AppRecord, clientFile: UInt64?, campaign: String?, integrated: UInt64? = nil
     ) -> Refusal {
         Refusal(
             code: code, action: app.clientRecovery ? "ClientReset" : "ClientResetNoRecovery", message: message,
-            tryAgain: false, backoff: nil, clientFile: clientFile, campaign: campaign)
+            tryAgain: false, backoff: nil, clientFile: clientFile, campaign: campaign, integrated: integrated)
     }
 
     /// One of many resets; its turn comes.
@@ -83,18 +85,20 @@ extension SliceOwner {
         let answer = RefusedAnswer(
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
             tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
-            campaign: refusal.campaign)
+            campaign: refusal.campaign, integrated: refusal.integrated)
         try reply(
             answer, to: address ?? ReplyAddress(queue: topology.gateway(session.gateway), correlationID: nil))
     }
 
     /// Refuses a session of a client file that must reset, and accounts for the reset.
     ///
-    /// - Parameter isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way
-    ///   when it was refused, and says nothing of a reset that has begun.
+    /// - Parameters:
+    ///   - integrated: up to which client version the realm's state has what the client has written, if that is certain.
+    ///   - isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way when it
+    ///     was refused, and says nothing of a reset that has begun.
     func refuseForReset(
         _ context: RealmContext, _ session: SessionReference, code: Int, _ message: String, app: AppRecord,
-        file: ClientFileRecord, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
+        file: ClientFileRecord, integrated: UInt64?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
     ) async throws {
         let campaign = try await requireReset(context, file, reason: message)
         try await overtake(file, of: context.name, by: campaign)
@@ -103,7 +107,9 @@ extension SliceOwner {
             campaign: campaign, opensOnly: !isNewAttempt, in: context)
         try refuse(
             context.name, session,
-            .reset(code: code, message, app: app, clientFile: file.ident, campaign: campaign), to: address)
+            .reset(
+                code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated),
+            to: address)
     }
 
     /// Marks a client file, and reports it under a campaign of its own if no campaign asked for the reset.

@@ -2,7 +2,7 @@ import Messages
 import Storage
 
 extension SliceOwner {
-    /// A client says which file it is and how far it has come: every check of sync-protocol.md 6.3.
+    /// A client says which file it is and how far it has come: with every check that docs/protocol.md has.
     ///
     /// A newer session simply takes over; two sessions of one file cannot hurt each other, since uploads name what they
     /// follow.
@@ -40,20 +40,8 @@ extension SliceOwner {
                 code: 223, "client file \(ident) belongs to another user", app: app, clientFile: ident, campaign: nil)
             return try refuse(name, session, refusal, to: address)
         }
-        if let (code, reason) = try await objection(to: request, file, context) {
-            // Told by its cursors alone, a request that comes a second time looks like a client that has lost its memory:
-            // it has gone on since. A reset would be for nothing; the client asks again if it still wants to know.
-            if file.state == .live, file.generation == context.record.generation,
-                Self.isUncertain(standing, address)
-            {
-                return try refuse(
-                    name, session, .retry("the request of client file \(ident) may be an old one: \(reason)"),
-                    to: address)
-            }
-            // Before it is refused: that it presents itself says that the client realm goes on under it.
-            try await observeIdentify(request, in: context)
-            return try await refuseForReset(
-                context, session, code: code, reason, app: app, file: file, isNewAttempt: true, to: address)
+        if let objection = try await objection(to: request, file, context) {
+            return try await refuse(request, objection, app, file, standing, in: context, to: address)
         }
         if request.download.serverVersion > 0 {
             _ = try await begin(file, at: request.download.serverVersion, in: context)
@@ -75,6 +63,47 @@ extension SliceOwner {
             to: address)
     }
 
+    /// Why a client file may not go on.
+    private struct Objection {
+        var code: Int
+        var reason: String
+        /// The client file has to reset whatever its client says; else its cursors say so.
+        var isOfFile = false
+    }
+
+    /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.
+    private func refuse(
+        _ request: IdentifyRequest, _ objection: Objection, _ app: AppRecord, _ file: ClientFileRecord,
+        _ standing: SessionBook.Standing, in context: RealmContext, to address: ReplyAddress
+    ) async throws {
+        let session = request.context.session
+        let changesNothing = objection.isOfFile ? try await !hasGoneOn(file, in: context) : false
+        var verdict = ResetQuestions.Verdict.reset
+        if !changesNothing {
+            verdict = context.sessions.questions.verdict(
+                on: session, confirms: request.confirms,
+                mayBeOld: !objection.isOfFile && Self.isUncertain(standing, address),
+                // Exact in any JSON number.
+                number: { UInt64.random(in: 1...(1 << 48)) })
+        }
+        switch verdict {
+        case .reset:
+            // Before it is refused: that it presents itself says that the client realm goes on under it.
+            try await observeIdentify(request, in: context)
+            try await refuseForReset(
+                context, session, code: objection.code, objection.reason, app: app, file: file,
+                integrated: request.download.fits(file) ? file.upload.clientVersion : nil, isNewAttempt: true,
+                to: address)
+        case .ask(let question):
+            metrics.doubted(app: app.id)
+            try reply(ConfirmAnswer(question: question), to: address)
+        case .retry:
+            try refuse(
+                context.name, session,
+                .retry("the request of client file \(file.ident) may be an old one: \(objection.reason)"), to: address)
+        }
+    }
+
     /// Whether a request may have been overtaken by what its client has done since.
     private static func isUncertain(_ standing: SessionBook.Standing, _ address: ReplyAddress) -> Bool {
         if case .open = standing { return address.isRedelivered }
@@ -84,31 +113,42 @@ extension SliceOwner {
     /// Why the client file must reset; nil if it may go on.
     private func objection(
         to request: IdentifyRequest, _ file: ClientFileRecord, _ context: RealmContext
-    ) async throws -> (code: Int, reason: String)? {
+    ) async throws -> Objection? {
         switch file.state {
-        case .resetRequired: return (208, try await reason(for: file))
-        case .superseded: return (208, "client file \(file.ident) was replaced by a reset")
-        case .expired: return (222, "client file \(file.ident) was not seen for too long")
+        case .resetRequired:
+            return Objection(
+                code: 208, reason: try await reason(for: file), isOfFile: true)
+        case .superseded:
+            return Objection(code: 208, reason: "client file \(file.ident) was replaced by a reset", isOfFile: true)
+        case .expired:
+            return Objection(code: 222, reason: "client file \(file.ident) was not seen for too long", isOfFile: true)
         case .live: break
         }
-        guard file.generation == context.record.generation else { return (208, ResetReason.termination) }
+        guard file.generation == context.record.generation else {
+            return Objection(code: 208, reason: ResetReason.termination, isOfFile: true)
+        }
         let download = request.download
         let latest = request.latest
         let current = context.record.latest.version
         if download.serverVersion < file.upload.serverVersion {
-            return (209, "download cursor \(download.serverVersion) lies before what the client has uploaded on")
+            return Objection(
+                code: 209,
+                reason: "download cursor \(download.serverVersion) lies before what the client has uploaded on")
         }
         guard try await isKept(after: download.serverVersion, for: file, in: context) else {
-            return (222, "the history after server version \(download.serverVersion) is compacted")
+            return Objection(
+                code: 222, reason: "the history after server version \(download.serverVersion) is compacted")
         }
         if download.clientVersion > file.upload.clientVersion {
-            return (210, "client version \(download.clientVersion) was never integrated")
+            return Objection(code: 210, reason: "client version \(download.clientVersion) was never integrated")
         }
         guard download.serverVersion <= latest.version, latest.version <= current else {
-            return (209, "server version \(latest.version) does not exist; the latest is \(current)")
+            return Objection(
+                code: 209, reason: "server version \(latest.version) does not exist; the latest is \(current)")
         }
         if try await salt(of: latest.version, context) != latest.salt {
-            return (211, "server version \(latest.version) has another salt: the history has diverged")
+            return Objection(
+                code: 211, reason: "server version \(latest.version) has another salt: the history has diverged")
         }
         return nil
     }
@@ -119,5 +159,13 @@ extension SliceOwner {
         if version == context.record.latest.version { return context.record.latest.salt }
         if let record = context.recent.record(version) { return record.salt }
         return try await store.historyHeading(of: context.historyKey, version: version)?.salt
+    }
+}
+
+extension DownloadCursor {
+    /// Whether a client with this cursor is where its row says, or further: then what it has written up to the row's client
+    /// version is what was integrated. One that was put back may have given the same numbers to other changes since.
+    func fits(_ file: ClientFileRecord) -> Bool {
+        serverVersion >= file.upload.serverVersion && clientVersion <= file.upload.clientVersion
     }
 }

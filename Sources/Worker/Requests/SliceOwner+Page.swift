@@ -25,7 +25,8 @@ extension SliceOwner {
         let generation = context.record.generation
         guard file.state == .live, file.generation == generation else {
             return try await refuseForReset(
-                context, session, code: 208, try await reason(for: file), app: app, file: file, to: address)
+                context, session, code: 208, try await reason(for: file), app: app, file: file,
+                integrated: file.upload.clientVersion, to: address)
         }
         guard request.generation == generation else {
             let refusal = Refusal.retry("the session belongs to another sync generation")
@@ -36,7 +37,7 @@ extension SliceOwner {
         guard after <= latest.version else {
             return try await refuseForReset(
                 context, session, code: 209, "server version \(after) does not exist; the latest is \(latest.version)",
-                app: app, file: file, to: address)
+                app: app, file: file, integrated: nil, to: address)
         }
         guard try await isKept(after: after, for: file, in: context) else {
             // The session may have asked long ago and come further by notices: only an IDENT tells where a client is, and

@@ -65,7 +65,8 @@ extension SliceOwner {
         let notice = ResetNotice(
             app: name.app, partition: name.partition, slice: slice, generation: file.generation,
             clientFile: file.ident, campaign: campaign, code: 208,
-            message: ResetReason.bounded(reason) ?? ResetReason.reset)
+            message: ResetReason.bounded(reason) ?? ResetReason.reset,
+            integrated: file.upload.clientVersion)
         publish(
             Publication(
                 .realms(key: ResetNotice.topicKey(app: name.app)), try AMQPMessage(notice, persistent: false)))

@@ -28,7 +28,9 @@ extension SliceOwner {
             let (code, reason) =
                 file.state == .expired
                 ? (222, "client file \(file.ident) was not seen for too long") : (208, try await self.reason(for: file))
-            return try await refuseForReset(context, upload.session, code: code, reason, app: app, file: file)
+            return try await refuseForReset(
+                context, upload.session, code: code, reason, app: app, file: file,
+                integrated: file.upload.clientVersion)
         }
         guard upload.generation == generation else {
             return try refuse(context.name, upload.session, .retry("the session belongs to another sync generation"))
@@ -42,7 +44,10 @@ extension SliceOwner {
             metrics.gap(app: app.id)
             try refuse(context.name, upload.session, .retry(reason))
         case .reset(let code, let reason):
-            try await refuseForReset(context, upload.session, code: code, reason, app: app, file: file)
+            // An upload that contradicts the row does not say what its client has under the row's numbers.
+            try await refuseForReset(
+                context, upload.session, code: code, reason, app: app, file: file,
+                integrated: code == 222 ? file.upload.clientVersion : nil)
         case .integrate(let entries):
             metrics.duplicates(message.entries.count - entries.count, app: app.id)
             do {
@@ -53,7 +58,8 @@ extension SliceOwner {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 try setAside(original, reason: error.reason, app: app.id, isOnce: true)
                 return try await refuseForReset(
-                    context, upload.session, code: 212, error.reason, app: app, file: file)
+                    context, upload.session, code: 212, error.reason, app: app, file: file,
+                    integrated: file.upload.clientVersion)
             }
             metrics.integrated(entries.count, app: app.id)
             try await observe(

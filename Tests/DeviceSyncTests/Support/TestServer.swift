@@ -60,6 +60,18 @@ final class TestServer: @unchecked Sendable {
     private var isHoldingPages = false
     private var isSilent = false
     private var isRefusing = false
+    private var isWithholding = false
+    private var isTellingIntegrated = false
+    /// Uploads are integrated, and nobody hears of it.
+    var withholdsDownloads: Bool {
+        get { lock.withLock { isWithholding } }
+        set { lock.withLock { isWithholding = newValue } }
+    }
+    /// Whether a reset says how far the client file's uploads were integrated.
+    var tellsIntegrated: Bool {
+        get { lock.withLock { isTellingIntegrated } }
+        set { lock.withLock { isTellingIntegrated = newValue } }
+    }
     /// New connections end before they are answered.
     var refusesConnections: Bool {
         get { lock.withLock { isRefusing } }
@@ -185,7 +197,7 @@ final class TestServer: @unchecked Sendable {
             for connection in connections {
                 for (ident, session) in connection.sessions where session.file != nil {
                     connection.sessions[ident]?.hasFailed = true
-                    connection.send(resetError(ident))
+                    connection.send(resetError(ident, session.file.flatMap { files[$0] }))
                 }
             }
         }
@@ -252,7 +264,7 @@ final class TestServer: @unchecked Sendable {
         case .ident(let ident):
             guard let file = files[ident.file.ident.rawValue], !file.isReset else {
                 connection.sessions[ident.session]?.hasFailed = true
-                return connection.send(resetError(ident.session))
+                return connection.send(resetError(ident.session, files[ident.file.ident.rawValue]))
             }
             connection.sessions[ident.session]?.file = ident.file.ident.rawValue
             connection.sessions[ident.session]?.cursor = ident.download.serverVersion.rawValue
@@ -321,7 +333,9 @@ final class TestServer: @unchecked Sendable {
     }
 
     private func download(_ ident: SessionIdent, _ connection: Connection) {
-        guard let session = connection.sessions[ident], let own = session.file, let file = files[own] else { return }
+        guard !isWithholding, let session = connection.sessions[ident], let own = session.file,
+            let file = files[own]
+        else { return }
         var newestOwn = history.filter { $0.file == own && $0.version <= session.cursor }.last?.clientVersion ?? 0
         var entries: [SyncProtocol.DownloadEntry] = []
         let latest = UInt64(history.count)
@@ -347,10 +361,10 @@ final class TestServer: @unchecked Sendable {
                     uploadServerVersion: file.upload.serverVersion, downloadableBytes: 0, entries: entries)))
     }
 
-    private func resetError(_ session: SessionIdent) -> ServerMessage {
-        .jsonError(
-            session: session, code: .badClientFileIdent,
-            body: JSONErrorBody(message: "sync was terminated", action: resetAction, tryAgain: false))
+    private func resetError(_ session: SessionIdent, _ file: File?) -> ServerMessage {
+        var body = JSONErrorBody(message: "sync was terminated", action: resetAction, tryAgain: false)
+        if isTellingIntegrated { body.integratedClientVersion = file?.upload.clientVersion }
+        return .jsonError(session: session, code: .badClientFileIdent, body: body)
     }
 
     private func normalized(_ bytes: [UInt8]) throws -> [UInt8] { try Changeset(parsing: bytes).encoded() }

@@ -18,6 +18,7 @@ struct SessionScript {
     private(set) var actions: [SessionAction] = []
     private var nextNumber: UInt64 = 1
     /// What was asked of the owner.
+    var identifies: [IdentifyRequest] { actions.compactMap { if case .identify(let it) = $0 { it } else { nil } } }
     var resets: [ResetMessage] { actions.compactMap { if case .reset(let message) = $0 { message } else { nil } } }
 
     private struct Socket {

@@ -98,13 +98,23 @@ final class OwnerHarness: Sendable {
         return file
     }
 
+    func identifyRequest(
+        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+    ) -> IdentifyRequest {
+        IdentifyRequest(context: context(session), user: user, clientFile: file, download: download, latest: latest)
+    }
+
+    /// As a gateway whose session waits for the answer: it confirms when it is asked.
     func identify(
         _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
         latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
     ) async throws -> Published {
-        try await send(
-            IdentifyRequest(
-                context: context(session), user: user, clientFile: file, download: download, latest: latest))
+        var request = identifyRequest(file, session: session, user: user, download: download, latest: latest)
+        let answer = try await send(request)
+        guard let asked = try answer.every(ConfirmAnswer.self).first else { return answer }
+        request.confirms = asked.question
+        return try await send(request)
     }
 
     /// A further session of a client file: bound, then identified.

@@ -1,0 +1,66 @@
+import Foundation
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+/// Resets of a client whose last uploads were integrated without its hearing of it.
+@Suite(.timeLimit(.minutes(5)))
+struct IntegratedUploadTests {
+    private func counter(_ realm: Realm) -> Int? {
+        realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] as? Int
+    }
+
+    /// Increments once online, unacknowledged, and once offline; then the client must reset.
+    private func resetCounter(_ server: TestServer, _ mode: ClientResetMode) async throws -> (Realm, Device) {
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let realm = try await Realm(configuration: device.configuration(mode))
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "count": 10]) }
+        let session = try #require(realm.syncSession)
+        try await session.wait(for: .upload)
+        try await session.wait(for: .download)
+
+        let uploads = server.messages.count { $0.name == "upload" }
+        server.withholdsDownloads = true
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?.increment("count", by: 1) }
+        #expect(await eventually { server.messages.count { $0.name == "upload" } > uploads })
+        session.suspend()
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?.increment("count", by: 100) }
+        server.withholdsDownloads = false
+        server.terminate()
+        session.resume()
+        return (realm, device)
+    }
+
+    @Test func whatTheServerHasAlreadyIsNotDoneTwice() async throws {
+        let server = TestServer()
+        server.tellsIntegrated = true
+        let (realm, device) = try await resetCounter(server, .recoverUnsyncedChanges())
+        let session = try #require(realm.syncSession)
+        #expect(await eventually { !server.outcomes.isEmpty })
+        try await session.wait(for: .upload)
+        #expect(counter(realm) == 111)
+        #expect(server.outcomes.contains { $0.contains("\"recovered\":1") && $0.contains("\"unsynced\":1") })
+        #expect(device.clientErrors.isEmpty)
+    }
+
+    /// The schedule is what it is meant to be: a server that does not say how far it came has the change made twice.
+    @Test func aServerThatSaysNothingGetsEverythingThatItHasNotAcknowledged() async throws {
+        let server = TestServer()
+        let (realm, _) = try await resetCounter(server, .recoverUnsyncedChanges())
+        #expect(await eventually { !server.outcomes.isEmpty })
+        try await #require(realm.syncSession).wait(for: .upload)
+        #expect(counter(realm) == 112)
+    }
+
+    @Test func discardingCountsOnlyWhatIsLost() async throws {
+        let server = TestServer()
+        server.tellsIntegrated = true
+        let (realm, _) = try await resetCounter(server, .discardUnsyncedChanges())
+        #expect(await eventually { server.outcomes.contains { $0.contains("\"discarded\":1") } })
+        #expect(counter(realm) == 11)
+    }
+}
