@@ -60,7 +60,7 @@ struct MemorySlice: Sendable {
     // MARK: Writing
 
     mutating func apply(_ batch: SliceBatch) throws(StoreError) {
-        for termination in batch.terminations { terminate(termination.record) }
+        for record in batch.terminations { terminate(record) }
         for reason in batch.reasons where reasons[reason.campaign] == nil { reasons[reason.campaign] = reason.text }
         for trim in batch.historyTrims { self.trim(trim.key, through: trim.through) }
         for realm in batch.reciprocalResets { reciprocals = reciprocals.filter { $0.key.realm != realm } }

@@ -1,10 +1,10 @@
 /// A class that clients of an app declare, or a property of one, with its type.
 package struct SchemaElement: Hashable, Sendable, Codable {
-    /// Without the prefix that files give it.
+    /// The class as apps call it: without the prefix `class_` that realm files put before it.
     package var className: String
     /// Nil for the class itself.
     package var property: String?
-    /// Of a class its kind and primary key, of a property its type: `object(_id: int)`, `string?`, `list<link Dog>`.
+    /// A class's kind and primary key (`object(_id: int)`), or a property's type (`string?`, `list<link Dog>`).
     package var type: String
 
     package init(className: String, property: String? = nil, type: String) {
@@ -13,7 +13,7 @@ package struct SchemaElement: Hashable, Sendable, Codable {
         self.type = type
     }
 
-    /// Of one app. Whoever gets there writes too many.
+    /// The most classes and properties one app may declare. An upload that would exceed it is refused with error 225.
     package static let maxPerApp = 20_000
 
     package static func full(_ app: String, _ count: Int) -> StoreError {
@@ -22,9 +22,9 @@ package struct SchemaElement: Hashable, Sendable, Codable {
 }
 
 package protocol SchemaStore: Sendable {
-    /// In the order of their names; a class comes before its properties.
+    /// An app's classes and properties in the order of their names; a class comes before its properties.
     func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement]
-    /// Adds what is not there.
+    /// Adds the elements that the app does not have yet.
     /// - Throws: `notFound` for an unknown app, `full` beyond `SchemaElement.maxPerApp`; then nothing is added.
     func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError)
 }

@@ -1,16 +1,17 @@
-/// A realm's state at a version, as synthetic changesets that make it from nothing: what a new client gets instead of the
-/// history up to there. They are kept as the versions 1 ... `entries` of a history of their own, `historyKey`.
+/// A realm's state at a version, as synthetic changesets that make it from nothing: a new client gets them instead of the
+/// history up to that version. They are kept as the versions 1 ... `entries` of a history of their own, `historyKey`.
 package struct BaseRecord: Sendable, Equatable {
     package var realm: RealmID
     package var generation: UInt64
-    /// Whoever has the base has the realm as it was at this version of its history, and goes on after it.
+    /// The version of the realm's history that the base stands for: a client that has the base goes on after it.
     package var version: UInt64
-    /// How many changesets it has, never more than `version`, and their bytes.
+    /// How many changesets the base has, never more than `version`.
     package var entries: UInt64
+    /// The bytes of these changesets.
     package var bytes: UInt64
     /// Bytes of the history up to `version`, as `HistoryRecord.cumulativeBytes` counts them.
     package var historyBytes: UInt64
-    /// False while it is being written, or dropped: then nobody may begin with it.
+    /// False while the base is being written or dropped: then no client file may begin with it.
     package var isComplete: Bool
     /// Milliseconds of Unix time.
     package var createdAt: UInt64

@@ -7,7 +7,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         case live
         /// Its next session is answered by the client reset.
         case resetRequired
-        /// It has reset and lives on under another ident.
+        /// The client realm has reset and lives on under another ident.
         case superseded
         /// Not seen for the app's maximum offline time.
         case expired
@@ -18,27 +18,28 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var user: String
     package var generation: UInt64
     package var state: State
-    /// The campaign that its reset is accounted under.
+    /// The campaign that accounts for the client file's reset.
     package var campaign: String?
-    /// The last client version integrated and the server version the client had seen then: also the base of its
-    /// reciprocal history.
+    /// The last client version integrated and the server version that the client had seen then, which is also the base of
+    /// the client file's reciprocal history.
     package var upload: UploadCursor
     /// The highest download cursor that an upload has confirmed.
     package var lockedServerVersion: UInt64
     /// The highest server version that the client has shown or asked a page after.
     package var seenServerVersion: UInt64
-    /// The version up to which it has the realm by other means than the history: a base, or another client file's copy; 0
-    /// if it began with the history itself. Nil: it has not begun, and needs nothing that is kept.
+    /// The version up to which the client has the realm by other means than the history: a base, or another client file's
+    /// copy; 0 if it began with the history itself. Nil: it has not begun, and needs nothing that is kept.
     package var historyStart: UInt64?
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
     package var lastSeen: UInt64
-    /// The gateway's connection of its latest session, and what that session said about the client.
+    /// The gateway's connection of the latest session. What follows is what that session said about the client.
     package var connection: String
     package var protocolVersion: Int
     package var userAgent: String
-    /// Where a reset led to and came from, as far as it was seen.
+    /// The ident under which the client realm lives on after its reset, as far as that was seen.
     package var supersededBy: UInt64?
+    /// The ident that the client realm had before its reset, as far as that was seen.
     package var resetOf: UInt64?
 
     package init(

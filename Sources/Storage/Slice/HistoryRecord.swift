@@ -4,11 +4,11 @@ package struct HistoryRecord: Sendable, Equatable {
     package var salt: UInt64
     /// The author's client file ident; 1 for the server.
     package var originFile: UInt64
-    /// The author's own version of it; 0 if the server is the author.
+    /// The version in the author's own numbering; 0 if the server is the author.
     package var clientVersion: UInt64
     /// Milliseconds since 2015-01-01T00:00:00Z, by the author's clock.
     package var timestamp: UInt64
-    /// Normalized form; no bytes if the merge left nothing of it.
+    /// In normalized form; empty if the merge left nothing of the changeset.
     package var changeset: [UInt8]
     /// Bytes of all changesets of the history up to and including this one.
     package var cumulativeBytes: UInt64
@@ -27,8 +27,8 @@ package struct HistoryRecord: Sendable, Equatable {
     }
 }
 
-/// A realm's history of one generation: a new generation's is written beside the old one's before it takes its place. Or a
-/// base of it, which has versions of its own.
+/// Names one history of a realm: that of a generation, or a base, which has versions of its own. A new generation's history is
+/// written beside the old one's before it takes its place.
 package struct HistoryKey: Hashable, Sendable {
     package var realm: RealmID
     package var generation: UInt64

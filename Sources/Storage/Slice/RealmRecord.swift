@@ -10,27 +10,28 @@ package struct RealmID: Hashable, Sendable, Comparable, CustomStringConvertible 
     package var description: String { String(value) }
 }
 
-/// A realm's heading: everything about it but objects, history and client files.
+/// A realm's heading: everything about the realm but its objects, history and client files.
 package struct RealmRecord: Sendable, Equatable {
     package var id: RealmID
     package var name: RealmName
-    /// The sync generation that its history belongs to; behind the app's until the realm is next needed.
+    /// The sync generation of the history; behind the app's until the realm is next needed.
     package var generation: UInt64
     /// The latest version with the salt it was made under; `0, 0` for a realm without history.
     package var latest: SaltedVersion
-    /// What new versions are salted with, and the epoch that drew it: every owner draws its own, so that a store that was
-    /// restored from a backup cannot issue a version number with the same salt again.
+    /// The salt of new versions. Every owner draws one, so that a store that was restored from a backup cannot issue a version
+    /// number with the same salt again.
     package var salt: UInt64
+    /// The epoch under which `salt` was drawn.
     package var saltEpoch: Epoch
-    /// History begins after this version; what lies before is compacted.
+    /// The version after which the history begins; earlier versions were compacted.
     package var historyBase: UInt64
     /// Bytes of all changesets of the history.
     package var historyBytes: UInt64
     /// The ident that the next client file gets; 1 is the server.
     package var nextIdent: UInt64
-    /// RealmState's encoding of the schema and of the counters that go with it.
+    /// The schema and the counters that go with it, as `RealmState` encodes them.
     package var schema: [UInt8]
-    /// By which rules its state was made from its history: the app's, from the realm's first day.
+    /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
 
     package init(

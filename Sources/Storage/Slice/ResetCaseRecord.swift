@@ -1,11 +1,11 @@
-/// What is known of one client realm's reset, in the worker's own encoding, with the columns it is found by.
+/// What is known of one client realm's reset, in the worker's own encoding, with the columns by which a case is found.
 package struct ResetCaseRecord: Sendable, Equatable {
     package var realm: RealmID
     package var identOld: UInt64
     package var user: String
-    /// False once nothing more is expected of it.
+    /// False once nothing more is expected of the reset.
     package var isOpen: Bool
-    /// When a tick must look at it again (milliseconds of Unix time); nil if only events matter.
+    /// When a tick must look at the case again (milliseconds of Unix time); nil if only events matter.
     package var dueAt: UInt64?
     package var body: [UInt8]
 

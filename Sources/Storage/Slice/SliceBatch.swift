@@ -1,12 +1,5 @@
 /// What one commit changes. The parts take effect in the order in which they stand here.
 package struct SliceBatch: Sendable {
-    /// An app's new generation: every client file of an older one that is live, or has yet to reset for an earlier
-    /// campaign, must reset for this one.
-    package struct Termination: Sendable, Equatable {
-        package var record: AppGenerationRecord
-        package init(_ record: AppGenerationRecord) { self.record = record }
-    }
-
     /// Why a campaign makes client realms reset, in the operator's words.
     package struct Reason: Sendable, Equatable {
         package var campaign: String
@@ -21,7 +14,7 @@ package struct SliceBatch: Sendable {
     package struct Reciprocal: Sendable, Equatable {
         package var owner: ClientFileKey
         package var version: UInt64
-        /// No bytes mean present and empty.
+        /// Empty if the merge left nothing of the version; that is not the same as no reciprocal.
         package var changeset: [UInt8]
 
         package init(owner: ClientFileKey, version: UInt64, changeset: [UInt8]) {
@@ -64,7 +57,7 @@ package struct SliceBatch: Sendable {
         }
     }
 
-    /// Histories to delete up to and including a version.
+    /// The versions of a history to delete: those up to and including one.
     package struct HistoryTrim: Sendable, Equatable {
         package var key: HistoryKey
         package var through: UInt64
@@ -75,18 +68,7 @@ package struct SliceBatch: Sendable {
         }
     }
 
-    /// Versions of a realm's history to delete, up to and including one; it begins after that from then on.
-    package struct Compaction: Sendable, Equatable {
-        package var key: HistoryKey
-        package var through: UInt64
-
-        package init(key: HistoryKey, through: UInt64) {
-            self.key = key
-            self.through = through
-        }
-    }
-
-    /// Reciprocals of a client file to delete up to and including a version.
+    /// The reciprocals of a client file to delete: those of the versions up to and including one.
     package struct ReciprocalTrim: Sendable, Equatable {
         package var owner: ClientFileKey
         package var through: UInt64
@@ -97,31 +79,37 @@ package struct SliceBatch: Sendable {
         }
     }
 
-    package var terminations: [Termination] = []
+    /// New generations of apps. Every client file of an older generation that is live, or has yet to reset for an earlier
+    /// campaign, must reset for the new generation's campaign, if there is one. A generation that is there already stays.
+    package var terminations: [AppGenerationRecord] = []
     /// The first reason of a campaign stays.
     package var reasons: [Reason] = []
     package var historyTrims: [HistoryTrim] = []
-    /// Realms whose reciprocals of all client files go.
+    /// Realms that lose the reciprocals of all their client files.
     package var reciprocalResets: [RealmID] = []
-    /// A realm's heading does not set its history's beginning back, unless it is of another generation.
+    /// Headings of realms. A heading of the same generation does not set `historyBase` back; name and compatibility of a realm
+    /// never change.
     package var realms: [RealmRecord] = []
-    package var compactions: [Compaction] = []
+    /// Like `historyTrims`, of realms whose history begins after the version from then on.
+    package var compactions: [HistoryTrim] = []
     package var bases: [BaseRecord] = []
-    /// Bases whose changesets are all gone.
+    /// Bases to forget; their changesets are deleted before, by `historyTrims`.
     package var baseRemovals: [BaseRecord] = []
     package var tableRemovals: [TableRemoval] = []
     package var objects: [ObjectChange] = []
     package var history: [Appended] = []
-    /// Replaces one that begins at the same version. Trimming a history trims the digests that end before it, too.
+    /// Each replaces the digests that end within it. Trimming a history also deletes the digests that end before its new
+    /// beginning.
     package var historyDigests: [HistoryDigest] = []
     package var clientFiles: [ClientFileRecord] = []
     package var reciprocals: [Reciprocal] = []
     package var reciprocalTrims: [ReciprocalTrim] = []
     package var resetCases: [ResetCaseRecord] = []
-    /// Ids of messages whose effect must not be repeated; the store remembers the last `SliceBatch.rememberedMessages`.
+    /// Ids of messages whose effect must not be repeated; the last `rememberedMessages` are remembered.
     package var seenMessages: [String] = []
-    /// Messages to publish after the commit, and the ids of those that have arrived.
+    /// Messages to publish after the commit. An id that the outbox holds already changes nothing.
     package var outbox: [OutboxRecord] = []
+    /// Ids of messages that have arrived and leave the outbox.
     package var outboxRemovals: [String] = []
 
     package static let rememberedMessages = 20_000

@@ -25,9 +25,8 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func terminate(_ terminations: [SliceBatch.Termination], _ db: Database) throws {
-        for termination in terminations {
-            let record = termination.record
+    private static func terminate(_ terminations: [AppGenerationRecord], _ db: Database) throws {
+        for record in terminations {
             try db.cachedStatement(
                 sql: "INSERT OR IGNORE INTO app_generations (app, generation, campaign, at) VALUES (?, ?, ?, ?)"
             ).execute(arguments: [record.app, record.generation.stored, record.campaign, record.at.stored])

@@ -158,7 +158,7 @@ extension SliceOwner {
             guard ContinuousClock.now < deadline else { return false }
             guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
             var batch = SliceBatch()
-            batch.compactions = [SliceBatch.Compaction(key: key, through: through)]
+            batch.compactions = [SliceBatch.HistoryTrim(key: key, through: through)]
             try await commit(batch)
             if let context = realms[record.name], context.record.generation == record.generation {
                 context.record.historyBase = max(context.record.historyBase, through)

@@ -25,7 +25,7 @@ extension SliceOwner {
             wanted > current.generation, wanted < UInt64(Int64.max)
         {
             accounted = AppGenerationRecord(app: app.id, generation: wanted, campaign: campaign, at: clock.now())
-            pending.terminations.append(SliceBatch.Termination(accounted))
+            pending.terminations.append(accounted)
             keep(reason: message.reason, of: campaign)
             // What is in memory of the app's client files is about to be wrong.
             forgetRealms(of: app.id)

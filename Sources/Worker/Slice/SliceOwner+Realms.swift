@@ -57,7 +57,7 @@ extension SliceOwner {
             compatibility: app.compatibility)
         let context = RealmContext(record: record, schema: Schema(), limits: limits)
         context.isDirty = true
-        pending.terminations.append(SliceBatch.Termination(generation.withoutCampaign))
+        pending.terminations.append(generation.withoutCampaign)
         keep(context)
         touch(context)
         logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])

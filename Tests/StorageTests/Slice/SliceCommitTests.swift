@@ -27,7 +27,7 @@ import Testing
             try await store.commit(before, epoch: epoch)
 
             var batch = SliceBatch()
-            batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 2, campaign: "c", at: 5))]
+            batch.terminations = [AppGenerationRecord(app: "tasks", generation: 2, campaign: "c", at: 5)]
             batch.reasons = [.init(campaign: "c", text: "why")]
             batch.historyTrims = [.init(key: key, through: 1)]
             batch.reciprocalResets = [RealmID(1)]
@@ -95,7 +95,7 @@ import Testing
             }
             var batch = SliceBatch()
             // The first one stays of generations, reasons, seen messages and the outbox; the last one of all else.
-            batch.terminations = [.init(record(1)), .init(record(2)), .init(record(3, generation: 1))]
+            batch.terminations = [record(1), record(2), record(3, generation: 1)]
             batch.reasons = [.init(campaign: "c", text: "first"), .init(campaign: "c", text: "second")]
             batch.seenMessages = ["m", "m"]
             batch.outbox = [OutboxRecord(id: "a", body: [1]), OutboxRecord(id: "a", body: [2])]

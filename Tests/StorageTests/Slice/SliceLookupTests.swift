@@ -17,7 +17,7 @@ import Testing
     private func fill(_ store: any SliceStore) async throws {
         var batch = SliceBatch()
         batch.realms = [Sample.realm(1), Sample.realm(2)]
-        batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 1, campaign: nil, at: 5))]
+        batch.terminations = [AppGenerationRecord(app: "tasks", generation: 1, campaign: nil, at: 5)]
         batch.reasons = [.init(campaign: "c", text: "schema change")]
         batch.seenMessages = ["m"]
         for realm in [RealmID(1), RealmID(2)] {

@@ -44,7 +44,7 @@ import Testing
             batch = SliceBatch()
             let record = AppGenerationRecord(app: "tasks", generation: 2, campaign: "c-1", at: 5)
             batch.terminations = [
-                .init(record), .init(AppGenerationRecord(app: "other", generation: 7, campaign: "c-2", at: 5)),
+                record, AppGenerationRecord(app: "other", generation: 7, campaign: "c-2", at: 5),
             ]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.countClientFiles(campaign: "c-1") == 3)
@@ -61,7 +61,7 @@ import Testing
             let waiting = try await store.resets(of: RealmUser(realm: RealmID(1), user: "v")).waiting
             #expect(waiting.map(\.ident) == [3])
             // A second campaign takes over the client realms that have yet to reset for the first one.
-            batch.terminations = [.init(AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6))]
+            batch.terminations = [AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6)]
             try await store.commit(batch, epoch: epoch)
             #expect(
                 try await store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident)
