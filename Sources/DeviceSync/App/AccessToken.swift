@@ -23,6 +23,6 @@ struct AccessToken: Sendable {
         userData = claims["user_data"]
     }
 
-    /// Whether it should be renewed before use (app-services-http.md 3.3).
+    /// Whether it should be renewed before use (docs/http-api.md, "Tokens").
     func isExpired(at now: Date = Date()) -> Bool { Double(expiresAt) < now.timeIntervalSince1970 - 5 }
 }

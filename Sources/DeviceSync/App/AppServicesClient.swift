@@ -22,7 +22,7 @@ struct LoginAnswer: Sendable {
     var refreshToken: String
 }
 
-/// The HTTP API as one app uses it (app-services-http.md). Holds no user: tokens come with each call.
+/// The HTTP API as one app uses it (docs/http-api.md). Holds no user: tokens come with each call.
 final class AppServicesClient: Sendable {
     private let appID: String
     private let configuration: AppConfiguration
@@ -158,7 +158,7 @@ final class AppServicesClient: Sendable {
         return try Self.interpret(answer)
     }
 
-    /// Reads an answer: the error body first, then the status (app-services-http.md 2.3).
+    /// Reads an answer: the error body first, then the status (docs/http-api.md, "Errors").
     static func interpret(_ answer: NetworkResponse) throws(AppError) -> JSONValue? {
         let json = try? JSONParser.parse(String(decoding: answer.body, as: UTF8.self))
         if answer.headers["content-type"] == "application/json", let members = json?.objectValue {

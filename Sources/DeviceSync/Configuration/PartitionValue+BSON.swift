@@ -24,7 +24,7 @@ extension PartitionValue {
         }
     }
 
-    /// The name of the realm's file, without extension (swift-sdk.md section 4).
+    /// The name of the realm's file, without extension (docs/client.md, "Users").
     var fileName: String {
         switch self {
         case .null: "null"

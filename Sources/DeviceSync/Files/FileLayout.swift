@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SyncProtocol
 
-/// Where the files of one app are (swift-sdk.md section 4).
+/// Where the files of one app are (docs/client.md, "Users").
 struct FileLayout: Sendable, Hashable {
     /// `<base>/mongodb-realm/<app>`.
     let root: URL

@@ -28,7 +28,7 @@ struct PendingFileAction: Sendable {
     func attempt(_ outcome: ResetOutcome.Result) throws -> Bool {
         // Asked outside as well: a realm that was opened after the action was done is nothing to wait for.
         guard try app.store.fileAction(id: id) != nil else { return true }
-        return try RealmCore.whileClosed(files) {
+        return try RealmRegistry.whileClosed(files) {
             guard let action = try app.store.fileAction(id: id) else { return }
             // Read while the action stands: a report that was sent is kept for no longer.
             let report = action.attempt.flatMap { app.outcomes.lastReport(attempt: $0, updatedTo: outcome) }

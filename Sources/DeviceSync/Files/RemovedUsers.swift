@@ -49,7 +49,7 @@ struct RemovedUsersFiles {
         for path in Set(own + databases(in: folder, &failures)).subtracting(others).sorted() {
             let files = RealmFileSet(main: URL(fileURLWithPath: path))
             do {
-                let wasClosed: Void? = try RealmCore.whileClosed(files) {
+                let wasClosed: Void? = try RealmRegistry.whileClosed(files) {
                     guard files.exists, try belongs(files.main) else { return }
                     try files.delete()
                 }

@@ -17,7 +17,7 @@ extension Realm {
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         guard let url = configuration.fileURL else { return false }
         let files = RealmFileSet(main: url)
-        guard let existed = try RealmCore.whileClosed(files, { try files.delete() }) else {
+        guard let existed = try RealmRegistry.whileClosed(files, { try files.delete() }) else {
             throw Realm.Error(.alreadyOpen, "the realm is open", fileURL: url)
         }
         if let sync = configuration.syncConfiguration {
@@ -28,10 +28,10 @@ extension Realm {
 
     /// Copies the realm as it is now to where `configuration` says.
     ///
-    /// A local copy has no history and never syncs. A synced copy keeps the schema and objects that are known to the
-    /// server and asks it for an identity of its own; everything must have been uploaded, and what the server had before it
-    /// downloaded: `wait(for: .upload)`, then `wait(for: .download)`. It is of the newest version, also if this realm is
-    /// frozen or does not refresh: what the server has still to send follows from that one alone.
+    /// A local copy has no history and never syncs. A synced copy has the newest version's schema and objects, also if this
+    /// realm is frozen or does not refresh, and asks the server for an identity of its own. Every write must have been
+    /// uploaded, and what the server had before it downloaded: `wait(for: .upload)`, then `wait(for: .download)`. Classes and
+    /// properties that opening has added need not have been: the copy uploads them too.
     /// - Throws: `Realm.Error`: `fileExists`; `fail` before both waits have returned; `invalidInput` without a file.
     public func writeCopy(configuration: Configuration) throws {
         precondition(!instance.isInTransaction, "writeCopy cannot run inside a write transaction")
@@ -56,6 +56,7 @@ enum RealmCopy {
         let source = instance.configuration.syncConfiguration
         var snapshot = instance.current
         var sync: SyncFileState?
+        var additions: [Changeset] = []
         if let target = configuration.syncConfiguration {
             if source == nil {
                 sync = state(for: target)
@@ -63,6 +64,7 @@ enum RealmCopy {
                 let known = try knownToServer(instance.core)
                 snapshot = known.snapshot
                 sync = try state(for: target, from: known.sync)
+                additions = known.additions
             }
         }
         var commit = RealmFile.Commit(version: 2)
@@ -75,7 +77,12 @@ enum RealmCopy {
         }
         commit.changes = changes
         commit.sync = sync
-        if sync != nil, source == nil { addUploads(of: snapshot, to: &commit, instance.core.nextTimestamp()) }
+        if let sync {
+            let uploads = source == nil ? changesets(of: snapshot.state) : additions
+            addUploads(uploads, to: &commit, sync, instance.core.nextTimestamp())
+        } else if source == nil {
+            commit.schemaVersion = instance.core.schemaVersion
+        }
         // Under another name until it is complete: a crash must not leave half a realm.
         let partial = URL(fileURLWithPath: url.path + ".partial")
         RealmFileSet.deleteDatabase(partial)
@@ -91,31 +98,39 @@ enum RealmCopy {
         }
     }
 
+    private struct Known {
+        var snapshot: RealmSnapshot
+        var sync: SyncFileState
+        /// What opening added to the schema and the server may not know of.
+        var additions: [Changeset]
+    }
+
     /// The newest contents of a synced realm, with the progress that goes with them.
     ///
     /// What is in memory follows the file. By the time that the file is read, a download may have been stored that takes
     /// what was still to be uploaded out of the history: nothing would be found of it, and the progress would be the old one.
-    /// - Throws: `Realm.Error` with code `fail` if the server does not know of all of it.
-    private static func knownToServer(_ core: RealmCore) throws -> (snapshot: RealmSnapshot, sync: SyncFileState) {
+    /// - Throws: `Realm.Error` with code `fail` if the server does not know of all objects.
+    private static func knownToServer(_ core: RealmCore) throws -> Known {
         for _ in 0..<100 {
             let newest = core.newest
             // The server may acknowledge what the download cursor has not passed. The copy, as somebody else, would be sent
             // it once more.
             let progress = newest.sync.progress
             let known = min(progress.upload.clientVersion, progress.download.clientVersion)
-            let stored = try core.file.hasLocalEntries(after: known.rawValue)
+            let stored = try core.file.schemaAdditions(after: known.rawValue)
             guard stored.version == newest.snapshot.version else {
                 // Whoever has committed the other version is about to publish it.
                 Thread.sleep(forTimeInterval: 0.01)
                 continue
             }
-            guard !stored.hasEntries else {
+            guard let entries = stored.entries else {
                 throw Realm.Error(
                     .fail,
                     "there are changes that were not uploaded, or that the server's history has after what was downloaded; "
                         + "wait(for: .upload) first, then wait(for: .download)")
             }
-            return newest
+            let additions = try entries.map { try Changeset(parsing: $0.reciprocal ?? $0.changeset) }
+            return Known(snapshot: newest.snapshot, sync: newest.sync, additions: additions)
         }
         throw Realm.Error(
             .fail, "the realm's file is always of another version than what was read of it; try again",
@@ -136,22 +151,23 @@ enum RealmCopy {
         guard old.partition == sync.partition else {
             throw Realm.Error(.invalidInput, "a synced copy must be of the same partition")
         }
-        sync.compatibility = old.rules
+        // Without an identity the original has not heard of the app's rules either.
+        sync.compatibility = old.ident == nil ? old.compatibility : old.rules
         sync.progress = old.progress
         sync.progress.download.clientVersion = 0
         sync.progress.upload = .init()
         return sync
     }
 
-    /// From local to synced: everything is local writes that are still to be uploaded.
+    /// Makes changesets local writes of the copy, which are still to be uploaded.
     private static func addUploads(
-        of snapshot: RealmSnapshot, to commit: inout RealmFile.Commit, _ timestamp: UInt64
+        _ changesets: [Changeset], to commit: inout RealmFile.Commit, _ sync: SyncFileState, _ timestamp: UInt64
     ) {
-        let changesets = changesets(of: snapshot.state)
         commit.history = changesets.enumerated().map { index, changeset in
             HistoryEntry(
-                version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0, remoteVersion: 0,
-                changeset: changeset.encoded(), reciprocal: nil)
+                version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0,
+                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset.encoded(),
+                reciprocal: nil)
         }
         commit.version = 1 + UInt64(max(1, changesets.count))
     }

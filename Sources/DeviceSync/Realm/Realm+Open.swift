@@ -54,25 +54,19 @@ extension Realm {
         return AsyncOpenTask(task: task)
     }
 
-    private static let openQueue = DispatchQueue(label: "DeviceSync.open", attributes: .concurrent)
-
     private static func opened(_ configuration: Configuration, _ behavior: OpenBehavior) async throws -> Realm {
         try Task.checkCancellation()
-        let waits =
-            configuration.syncConfiguration != nil
-            && (behavior == .always || (behavior == .once && !fileExists(for: configuration)))
+        guard let sync = configuration.syncConfiguration,
+            behavior == .always || (behavior == .once && !fileExists(for: configuration))
+        else { return Realm(instance: try await RealmOpener.open(configuration)) }
         // Before there is a file: with one, the next `.once` would open it empty.
-        if waits, let user = configuration.syncConfiguration?.user, !user.isLoggedIn {
-            throw SyncError.userIsNotLoggedIn(user.id)
-        }
-        let instance = try await withCheckedThrowingContinuation { continuation in
-            openQueue.async { continuation.resume(with: Result { try RealmOpener.open(configuration) }) }
-        }
-        guard waits, let session = instance.session else { return Realm(instance: instance) }
-        session.resume()
-        try await session.wait(
-            for: .download,
-            failingOnConnectionErrors: configuration.syncConfiguration?.cancelAsyncOpenOnNonFatalErrors ?? false)
+        guard sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
+        let instance = try await RealmOpener.open(configuration, declaringSchema: false)
+        instance.session?.resume()
+        try await instance.session?.wait(
+            for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
+        // Only now: what the server's copy has is not for this client to add.
+        try await RealmOpener.onFileThread { try RealmOpener.declareSchema(for: instance) }
         return Realm(instance: instance)
     }
 }
@@ -91,24 +85,6 @@ extension Realm {
     @discardableResult
     public func asyncWrite<R>(_isolation: isolated (any Actor)? = #isolation, _ block: () throws -> R) async throws -> R
     {
-        let instance = instance
-        await withCheckedContinuation { continuation in
-            Self.openQueue.async {
-                instance.begin()
-                continuation.resume()
-            }
-        }
-        let result: R
-        do {
-            result = try block()
-        } catch {
-            if instance.isInTransaction { instance.cancel() }
-            throw error
-        }
-        guard instance.isInTransaction else { return result }
-        try await withCheckedThrowingContinuation { continuation in
-            Self.openQueue.async { continuation.resume(with: Result { try instance.commit() }) }
-        }
-        return result
+        try await instance.write(isolation: _isolation, block)
     }
 }

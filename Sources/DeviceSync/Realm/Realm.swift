@@ -36,20 +36,11 @@ public struct Realm: Equatable, Sendable {
 
     /// Runs `block` in a write transaction and commits it; if it throws, nothing is kept.
     ///
-    /// Waits for other writers. A nested write traps.
+    /// Waits for other writers. A nested write traps, also through another `Realm` of the same file.
     /// - Throws: what `block` throws, or `Realm.Error` if the commit cannot be written.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R) throws -> R {
-        instance.begin()
-        let result: R
-        do {
-            result = try block()
-        } catch {
-            if instance.isInTransaction { instance.cancel() }
-            throw error
-        }
-        if instance.isInTransaction { try instance.commit(withoutNotifying: tokens) }
-        return result
+        try instance.write(withoutNotifying: tokens, block)
     }
 
     /// Opens a write transaction, waiting for other writers.

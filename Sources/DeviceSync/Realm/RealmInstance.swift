@@ -7,6 +7,8 @@ internal import Synchronization
 final class RealmInstance: Sendable {
     private struct Contents {
         var transaction: RecordingTransaction?
+        /// Whether the transaction is a block, which ends by itself.
+        var isBlock = false
         /// Where a live instance stands that does not refresh by itself.
         var pinned: RealmSnapshot?
         var autorefresh = true
@@ -98,19 +100,59 @@ final class RealmInstance: Sendable {
 
     var isInTransaction: Bool { contents.withLock { $0.transaction != nil } }
 
+    /// Begins a transaction that `commit` or `cancel` ends.
     func begin() {
-        precondition(!isFrozen, "a frozen realm cannot be written")
-        precondition(!configuration.readOnly, "the realm was opened read-only")
-        precondition(!isInTransaction, "the realm is already in a write transaction")
-        core.lock.lock()
-        begin(from: core.snapshot)
+        checkWritable()
+        core.lock.lockForLater()
+        begin(isBlock: false)
     }
 
-    private func begin(from snapshot: RealmSnapshot) {
+    /// Runs `block` in a transaction; commits it if the block returns and has not ended it.
+    func write<Result>(withoutNotifying tokens: [NotificationToken], _ block: () throws -> Result) throws -> Result {
+        checkWritable()
+        core.lock.lock()
+        begin(isBlock: true)
+        let result = try cancelling(block)
+        if isInTransaction { try commit(withoutNotifying: tokens) }
+        return result
+    }
+
+    /// Likewise; neither waiting nor the disk blocks the caller's executor.
+    func write<Result>(
+        isolation: isolated (any Actor)?, _ block: () throws -> Result
+    ) async throws -> Result {
+        checkWritable()
+        await core.lock.lockWithoutBlocking()
+        begin(isBlock: true)
+        let result = try core.lock.run({ try cancelling(block) }, isHeld: { isInTransaction })
+        if isInTransaction { try await RealmOpener.onFileThread { try self.commit() } }
+        return result
+    }
+
+    private func cancelling<Result>(_ block: () throws -> Result) rethrows -> Result {
+        do {
+            return try block()
+        } catch {
+            if isInTransaction { cancel() }
+            throw error
+        }
+    }
+
+    private func checkWritable() {
+        precondition(!isFrozen, "a frozen realm cannot be written")
+        precondition(!configuration.readOnly, "the realm was opened read-only")
+        // A block, of another thread or task, is waited for.
+        precondition(
+            contents.withLock { $0.transaction == nil || $0.isBlock }, "the realm is already in a write transaction")
+    }
+
+    private func begin(isBlock: Bool) {
+        let snapshot = core.snapshot
         var state = snapshot.state
         let transaction = RecordingTransaction(taking: &state)
         contents.withLock {
             $0.transaction = transaction
+            $0.isBlock = isBlock
             if $0.pinned != nil { $0.pinned = snapshot }
         }
     }

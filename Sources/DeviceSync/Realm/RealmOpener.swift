@@ -1,36 +1,95 @@
+internal import Dispatch
 internal import Foundation
-internal import Logging
 internal import RealmState
 internal import SyncProtocol
 
-/// Opens cores and brings their schema up to date.
+/// Opens realms: makes or shares the core, brings its schema up to date, starts its session.
 enum RealmOpener {
+    /// Opens a realm; file work runs on the calling thread.
     static func open(_ configuration: Realm.Configuration) throws -> RealmInstance {
-        let location = try configuration.location()
-        if case .file(let url) = location, let seed = configuration.seedFilePath,
-            !FileManager.default.fileExists(atPath: url.path)
-        {
-            try copySeed(seed, to: url)
+        let core = try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }
+        return try instance(of: core, configuration, declaringSchema: true)
+    }
+
+    /// Opens a realm without blocking the caller's executor.
+    /// - Parameter declaringSchema: whether what the file lacks of the declared schema is added; if not, it is checked.
+    static func open(
+        _ configuration: Realm.Configuration, declaringSchema: Bool = true
+    ) async throws -> RealmInstance {
+        let core = try await RealmRegistry.open(configuration.location(), on: fileQueue) {
+            try makeCore($0, configuration)
         }
-        let core = try openCore(location, configuration)
+        return try await onFileThread { try instance(of: core, configuration, declaringSchema: declaringSchema) }
+    }
+
+    private static let fileQueue = DispatchQueue(label: "DeviceSync.files", attributes: .concurrent)
+
+    /// Runs file work on a thread that may block.
+    static func onFileThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            fileQueue.async { continuation.resume(with: Swift.Result { try body() }) }
+        }
+    }
+
+    private static func instance(
+        of core: RealmCore, _ configuration: Realm.Configuration, declaringSchema: Bool
+    ) throws -> RealmInstance {
+        try checkIsFor(configuration, core)
+        if declaringSchema {
+            try declareSchema(of: configuration, in: core)
+        } else {
+            _ = try additionsAreNeeded(for: configuration, in: core)
+        }
         guard let sync = configuration.syncConfiguration else {
             return RealmInstance(core: core, configuration: configuration, session: nil)
         }
-        try checkOwner(core, sync)
-        if case .file(let url) = location { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
+        try claimFile(of: core, for: sync)
+        if let url = core.url { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
         let session = sync.user.core.sync.session(for: core, configuration)
         // The instance takes a share of its own.
         defer { session?.releaseInstance() }
+        // Of a session that somebody else has started: what was added is to be uploaded.
+        session?.localVersion(core.snapshot.version)
         return RealmInstance(core: core, configuration: configuration, session: session)
     }
 
-    /// The seed may be open: what is still in its log belongs to it. A crash leaves the whole copy or none.
+    // MARK: The core
+
+    /// Opens a realm that nobody has open, and that nobody else can open meanwhile.
+    private static func makeCore(
+        _ location: RealmCore.Location, _ configuration: Realm.Configuration
+    ) throws -> RealmCore {
+        func make() throws -> RealmCore {
+            let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
+            return try RealmCore(
+                location: location, isSynced: owner != nil, owner: owner, readOnly: configuration.readOnly)
+        }
+        guard case .file(let url) = location else { return try make() }
+        if let seed = configuration.seedFilePath { try copySeed(seed, to: url) }
+        let core = try make()
+        guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
+            try needsMigration(core, to: configuration)
+        else {
+            return core
+        }
+        try core.file.close()
+        let files = RealmFileSet(main: url)
+        guard !files.isOpen else {
+            throw Realm.Error(.alreadyOpen, "the realm needs a migration and is still being closed", fileURL: url)
+        }
+        try RealmRegistry.withoutOtherProcesses(files) { _ = try files.delete() }
+        return try make()
+    }
+
+    /// Copies the seed unless there is a realm already. The seed may be open: what is still in its log belongs to it. A
+    /// crash leaves the whole copy or none.
     private static func copySeed(_ seed: URL, to url: URL) throws {
         let manager = FileManager.default
+        guard !manager.fileExists(atPath: url.path) else { return }
         let partial = URL(fileURLWithPath: url.path + ".partial")
         do {
             try FileLayout.makeFolder(url.deletingLastPathComponent())
-            _ = try RealmCore.whileClosed(RealmFileSet(main: url)) {
+            try RealmRegistry.withoutOtherProcesses(RealmFileSet(main: url)) {
                 guard !manager.fileExists(atPath: url.path) else { return }
                 RealmFileSet.deleteDatabase(partial)
                 if manager.fileExists(atPath: seed.path + "-wal") {
@@ -48,66 +107,120 @@ enum RealmOpener {
         }
     }
 
-    private static func openCore(
-        _ location: RealmCore.Location, _ configuration: Realm.Configuration
-    ) throws -> RealmCore {
-        let isSynced = configuration.syncConfiguration != nil
-        let core = try RealmCore.open(location, isSynced: isSynced, readOnly: configuration.readOnly)
-        do {
-            try addSchema(configuration.dynamicSchema, to: core, configuration)
-            return core
-        } catch let error as Realm.Error
-            where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
-        {
-            guard case .file(let url) = location else { throw error }
-            try core.file.close()
-            RealmCore.forget(location)
-            _ = try RealmCore.whileClosed(RealmFileSet(main: url)) { try RealmFileSet(main: url).delete() }
-            let fresh = try RealmCore.open(location, isSynced: isSynced)
-            try addSchema(configuration.dynamicSchema, to: fresh, configuration)
-            return fresh
+    /// A core that somebody else has opened may be shared only by the same user, or among local realms.
+    private static func checkIsFor(_ configuration: Realm.Configuration, _ core: RealmCore) throws {
+        let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
+        guard core.isSynced == (owner != nil) else {
+            throw Realm.Error(
+                .incompatibleHistories, "the realm is open as a \(core.isSynced ? "synced" : "local") one",
+                fileURL: core.url)
+        }
+        if let owner, let other = core.owner, owner != other {
+            throw Realm.Error(
+                .fail,
+                "the realm is open, or its uploads are still under way, for \(other); \(owner) needs a fileURL or an "
+                    + "inMemoryIdentifier of its own", fileURL: core.url)
         }
     }
 
-    /// Adds declared classes and properties that the file lacks, as an ordinary write.
-    static func addSchema(
-        _ declared: [ObjectSchemaDescription], to core: RealmCore, _ configuration: Realm.Configuration
-    ) throws {
-        let isSynced = core.isSynced
-        guard try SchemaAdditions.areNeeded(declared, in: core.snapshot.state.schema, isSynced: isSynced) else {
-            return
-        }
-        if configuration.readOnly { throw Realm.Error(.schemaMismatch, "the read-only file lacks declared classes") }
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        var state = core.snapshot.state
-        let changeset: [UInt8]
-        do {
-            changeset = try state.record { try SchemaAdditions.apply(declared, to: &$0) }.changeset
-        } catch let error as RecordingError {
-            throw Realm.Error(.schemaMismatch, error.message)
-        }
-        guard state.hasChanges else { return }
-        try core.commitLocal(state, changeset: changeset)
-    }
-
-    /// A file belongs to one user and partition.
-    private static func checkOwner(_ core: RealmCore, _ sync: SyncConfiguration) throws {
+    /// A file belongs to one partition, and to the user who opened it last.
+    private static func claimFile(of core: RealmCore, for sync: SyncConfiguration) throws {
         let path = sync.partition.path
-        func isOwned(_ state: SyncFileState) throws -> Bool {
+        func isClaimed(_ state: SyncFileState) throws -> Bool {
             if let partition = state.partition, partition != path {
                 throw Realm.Error(.incompatibleHistories, "the file is of another partition", fileURL: core.url)
             }
             return state.partition != nil && state.userID == sync.user.id
         }
-        guard try !isOwned(core.sync) else { return }
+        guard try !isClaimed(core.sync) else { return }
         core.lock.lock()
         defer { core.lock.unlock() }
         // Again: another opening may have been first, and its session may have an identity by now.
         var state = core.sync
-        guard try !isOwned(state) else { return }
+        guard try !isClaimed(state) else { return }
         state.partition = path
         state.userID = sync.user.id
         try core.setSync(state)
     }
+
+    // MARK: The schema
+
+    /// Adds to a realm that is open already; its session uploads what was added.
+    static func declareSchema(for instance: RealmInstance) throws {
+        try declareSchema(of: instance.configuration, in: instance.core)
+        instance.session?.localVersion(instance.core.snapshot.version)
+    }
+
+    /// Adds declared classes and properties that the file lacks, as an ordinary write, and notes a local realm's
+    /// schema version.
+    private static func declareSchema(of configuration: Realm.Configuration, in core: RealmCore) throws {
+        func isUpToDate() throws -> Bool {
+            let version = try schemaVersion(of: configuration, in: core)
+            let lacksNothing = try !additionsAreNeeded(for: configuration, in: core)
+            return lacksNothing && (configuration.readOnly || version ?? 0 == core.schemaVersion ?? 0)
+        }
+        guard try !isUpToDate() else { return }
+        if configuration.readOnly {
+            throw Realm.Error(.schemaMismatch, "the read-only file lacks declared classes", fileURL: core.url)
+        }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        // Again: another opening may have been first.
+        guard try !isUpToDate() else { return }
+        let version = try schemaVersion(of: configuration, in: core)
+        var state = core.snapshot.state
+        let changeset: [UInt8]
+        do {
+            changeset = try state.record { try SchemaAdditions.apply(configuration.dynamicSchema, to: &$0) }.changeset
+        } catch let error as RecordingError {
+            throw Realm.Error(.schemaMismatch, error.message, fileURL: core.url)
+        }
+        if state.hasChanges {
+            try core.commitLocal(state, changeset: changeset, schemaVersion: version)
+        } else if let version {
+            try core.setSchemaVersion(version)
+        }
+    }
+
+    private static func additionsAreNeeded(
+        for configuration: Realm.Configuration, in core: RealmCore
+    ) throws -> Bool {
+        try SchemaAdditions.areNeeded(
+            configuration.dynamicSchema, in: core.snapshot.state.schema, isSynced: core.isSynced)
+    }
+
+    /// The schema version that the realm is to have: nil for a synced realm; a local one's never decreases. A file without
+    /// a version goes with any.
+    private static func schemaVersion(
+        of configuration: Realm.Configuration, in core: RealmCore
+    ) throws -> UInt64? {
+        guard !core.isSynced else { return nil }
+        let provided = configuration.schemaVersion
+        guard let last = core.schemaVersion, provided != last else { return provided }
+        if provided < last {
+            throw Realm.Error(
+                .fail, "Provided schema version \(provided) is less than last set version \(last).", fileURL: core.url)
+        }
+        if configuration.readOnly {
+            throw Realm.Error(
+                .fail, "Provided schema version \(provided) does not equal last set version \(last).",
+                fileURL: core.url)
+        }
+        return provided
+    }
+
+    /// Whether the file has another schema version than declared, or classes or properties of other types.
+    private static func needsMigration(_ core: RealmCore, to configuration: Realm.Configuration) throws -> Bool {
+        if let last = core.schemaVersion, last != configuration.schemaVersion { return true }
+        do {
+            _ = try additionsAreNeeded(for: configuration, in: core)
+            return false
+        } catch Realm.Error.schemaMismatch {
+            return true
+        }
+    }
+}
+
+extension RealmCore.Owner {
+    init(_ user: User) { self.init(appID: user.core.id, userID: user.id, folder: user.core.layout.root) }
 }

@@ -1,4 +1,4 @@
-/// One commit in a synced realm's history (merge-rules.md 13.1).
+/// One commit in a synced realm's history (docs/merge.md, "Downloads at the client").
 struct HistoryEntry: Sendable, Equatable {
     /// The version that the commit produced; the first is 2.
     var version: UInt64

@@ -12,6 +12,15 @@ final class RealmCore: Sendable {
         case memory(String)
     }
 
+    /// Who syncs a realm. Users of two apps are never the same, nor are those of two folders.
+    struct Owner: Hashable, Sendable, CustomStringConvertible {
+        var appID: String
+        var userID: String
+        var folder: URL
+
+        var description: String { "the user \(userID) of the app \(appID)" }
+    }
+
     private struct Current {
         var snapshot: RealmSnapshot
         /// Its rules are the state's.
@@ -19,21 +28,26 @@ final class RealmCore: Sendable {
             didSet { snapshot.state.compatibility = sync.rules }
         }
         var lastTimestamp: UInt64
-        var invalidated = false
+        var schemaVersion: UInt64?
     }
 
     let location: Location
     let file: RealmFile
     /// Whether commits are kept for upload.
     let isSynced: Bool
+    /// Whose session the realm has; nil for a local realm, and for one that only a session's owner knows of.
+    let owner: Owner?
     let lock = WriteLock()
     let observers = RealmObservers()
     private let current: Mutex<Current>
 
     /// - Parameter isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
-    init(location: Location, isSynced: Bool, readOnly: Bool = false, isAlone: Bool = true) throws {
+    init(
+        location: Location, isSynced: Bool, owner: Owner? = nil, readOnly: Bool = false, isAlone: Bool = true
+    ) throws {
         self.location = location
         self.isSynced = isSynced
+        self.owner = owner
         switch location {
         case .file(let url):
             let code: Realm.Error.Code = isSynced ? .multipleSyncAgents : .incompatibleLockFile
@@ -44,7 +58,7 @@ final class RealmCore: Sendable {
         current = Mutex(
             Current(
                 snapshot: RealmSnapshot(state: contents.state, version: contents.version), sync: contents.sync,
-                lastTimestamp: contents.lastTimestamp))
+                lastTimestamp: contents.lastTimestamp, schemaVersion: contents.schemaVersion))
     }
 
     var url: URL? { if case .file(let url) = location { url } else { nil } }
@@ -53,6 +67,8 @@ final class RealmCore: Sendable {
 
     var snapshot: RealmSnapshot { current.withLock { $0.snapshot } }
     var sync: SyncFileState { current.withLock { $0.sync } }
+    /// The version that the app gave its schema; nil if it never did.
+    var schemaVersion: UInt64? { current.withLock { $0.schemaVersion } }
     /// The two as one commit left them.
     var newest: (snapshot: RealmSnapshot, sync: SyncFileState) { current.withLock { ($0.snapshot, $0.sync) } }
 
@@ -65,18 +81,22 @@ final class RealmCore: Sendable {
     }
 
     /// Commits a local write and publishes it.
-    /// - Parameter changeset: in streaming form, empty if nothing of it is to be uploaded.
+    /// - Parameters:
+    ///   - changeset: in streaming form, empty if nothing of it is to be uploaded.
+    ///   - schemaVersion: nil to keep what there is.
     /// - Returns: the version it made.
     @discardableResult
-    func commitLocal(_ state: consuming RealmState, changeset: [UInt8], withoutNotifying: Set<ObjectIdentifier> = [])
-        throws -> UInt64
-    {
+    func commitLocal(
+        _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil,
+        withoutNotifying: Set<ObjectIdentifier> = []
+    ) throws -> UInt64 {
         let before = current.withLock { ($0.snapshot, $0.sync) }
         let version = before.0.version + 1
         let timestamp = nextTimestamp()
         var commit = RealmFile.Commit(version: version)
         let changes = state.takeChanges()
         if changes.schemaChanged { commit.schema = state.schema }
+        commit.schemaVersion = schemaVersion
         commit.changes = changes
         if isSynced {
             commit.entry = HistoryEntry(
@@ -87,7 +107,17 @@ final class RealmCore: Sendable {
         publish(
             RealmSnapshot(state: state, version: version), changes, sync: nil, timestamp: timestamp, over: before.0,
             withoutNotifying: withoutNotifying)
+        if let schemaVersion { current.withLock { $0.schemaVersion = schemaVersion } }
         return version
+    }
+
+    /// Notes a version of the schema that changes nothing else.
+    func setSchemaVersion(_ schemaVersion: UInt64) throws {
+        let version = snapshot.version
+        var commit = RealmFile.Commit(version: version)
+        commit.schemaVersion = schemaVersion
+        try file.write(commit, over: version)
+        current.withLock { $0.schemaVersion = schemaVersion }
     }
 
     /// Commits what is not a local write; `commit.version` says which version follows.
@@ -120,53 +150,5 @@ final class RealmCore: Sendable {
         }
         guard snapshot.version != before.version else { return }
         observers.notify(snapshot, changes, except: withoutNotifying)
-    }
-
-    // MARK: Registry
-
-    private struct WeakCore { weak var core: RealmCore? }
-    private static let registry = Mutex<[Location: WeakCore]>([:])
-
-    /// The core of a file, opened if nobody has it open.
-    static func open(_ location: Location, isSynced: Bool, readOnly: Bool = false) throws -> RealmCore {
-        let location = normalized(location)
-        return try registry.withLock { registry in
-            if let core = registry[location]?.core {
-                guard core.isSynced == isSynced else {
-                    throw Realm.Error(
-                        .incompatibleHistories, "the realm is open as a \(core.isSynced ? "synced" : "local") one",
-                        fileURL: core.url)
-                }
-                return core
-            }
-            registry = registry.filter { $0.value.core != nil }
-            let core = try RealmCore(location: location, isSynced: isSynced, readOnly: readOnly)
-            registry[location] = WeakCore(core: core)
-            return core
-        }
-    }
-
-    /// Runs `body` while nobody has the realm open and nobody can open it, in this process or in another. Other realms
-    /// wait to be opened meanwhile.
-    /// - Returns: nil if it is open in this process.
-    /// - Throws: what `body` throws; `Realm.Error` if another process has it.
-    static func whileClosed<Result: Sendable>(_ files: RealmFileSet, _ body: () throws -> Result) throws -> Result? {
-        try registry.withLock { _ -> Result? in
-            guard !files.isOpen else { return nil }
-            guard FileManager.default.fileExists(atPath: files.main.deletingLastPathComponent().path) else {
-                return try body()
-            }
-            let lock = try FileLock(OpenFiles.canonical(files.main), code: .incompatibleLockFile)
-            defer { if !files.exists { lock.removeFile() } }
-            return try body()
-        }
-    }
-
-    /// The next opener gets a new core; for a file that was replaced.
-    static func forget(_ location: Location) { registry.withLock { $0[normalized(location)] = nil } }
-
-    private static func normalized(_ location: Location) -> Location {
-        guard case .file(let url) = location else { return location }
-        return .file(OpenFiles.canonical(url))
     }
 }

@@ -1,3 +1,4 @@
+internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import Merge
@@ -21,15 +22,25 @@ extension RealmFile {
         }
     }
 
-    /// Whether there are local writes with something in them above `after`, and in which version of the file.
-    func hasLocalEntries(after: UInt64) throws -> (version: UInt64, hasEntries: Bool) {
+    /// The local writes above `after` if they do nothing but add to the schema, else nil; and the file's version.
+    func schemaAdditions(after: UInt64) throws -> (version: UInt64, entries: [HistoryEntry]?) {
         try read { database in
-            let found = try Bool.fetchOne(
+            let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT EXISTS(SELECT 1 FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0)
+                    SELECT \(Self.columns) FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0
+                    ORDER BY version
                     """, arguments: [Int64(clamping: after)])
-            return (try Self.version(database), found ?? false)
+            var entries: [HistoryEntry]? = []
+            while let row = try rows.next() {
+                let entry = Self.entry(row)
+                guard try Changeset(parsing: entry.reciprocal ?? entry.changeset).onlyAddsToTheSchema else {
+                    entries = nil
+                    break
+                }
+                entries?.append(entry)
+            }
+            return (try Self.version(database), entries)
         }
     }
 
@@ -92,6 +103,17 @@ extension RealmFile {
         ClientHistoryEntry(
             version: UInt64(clamping: row[0] as Int64), isLocal: row[1] as Int64 == 0, size: row[2],
             serverVersion: UInt64(clamping: row[3] as Int64))
+    }
+}
+
+extension Changeset {
+    fileprivate var onlyAddsToTheSchema: Bool {
+        instructions.allSatisfy { instruction in
+            switch instruction {
+            case .addTable, .addColumn: true
+            default: false
+            }
+        }
     }
 }
 

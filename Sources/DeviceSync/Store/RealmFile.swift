@@ -86,6 +86,8 @@ final class RealmFile: Sendable {
         var sync: SyncFileState
         /// Of the newest local entry.
         var lastTimestamp: UInt64
+        /// Nil if none was ever declared.
+        var schemaVersion: UInt64?
     }
 
     func load() throws -> Contents {
@@ -109,7 +111,8 @@ final class RealmFile: Sendable {
                 let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
                 return Contents(
                     state: state, version: try Self.version(database), sync: sync,
-                    lastTimestamp: UInt64(clamping: timestamp ?? 0))
+                    lastTimestamp: UInt64(clamping: timestamp ?? 0),
+                    schemaVersion: try Self.number("schema_version", database))
             }
         } catch let error as DatabaseError {
             throw Self.translate(error, url)
@@ -121,7 +124,11 @@ final class RealmFile: Sendable {
     }
 
     static func version(_ database: Database) throws -> UInt64 {
-        try meta("version", database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 1
+        try number("version", database) ?? 1
+    }
+
+    private static func number(_ name: String, _ database: Database) throws -> UInt64? {
+        try meta(name, database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
     }
 
     private static func meta(_ name: String, _ database: Database) throws -> Data? {
@@ -148,13 +155,15 @@ final class RealmFile: Sendable {
     struct Commit {
         var version: UInt64
         var schema: Schema?
+        /// The version that the app gives its schema.
+        var schemaVersion: UInt64?
         var changes: StateChanges?
         var entry: HistoryEntry?
         var sync: SyncFileState?
         var reciprocals: [(version: UInt64, changeset: [UInt8])] = []
         /// Forget entries that no download can have to be merged with any more.
         var trimsHistory = false
-        /// Replace the whole history (client-reset.md section 14).
+        /// Replace the whole history (docs/resets.md, "History afterwards").
         var history: [HistoryEntry]?
         var pendingReset: PendingResetChange = .keep
         /// A report on the client reset that this commit finishes.
@@ -189,7 +198,8 @@ final class RealmFile: Sendable {
     private static func write(_ commit: Commit, _ database: Database) throws {
         if let changes = commit.changes { try write(changes, database) }
         if let schema = commit.schema { try setMeta("schema", Data(schema.encoded()), database) }
-        try setMeta("version", Data(String(commit.version).utf8), database)
+        if let version = commit.schemaVersion { try setNumber("schema_version", version, database) }
+        try setNumber("version", commit.version, database)
         if let history = commit.history {
             try database.execute(sql: "DELETE FROM history")
             for entry in history { try insert(entry, database) }
@@ -248,7 +258,8 @@ final class RealmFile: Sendable {
         ])
     }
 
-    /// merge-rules.md 13.4: what lies before the first write that a download could still have to be merged with.
+    /// Deletes the entries before the first write that a download may still have to be merged with (docs/merge.md,
+    /// "Trimming").
     private static func trim(upTo version: UInt64, _ database: Database) throws {
         let first = try database.cachedStatement(
             sql: """
@@ -257,6 +268,10 @@ final class RealmFile: Sendable {
                 """)
         let kept = try Int64.fetchOne(first, arguments: [Int64(clamping: version)]) ?? .max
         try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
+    }
+
+    private static func setNumber(_ name: String, _ number: UInt64, _ database: Database) throws {
+        try setMeta(name, Data(String(number).utf8), database)
     }
 
     private static func setMeta(_ name: String, _ value: Data, _ database: Database) throws {

@@ -20,7 +20,7 @@ struct SyncFileState: Sendable, Equatable, Codable {
     var rules: PeerCompatibility { compatibility ?? (ident == nil ? .convergent : .stockClients) }
 }
 
-/// The record of a client reset that the server has not yet acknowledged (client-reset.md section 7).
+/// The record of a client reset that the server has not yet acknowledged (docs/resets.md, "Cycle detection").
 struct PendingReset: Sendable, Equatable {
     enum Mode: Int, Sendable { case discard = 0, recover = 1 }
     enum Action: Int, Sendable {

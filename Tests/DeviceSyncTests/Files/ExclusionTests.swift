@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import RealmState
-import Synchronization
 import Testing
 
 @testable import DeviceSync
@@ -13,7 +12,9 @@ struct ExclusionTests {
     struct Visitor: Codable {
         var file: URL
 
-        func open(isSynced: Bool) throws -> RealmCore { try RealmCore.open(.file(file), isSynced: isSynced) }
+        func open(isSynced: Bool) throws -> RealmCore {
+            try RealmRegistry.open(.file(file)) { try RealmCore(location: $0, isSynced: isSynced) }
+        }
 
         func isRefused(isSynced: Bool, _ code: Realm.Error.Code) -> Bool {
             do {
@@ -96,26 +97,24 @@ struct ExclusionTests {
         #expect(throws: Never.self) { try FileLock(folder.file, code: .multipleSyncAgents) }
     }
 
-    private final class Flag: Sendable { let isSet = Mutex(false) }
-
     @Test func nobodyOpensARealmThatIsBeingDeleted() async throws {
         let folder = Folder()
-        let file = folder.file
-        try Visitor(file: file).open(isSynced: false).file.close()
-        let opened = Flag()
-        let files = RealmFileSet(main: file)
-        let opening = try RealmCore.whileClosed(files) {
-            let opening = Task.detached {
-                _ = try RealmCore.open(.file(file), isSynced: false)
-                opened.isSet.withLock { $0 = true }
+        let visitor = Visitor(file: folder.file)
+        try visitor.open(isSynced: false).file.close()
+        let files = RealmFileSet(main: folder.file)
+        let deletion = Gate()
+        let deleting = Thread.start {
+            _ = try RealmRegistry.whileClosed(files) {
+                deletion.pass()
+                try files.delete()
             }
-            Thread.sleep(forTimeInterval: 0.2)
-            #expect(!opened.isSet.withLock { $0 })
-            try files.delete()
-            return opening
         }
-        try await opening?.value
-        #expect(opened.isSet.withLock { $0 })
+        await deletion.reached()
+        let opening = Thread.start { _ = try visitor.open(isSynced: false) }
+        #expect(await eventually { RealmRegistry.waitingCount(.file(folder.file)) == 1 })
+        deletion.open()
+        try await deleting.value
+        try await opening.value
         #expect(files.exists)
     }
 

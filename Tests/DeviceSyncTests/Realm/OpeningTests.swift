@@ -64,19 +64,14 @@ struct OpeningTests {
         let device = Device(server)
         let user = try await device.login()
         try await user.logOut()
-        let realm = try Self.open(user)
+        var configuration = user.configuration(partitionValue: "p")
+        configuration.dynamicSchema = Device.schema
+        let realm = try Realm.openNow(configuration)
         let session = try #require(realm.syncSession)
         await #expect { try await session.wait(for: .download) } throws: { isUserError($0) }
         #expect(session.state == .inactive)
         _ = try await device.login()
         try await session.wait(for: .download)
         #expect(session.state == .active)
-    }
-
-    /// Without waiting for anything, which the synchronous initialiser alone does.
-    private static func open(_ user: User) throws -> Realm {
-        var configuration = user.configuration(partitionValue: "p")
-        configuration.dynamicSchema = Device.schema
-        return try Realm(configuration: configuration)
     }
 }

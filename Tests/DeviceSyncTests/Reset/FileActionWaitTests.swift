@@ -281,13 +281,3 @@ struct FileActionOfLiveRealmTests {
         #expect(await eventually { message.withLock { $0.contains("held by the client reset block") } })
     }
 }
-
-/// A thread of its own, as an app's: the cooperative ones must not be blocked.
-func onThread<Value: Sendable, Failure: Error>(
-    _ body: @Sendable @escaping () throws(Failure) -> Value
-) async throws(Failure) -> Value {
-    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, Failure>, Never>) in
-        Thread.detachNewThread { continuation.resume(returning: Result(catching: body)) }
-    }
-    return try result.get()
-}

@@ -103,6 +103,9 @@ func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
 }
 
 extension Realm {
+    /// Opens by the synchronous initialiser, where the asynchronous one would be taken otherwise.
+    static func openNow(_ configuration: Configuration) throws -> Realm { try Realm(configuration: configuration) }
+
     func titles() -> [String: String?] {
         Dictionary(
             dynamicObjects("Task").map { (($0.primaryKey as? String) ?? "?", $0["title"] as? String) },
