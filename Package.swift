@@ -60,7 +60,8 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom", "SyncProtocol", "Messages",
+                "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom", "SyncServerSupport",
+                "SyncProtocol", "Messages",
                 "Storage",
                 "StorageSQLite",
                 "Worker",
@@ -154,6 +155,9 @@ let package = Package(
         shared("MemoryStorage", ["Storage", "Changesets", "Messages"]),
         shared("MessagingSupport", ["AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
+        shared(
+            "SyncServerSupport",
+            ["SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
         shared("LocalCluster"),
         shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
         tool("conformance", ["MergeConformance"]),
@@ -201,7 +205,8 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, nio("NIOCore"), nio("NIOPosix"),
+                "SyncServerSupport", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, nio("NIOCore"),
+                nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),
             ]),
         .testTarget(

@@ -1,12 +1,9 @@
 import Changesets
 import Foundation
 import Merge
-import NIOCore
-import NIOHTTP1
-import NIOPosix
-import NIOWebSocket
 import RealmState
 import SyncProtocol
+import SyncServerSupport
 import Testing
 
 @testable import DeviceSync
@@ -29,13 +26,10 @@ final class TestServer: @unchecked Sendable {
         var reciprocals: [UInt64: Changeset] = [:]
     }
     final class Connection {
-        let send: (ServerMessage) -> Void
-        let close: () -> Void
+        let socket: SyncSocket
         var sessions: [SessionIdent: Session] = [:]
-        init(send: @escaping (ServerMessage) -> Void, close: @escaping () -> Void) {
-            self.send = send
-            self.close = close
-        }
+        init(_ socket: SyncSocket) { self.socket = socket }
+        func send(_ message: ServerMessage) { socket.send(message) }
     }
     struct Session {
         var file: UInt64?
@@ -44,7 +38,7 @@ final class TestServer: @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var channel: (any Channel)?
+    private var server: SyncSocketServer?
     private var connections: [Connection] = []
     private let compatibility: PeerCompatibility?
     private(set) var state: RealmState
@@ -109,7 +103,7 @@ final class TestServer: @unchecked Sendable {
     var messages: [ClientMessage] { lock.withLock { received } }
     var outcomes: [String] { lock.withLock { outcomeBodies } }
     var connectionCount: Int { lock.withLock { connections.count } }
-    var port: Int { channel?.localAddress?.port ?? 0 }
+    var port: Int { server?.port ?? 0 }
     var baseURL: String { "http://127.0.0.1:\(port)" }
     /// The number of the realm's contents; equal copies have equal ones.
     var digest: StateDigest { lock.withLock { StateDump.digest(of: state) } }
@@ -134,37 +128,17 @@ final class TestServer: @unchecked Sendable {
     // MARK: What tests do to it
 
     func start() async throws {
-        channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-                guard !self.refusesConnections else {
-                    return channel.eventLoop.makeFailedFuture(ChannelError.inputClosed)
-                }
-                let upgrader = NIOWebSocketServerUpgrader(
-                    maxFrameSize: 1 << 24,
-                    shouldUpgrade: { channel, head in
-                        var headers = HTTPHeaders()
-                        if let choice = try? SubprotocolNegotiation.choose(
-                            from: head.headers["Sec-WebSocket-Protocol"])
-                        {
-                            headers.add(name: "Sec-WebSocket-Protocol", value: choice.token)
-                        }
-                        return channel.eventLoop.makeSucceededFuture(headers)
-                    },
-                    upgradePipelineHandler: { channel, _ in
-                        channel.eventLoop.makeCompletedFuture {
-                            try channel.pipeline.syncOperations.addHandler(TestServerHandler(server: self))
-                        }
-                    })
-                return channel.pipeline.configureHTTPServerPipeline(
-                    withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
+        var events = SyncSocketServer.Events { message, socket in self.receive(message, socket) }
+        events.accepts = { !self.refusesConnections }
+        events.opened = { self.opened(Connection($0)) }
+        events.closed = { socket in self.lock.withLock { self.connections.removeAll { $0.socket === socket } } }
+        events.failed = { Issue.record("\($0)") }
+        server = try await SyncSocketServer(events)
     }
 
-    func stop() async throws { try await channel?.close() }
+    func stop() async throws { try await server?.close() }
 
-    func dropConnections() { for connection in lock.withLock({ connections }) { connection.close() } }
+    func dropConnections() { for connection in lock.withLock({ connections }) { connection.socket.close() } }
 
     /// A write by somebody else.
     func edit(_ body: (inout RecordingTransaction) throws -> Void) throws {
@@ -227,7 +201,7 @@ final class TestServer: @unchecked Sendable {
 
     // MARK: Messages
 
-    func opened(_ connection: Connection) {
+    private func opened(_ connection: Connection) {
         lock.withLock {
             connections.append(connection)
             if !isSilent {
@@ -235,10 +209,10 @@ final class TestServer: @unchecked Sendable {
             }
         }
     }
-    func closed(_ connection: Connection) { lock.withLock { connections.removeAll { $0 === connection } } }
 
-    func receive(_ message: ClientMessage, _ connection: Connection) {
+    private func receive(_ message: ClientMessage, _ socket: SyncSocket) {
         lock.withLock {
+            guard let connection = connections.first(where: { $0.socket === socket }) else { return }
             // A client's first PING comes at any time within a minute.
             if message.name != "ping" { received.append(message) }
             if let ident = message.session, connection.sessions[ident]?.hasFailed == true {
@@ -371,47 +345,4 @@ final class TestServer: @unchecked Sendable {
     private func now() -> UInt64 {
         SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000)).rawValue
     }
-}
-
-private final class TestServerHandler: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
-    typealias OutboundOut = WebSocketFrame
-    private let server: TestServer
-    private var connection: TestServer.Connection?
-    private let parser = ClientMessageParser(mode: .partition)
-
-    init(server: TestServer) { self.server = server }
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        let encoder = MessageEncoder(mode: .partition)
-        let connection = TestServer.Connection(
-            send: { message in
-                guard let bytes = try? encoder.encode(message) else {
-                    Issue.record("cannot encode \(message)")
-                    return
-                }
-                // Always by way of the loop's queue: a write made on the loop itself would overtake one that another
-                // connection's loop has just handed over.
-                channel.eventLoop.execute {
-                    channel.writeAndFlush(
-                        WebSocketFrame(fin: true, opcode: .binary, data: channel.allocator.buffer(bytes: bytes)),
-                        promise: nil)
-                }
-            }, close: { channel.close(promise: nil) })
-        self.connection = connection
-        server.opened(connection)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
-        guard frame.opcode == .binary, let connection else { return }
-        do {
-            server.receive(try parser.parse(Array(frame.unmaskedData.readableBytesView)), connection)
-        } catch {
-            Issue.record("the client sent what does not parse: \(error)")
-        }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { if let connection { server.closed(connection) } }
 }

@@ -1,12 +1,10 @@
 import Changesets
 import Foundation
 import Merge
-import NIOCore
-import NIOHTTP1
 import NIOPosix
-import NIOWebSocket
 import RealmState
 import SyncProtocol
+import SyncServerSupport
 
 /// The server's end of one realm, played from memory: pages of a history, marks, acknowledgements, one termination.
 final class ScriptedServer: @unchecked Sendable {
@@ -28,6 +26,7 @@ final class ScriptedServer: @unchecked Sendable {
     }
 
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private var server: SyncSocketServer?
     private let workload: OfflineWorkload
     private var base: [[UInt8]]
     private let baseState: RealmState
@@ -51,30 +50,10 @@ final class ScriptedServer: @unchecked Sendable {
     }
 
     func start() async throws -> Int {
-        let server = self
-        let channel = try await ServerBootstrap(group: group)
-            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .childChannelInitializer { channel in
-                let upgrader = NIOWebSocketServerUpgrader(
-                    maxFrameSize: 1 << 24,
-                    shouldUpgrade: { channel, head in
-                        var headers = HTTPHeaders()
-                        let offered = head.headers["Sec-WebSocket-Protocol"]
-                        if let choice = try? SubprotocolNegotiation.choose(from: offered) {
-                            headers.add(name: "Sec-WebSocket-Protocol", value: choice.token)
-                        }
-                        return channel.eventLoop.makeSucceededFuture(headers)
-                    },
-                    upgradePipelineHandler: { channel, _ in
-                        channel.eventLoop.makeCompletedFuture {
-                            try channel.pipeline.syncOperations.addHandler(ScriptedSocket(server: server))
-                        }
-                    })
-                return channel.pipeline.configureHTTPServerPipeline(
-                    withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
-            }
-            .bind(host: "127.0.0.1", port: 0).get()
-        return channel.localAddress?.port ?? 0
+        let server = try await SyncSocketServer(
+            .init { message, socket in self.answer(message, socket.send) }, on: group)
+        self.server = server
+        return server.port
     }
 
     // MARK: What the client process asks for
@@ -202,27 +181,5 @@ final class ScriptedServer: @unchecked Sendable {
                         downloadableBytes: 0, entries: entries)))
         } while cursor < history.count
         sessions[ident]?.cursor = cursor
-    }
-}
-
-private final class ScriptedSocket: ChannelInboundHandler {
-    typealias InboundIn = WebSocketFrame
-    typealias OutboundOut = WebSocketFrame
-    private let server: ScriptedServer
-    private let parser = ClientMessageParser(mode: .partition)
-    private let encoder = MessageEncoder(mode: .partition)
-
-    init(server: ScriptedServer) { self.server = server }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let frame = unwrapInboundIn(data)
-        guard frame.opcode == .binary, let message = try? parser.parse(Array(frame.unmaskedData.readableBytesView))
-        else { return }
-        server.answer(message) { answer in
-            guard let bytes = try? encoder.encode(answer) else { return }
-            let frame = WebSocketFrame(
-                fin: true, opcode: .binary, data: context.channel.allocator.buffer(bytes: bytes))
-            context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
-        }
     }
 }
