@@ -1,7 +1,7 @@
 internal import SyncProtocol
 
 /// One sync session as a state machine: what to send next, and what an event means. It does no I/O
-/// (sync-protocol.md section 8).
+/// (docs/protocol.md, "Sessions").
 struct ClientSession: Sendable {
     enum Phase: Sendable, Equatable {
         /// Nothing sent on this connection; BIND is due.

@@ -2,7 +2,8 @@ import Foundation
 import Messages
 import Storage
 
-/// What is known of one client realm's reset from its traffic alone: stock clients cannot report (client-reset.md 19.4).
+/// What is known of one client realm's reset from its traffic alone: stock clients cannot report (docs/resets.md,
+/// "Inference").
 ///
 /// Pure: events go in, the state changes, and now and then a conclusion comes out. Partition sync has no marker for a reset's
 /// sessions, so their order tells: after the error, on the same connection, a session that asks for an ident, downloads and

@@ -3,10 +3,10 @@ import Storage
 
 /// How fast the client realms that a termination has reset may fetch their fresh copies from one slice.
 ///
-/// All of them come within seconds, and each costs its owner a whole realm. So their return is spread over a time that grows
-/// with their number: each user's client realm has a place in that time, which the owner computes and need not remember.
-/// A client that is told to wait waits up to a quarter less (sync-protocol.md 12); it is let in from three quarters of its
-/// place on, so nobody is told twice.
+/// All of them come within seconds, and each costs its owner a whole realm. So their return is spread over a time that
+/// grows with their number: each user's client realm has a place in that time, which the owner computes and need not
+/// remember. A client that is told to wait waits up to a quarter less (docs/protocol.md, "Timers and backoff"); it is
+/// let in from three quarters of its place on, so nobody is told twice.
 struct ResetPace: Equatable {
     let generation: UInt64
     /// Milliseconds: when the first of them came, by the clock that nobody can move, and how long all of them may take.

@@ -10,7 +10,7 @@ struct MergedUpload {
 }
 
 extension SliceOwner {
-    /// Brings a client's changesets over what it has not seen (merge-rules.md 12.2, step 4).
+    /// Brings a client's changesets over what it has not seen (docs/merge.md, "Uploads at the server").
     ///
     /// Reads of that window only what the changesets may conflict with, in steps of bounded size: merging over a sequence is
     /// the same as merging over its parts in turn.

@@ -155,7 +155,7 @@ extension SliceOwner {
         touch(context)
     }
 
-    /// Moves the client file's cursors to the upload's (merge-rules.md 12.2, steps 8 and 9).
+    /// Moves the client file's cursors to the upload's (docs/merge.md, "Uploads at the server").
     private func advance(_ upload: ChangesetMessage.Upload, in context: RealmContext) {
         let ident = upload.clientFile
         guard let recorded = context.clientFile(ident)?.record.upload else { return }
