@@ -178,7 +178,7 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol"),
         tests("Messages", ["AMQP"]),
-        tests("Storage", ["StorageSQLite", "MemoryStorage", "Changesets", "Messages", grdb]),
+        tests("Storage", ["StorageSQLite", "MemoryStorage", "Coordinator", "Changesets", "Messages", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",

@@ -13,20 +13,10 @@ import Darwin
 /// The control store in one SQLite file, shared by the processes of a machine: WAL, synchronous=FULL, every write in a
 /// transaction that begins IMMEDIATE, so that two processes never decide on the same state.
 final class SQLiteControlStore: ControlStore {
-    /// How much is kept of what would otherwise grow for ever.
-    struct Limits: Sendable {
-        /// Closed campaigns of an app beyond so many newer ones are forgotten, with their client realms.
-        var closedCampaigns = 100
-        /// Notifications and outcomes of a known campaign that wait for a found report, which may never come.
-        var earlyRows = 100_000
-        /// Outcomes whose campaign is not known.
-        var parkedOutcomes = 10_000
-    }
-
     let database: any DatabaseWriter
-    let limits: Limits
+    let limits: CampaignLimits
 
-    init(database: any DatabaseWriter, limits: Limits) {
+    init(database: any DatabaseWriter, limits: CampaignLimits) {
         self.database = database
         self.limits = limits
     }
@@ -39,15 +29,17 @@ final class SQLiteControlStore: ControlStore {
             let path = "\(folder)/control.sqlite"
             try makeFolder(folder)
             try createPrivateFile(path)
-            return try make(Limits()) { try DatabasePool(path: path, configuration: configuration()) }
+            return try make(CampaignLimits()) { try DatabasePool(path: path, configuration: configuration()) }
         }
     }
 
-    static func inMemory(limits: Limits = Limits()) async throws(StoreError) -> SQLiteControlStore {
+    static func inMemory(limits: CampaignLimits = CampaignLimits()) async throws(StoreError) -> SQLiteControlStore {
         try await onQueue { try make(limits) { try DatabaseQueue(configuration: configuration()) } }
     }
 
-    private static func make(_ limits: Limits, _ open: () throws -> any DatabaseWriter) throws -> SQLiteControlStore {
+    private static func make(_ limits: CampaignLimits, _ open: () throws -> any DatabaseWriter) throws
+        -> SQLiteControlStore
+    {
         let deadline = DispatchTime.now() + busyTimeout
         while true {
             do {

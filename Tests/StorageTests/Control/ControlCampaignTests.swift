@@ -1,3 +1,4 @@
+import Coordinator
 import Foundation
 import GRDB
 import Messages
@@ -69,7 +70,8 @@ import Testing
         }
     }
 
-    @Test func anyOrderAndAnyRepetitionEndInTheSameCounts() async throws {
+    @Test(arguments: ControlVariant.inMemory)
+    func anyOrderAndAnyRepetitionEndInTheSameCounts(_ variant: ControlVariant) async throws {
         let reports = [
             found([2, 3], slice: 0), found([4], slice: 1), notified(2), notified(3), outcome(2, .recovered),
             outcome(3, .discarded, campaign: "c1", evidence: .inferred, confidence: 0.5), outcome(4, .interrupted),
@@ -77,7 +79,7 @@ import Testing
         ]
         var generator = SeededGenerator(seed: 0x51C3)
         for round in 0..<40 {
-            try await withCampaign(.memory) { store in
+            try await withCampaign(variant) { store in
                 var rest = (reports + reports.shuffled(using: &generator).prefix(4)).shuffled(using: &generator)
                 while !rest.isEmpty {
                     let size = Int.random(in: 1...min(4, rest.count), using: &generator)
@@ -96,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func overlappingCampaignsEndInTheSameCountsInAnyOrder() async throws {
+    @Test(arguments: ControlVariant.inMemory)
+    func overlappingCampaignsEndInTheSameCountsInAnyOrder(_ variant: ControlVariant) async throws {
         let reports = [
             // The second termination takes 2 and 3 over, and finds 4, which 5 went on as.
             found([2, 3], slice: 0), found([5], slice: 1), notified(2), notified(3), notified(5),
@@ -108,7 +111,7 @@ import Testing
         ]
         var generator = SeededGenerator(seed: 0x51C4)
         for round in 0..<40 {
-            try await withCampaign(.memory) { store in
+            try await withCampaign(variant) { store in
                 _ = try await store.terminate(
                     CampaignRequest(id: "c2", app: "tasks", reason: nil, at: 30), enable: true, slices: 2)
                 _ = try await store.campaignPublished("c2", at: 31)
@@ -133,8 +136,9 @@ import Testing
         }
     }
 
-    @Test func aReportOfHowAResetEndedCountsAlthoughItIsSuperseded() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func aReportOfHowAResetEndedCountsAlthoughItIsSuperseded(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             _ = try await store.apply([found([2, 3]), superseded(2, campaign: "c1", by: "c2")], slices: 1, at: 20)
             _ = try await store.apply([found([3], of: "c2", generation: 3)], slices: 1, at: 21)
             let realms = try await store.clientRealms(campaign: "c1", outcome: .superseded, after: nil, limit: 9)
@@ -187,8 +191,9 @@ import Testing
         }
     }
 
-    @Test func aClientRealmThatNoSliceListedIsCountedOnceAllHaveReported() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func aClientRealmThatNoSliceListedIsCountedOnceAllHaveReported(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             _ = try await store.apply([notified(9)], slices: 1, at: 20)
             #expect(try await store.campaign("c1")?.counts.found == 0)
             _ = try await store.apply([found([2])], slices: 1, at: 21)
@@ -211,8 +216,9 @@ import Testing
         }
     }
 
-    @Test func aResetExpectsOneSliceAndLeavesTheGeneration() async throws {
-        try await ControlVariant.memory.withStore { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func aResetExpectsOneSliceAndLeavesTheGeneration(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", generation: 4, createdAt: 1))
             let reset = try await store.startReset(request, partition: "\"nw\"", clientFile: 7)
             #expect(reset.kind == .reset && reset.slicesExpected == 1 && reset.clientFile == 7)
@@ -223,8 +229,9 @@ import Testing
         }
     }
 
-    @Test func anOutcomeWithoutACampaignGoesToTheNewestThatListsTheClientRealm() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func anOutcomeWithoutACampaignGoesToTheNewestThatListsTheClientRealm(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             _ = try await store.apply([found([2, 3])], slices: 1, at: 20)
             _ = try await store.terminate(
                 CampaignRequest(id: "c2", app: "tasks", reason: nil, at: 30), enable: true, slices: 1)
@@ -240,8 +247,9 @@ import Testing
         }
     }
 
-    @Test func aClientSpeaksForItsOwnClientRealmsOnly() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func aClientSpeaksForItsOwnClientRealmsOnly(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             // Before and after the slice has said whose client file it is.
             _ = try await store.apply(
                 [outcome(2, .failed, user: "thief"), outcome(3, .failed, campaign: "c1", user: "thief")], slices: 1,
@@ -254,8 +262,9 @@ import Testing
         }
     }
 
-    @Test func reportsThatCannotBeAreRejectedAndTheOthersApplied() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func reportsThatCannotBeAreRejectedAndTheOthersApplied(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             let effects = try await store.apply(
                 [
                     found([1], app: "none"), found([1], chunk: 3, chunks: 2), found([1], slice: -1),
@@ -269,8 +278,9 @@ import Testing
         }
     }
 
-    @Test func pagesOfCampaignsAndClientRealmsFollowOneAnother() async throws {
-        try await withCampaign(.memory, slices: 1) { store in
+    @Test(arguments: ControlVariant.inMemory)
+    func pagesOfCampaignsAndClientRealmsFollowOneAnother(_ variant: ControlVariant) async throws {
+        try await withCampaign(variant, slices: 1) { store in
             try await store.insert(AppRecord(id: "other", createdAt: 1))
             for id in ["c2", "c3"] {
                 _ = try await store.terminate(
@@ -300,17 +310,20 @@ import Testing
     }
 
     private func withSmallStore(
-        _ change: (inout SQLiteControlStore.Limits) -> Void, _ body: (any ControlStore) async throws -> Void
+        _ variant: ControlVariant, _ change: (inout CampaignLimits) -> Void,
+        _ body: (any ControlStore) async throws -> Void
     ) async throws {
-        var limits = SQLiteControlStore.Limits()
+        var limits = CampaignLimits()
         change(&limits)
-        let store = try await SQLiteControlStore.inMemory(limits: limits)
-        try await store.insert(AppRecord(id: "tasks", createdAt: 1))
-        try await body(store)
+        try await variant.withStore(limits: limits) { store in
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await body(store)
+        }
     }
 
-    @Test func oldClosedCampaignsAreForgotten() async throws {
-        try await withSmallStore {
+    @Test(arguments: ControlVariant.inMemory)
+    func oldClosedCampaignsAreForgotten(_ variant: ControlVariant) async throws {
+        try await withSmallStore(variant) {
             $0.closedCampaigns = 3
         } _: { store in
             for number in 1...9 {
@@ -329,8 +342,9 @@ import Testing
         }
     }
 
-    @Test func aReportAboutACampaignThatIsForgottenForANewOneHarmsNothing() async throws {
-        try await withSmallStore {
+    @Test(arguments: ControlVariant.inMemory)
+    func aReportAboutACampaignThatIsForgottenForANewOneHarmsNothing(_ variant: ControlVariant) async throws {
+        try await withSmallStore(variant) {
             $0.closedCampaigns = 1
         } _: { store in
             for id in ["n1", "n2"] {
@@ -358,8 +372,9 @@ import Testing
         #expect(try await store.campaign("n2")?.counts.recovered == 1)
     }
 
-    @Test func resetsOfSingleRealmsDoNotPushTerminationsOut() async throws {
-        try await withSmallStore {
+    @Test(arguments: ControlVariant.inMemory)
+    func resetsOfSingleRealmsDoNotPushTerminationsOut(_ variant: ControlVariant) async throws {
+        try await withSmallStore(variant) {
             $0.closedCampaigns = 2
         } _: { store in
             _ = try await store.terminate(
@@ -377,10 +392,11 @@ import Testing
         }
     }
 
-    @Test func whatWaitsForAFoundReportIsBounded() async throws {
-        try await withSmallStore {
+    @Test(arguments: ControlVariant.inMemory)
+    func whatWaitsForAFoundReportIsBounded(_ variant: ControlVariant) async throws {
+        try await withSmallStore(variant) {
             $0.parkedOutcomes = 20
-            $0.earlyRows = 5
+            $0.earlyEntries = 5
         } _: { store in
             let effects = try await store.apply((1...30).map { outcome($0, .recovered) }, slices: 1, at: 1)
             #expect(effects.parked == 30 && effects.dropped == 10)

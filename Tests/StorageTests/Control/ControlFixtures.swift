@@ -1,17 +1,26 @@
+import Coordinator
 import Foundation
+import MemoryStorage
 import Messages
 import Storage
 
 @testable import StorageSQLite
 
-/// The variants that keep the same contract.
+/// The stores that keep the contract of the control store.
 enum ControlVariant: CaseIterable, Sendable {
-    case file, memory
+    case sqliteFile, sqliteInMemory, dictionaries
 
-    func withStore(_ body: (any ControlStore) async throws -> Void) async throws {
+    /// One of each engine, for what does not depend on files.
+    static let inMemory: [ControlVariant] = [.sqliteInMemory, .dictionaries]
+
+    func withStore(
+        limits: CampaignLimits = CampaignLimits(), _ body: (any ControlStore) async throws -> Void
+    ) async throws {
         switch self {
-        case .memory: try await body(try await SQLiteStores.inMemory().control())
-        case .file: try await withControlFolder { try await body(try await SQLiteStores(folder: $0).control()) }
+        case .dictionaries: try await body(MemoryControlStore(limits: limits))
+        case .sqliteInMemory: try await body(try await SQLiteControlStore.inMemory(limits: limits))
+        case .sqliteFile:
+            try await withControlFolder { try await body(try await SQLiteStores(folder: $0).control()) }
         }
     }
 }

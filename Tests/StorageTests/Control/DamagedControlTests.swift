@@ -1,3 +1,4 @@
+import Coordinator
 import Foundation
 import GRDB
 import Messages

@@ -2,7 +2,7 @@ import Messages
 
 extension CampaignReport {
     /// Why the report can never be applied, whatever is stored.
-    package var problem: String? {
+    var problem: String? {
         let limit = UInt64(Int64.max)
         switch self {
         case .found(let report):

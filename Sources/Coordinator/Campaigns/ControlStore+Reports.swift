@@ -1,4 +1,5 @@
 import Messages
+package import Storage
 
 extension ControlStore {
     /// Applies reports together, or one by one if the store will never take them together: one that meets a damaged row

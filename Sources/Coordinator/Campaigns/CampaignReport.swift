@@ -1,0 +1,46 @@
+package import Messages
+package import Storage
+
+/// A report about a campaign, as the outcomes queue delivers it.
+package enum CampaignReport: Sendable, Equatable {
+    case found(FoundReport)
+    case notified(NotifiedReport)
+    case outcome(OutcomeReport)
+
+    package var app: String {
+        switch self {
+        case .found(let report): report.app
+        case .notified(let report): report.realm.app
+        case .outcome(let report): report.realm.app
+        }
+    }
+}
+
+/// What a batch of reports did.
+package struct CampaignEffects: Sendable, Equatable {
+    package struct Rejection: Sendable, Equatable {
+        /// Index in the batch.
+        package var index: Int
+        package var reason: String
+
+        package init(index: Int, reason: String) {
+            self.index = index
+            self.reason = reason
+        }
+    }
+
+    /// Campaigns nobody had recorded, opened from a slice's report.
+    package var opened: [CampaignRecord] = []
+    /// Apps whose sync generation was raised to a report's.
+    package var raisedApps: [String] = []
+    /// Campaigns that a report changed, as they are now.
+    package var changed: [CampaignRecord] = []
+    /// Outcomes whose campaign is not known yet; they wait for the slice's report.
+    package var parked = 0
+    /// Waiting outcomes dropped because too many wait.
+    package var dropped = 0
+    /// Reports that can never be applied.
+    package var rejected: [Rejection] = []
+
+    package init() {}
+}

@@ -1,0 +1,250 @@
+package import Storage
+import Synchronization
+
+/// A control store in memory, which is no database: dictionaries that are searched whole.
+package final class MemoryControlStore: ControlStore {
+    package let limits: CampaignLimits
+    private let held = Mutex(MemoryControl())
+
+    package init(limits: CampaignLimits = CampaignLimits()) { self.limits = limits }
+
+    private var content: MemoryControl { held.withLock { $0 } }
+
+    /// All changes that `body` makes, or none.
+    private func change<Value: Sendable>(
+        _ body: (inout MemoryControl) throws -> Value
+    ) throws(StoreError) -> Value {
+        do {
+            return try held.withLock { content in
+                var changed = content
+                let value = try body(&changed)
+                content = changed
+                return value
+            }
+        } catch {
+            throw error as? StoreError ?? StoreError(.corrupt, "the control store cannot be changed", underlying: error)
+        }
+    }
+
+    // MARK: Apps
+
+    package func app(_ id: String) async throws(StoreError) -> AppRecord? { content.apps[id] }
+
+    package func apps() async throws(StoreError) -> [AppRecord] { content.apps.values.sorted { $0.id < $1.id } }
+
+    package func insert(_ app: AppRecord) async throws(StoreError) {
+        try change { content in
+            guard content.apps.updateValue(app, forKey: app.id) == nil else {
+                throw StoreError(.alreadyExists, "there is an app \(app.id) already")
+            }
+        }
+    }
+
+    package func updateApp(
+        _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
+    ) async throws(StoreError) -> AppRecord {
+        try self.change { content in
+            var app = try content.existingApp(id)
+            change(&app)
+            app.id = id
+            content.apps[id] = app
+            return app
+        }
+    }
+
+    package func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
+        try change { content in
+            let recorded = content.sliceCount ?? count
+            content.sliceCount = recorded
+            return recorded
+        }
+    }
+
+    package func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
+        content.schemas[app, default: []].sorted {
+            ($0.className, $0.property ?? "", $0.type) < ($1.className, $1.property ?? "", $1.type)
+        }
+    }
+
+    package func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
+        try change { content in
+            _ = try content.existingApp(app)
+            content.schemas[app, default: []].formUnion(elements)
+            let count = content.schemas[app]?.count ?? 0
+            guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
+        }
+    }
+
+    // MARK: Accounts
+
+    package func userCount(app: String) async throws(StoreError) -> Int {
+        content.users.values.count { $0.app == app }
+    }
+
+    package func user(app: String, id: String) async throws(StoreError) -> UserRecord? { content.users[[app, id]] }
+
+    package func insert(_ user: UserRecord) async throws(StoreError) { try change { try $0.insert(user) } }
+
+    package func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
+        try change { content in
+            guard content.users[[app, user]] != nil else {
+                throw StoreError(.notFound, "there is no user \(user) of app \(app)")
+            }
+            content.users[[app, user]]?.isDisabled = disabled
+        }
+    }
+
+    package func register(_ password: PasswordRecord) async throws(StoreError) {
+        try change { content in
+            guard content.passwords.updateValue(password, forKey: [password.app, password.email]) == nil else {
+                throw StoreError(.alreadyExists, "the address is registered already")
+            }
+        }
+    }
+
+    package func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
+        content.passwords[[app, email]]
+    }
+
+    package func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
+        try change { content in
+            _ = try content.registered(app, email)
+            content.passwords[[app, email]]?.passwordHash = hash
+        }
+    }
+
+    package func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String {
+        try change { content in
+            if let known = try content.registered(app, email).userID { return known }
+            try content.insert(user)
+            content.passwords[[app, email]]?.userID = user.id
+            return user.id
+        }
+    }
+
+    package func insert(_ session: LoginSessionRecord) async throws(StoreError) {
+        try change { content in
+            content.sessions = content.sessions.filter { $0.value.expiresAt >= session.createdAt }
+            guard content.sessions.updateValue(session, forKey: session.id) == nil else {
+                throw StoreError(.alreadyExists, "there is a login session \(session.id) already")
+            }
+        }
+    }
+
+    package func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? { content.sessions[id] }
+
+    package func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
+        try change { content in
+            guard let last = content.sessions[id]?.lastUsedAt else { return }
+            content.sessions[id]?.lastUsedAt = max(last, at)
+        }
+    }
+
+    package func revokeLoginSession(_ id: String) async throws(StoreError) {
+        try change { $0.sessions[id]?.isRevoked = true }
+    }
+
+    package func signingKeys(
+        purpose: String, orCreate candidate: SigningKeyRecord
+    ) async throws(StoreError) -> [SigningKeyRecord] {
+        try change { content in
+            let known = content.signingKeys.filter { $0.purpose == purpose }
+            guard known.isEmpty else {
+                return known.sorted { $0.createdAt == $1.createdAt ? $0.id < $1.id : $0.createdAt > $1.createdAt }
+            }
+            guard candidate.purpose == purpose else {
+                throw StoreError(.mismatch, "the new key is for \(candidate.purpose), expected \(purpose)")
+            }
+            content.signingKeys.append(candidate)
+            return [candidate]
+        }
+    }
+
+    // MARK: Campaigns
+
+    package func changeCampaigns<Value: Sendable>(
+        _ change: @escaping @Sendable (any CampaignRows) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try self.change { content in
+            let rows = MemoryCampaignRows(content)
+            let value = try change(rows)
+            content = rows.content
+            return value
+        }
+    }
+
+    package func unpublishedCampaigns() async throws(StoreError) -> [CampaignRecord] {
+        content.campaigns.filter { $0.state == .publishing }
+    }
+
+    package func campaigns(
+        app: String?, after: String?, limit: Int
+    ) async throws(StoreError) -> [CampaignSummary] {
+        let content = content
+        var newestFirst = content.campaigns.reversed()[...]
+        if let after { newestFirst = newestFirst.drop { $0.id != after }.dropFirst() }
+        return newestFirst.filter { app == nil || $0.app == app }.prefix(max(limit, 0)).map(content.summary)
+    }
+
+    package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
+        let content = content
+        return content.campaigns.first { $0.id == id }.map(content.summary)
+    }
+
+    package func newestCampaigns() async throws(StoreError) -> [CampaignSummary] {
+        let content = content
+        let newest = Dictionary(content.campaigns.map { ($0.app, $0) }, uniquingKeysWith: { _, newer in newer })
+        return newest.values.sorted { $0.app < $1.app }.map(content.summary)
+    }
+
+    package func campaignSlices(_ id: String) async throws(StoreError) -> [CampaignSlice] {
+        let content = content
+        let reported = content.chunks[id, default: [:]].map { key, parts in
+            let found = content.entries.count { $0.key.campaign == id && $0.value.slice == key.slice }
+            return CampaignSlice(slice: key.slice, chunks: key.chunks, chunksReported: parts.count, found: found)
+        }
+        // A slice that changed hands may have counted twice, in other chunks: the fuller count stands.
+        func isFuller(_ one: CampaignSlice, _ other: CampaignSlice) -> Bool {
+            let complete = (one.chunksReported == one.chunks, other.chunksReported == other.chunks)
+            return complete.0 == complete.1 ? one.chunksReported > other.chunksReported : complete.0
+        }
+        return Dictionary(grouping: reported, by: \.slice).values
+            .compactMap { $0.min(by: isFuller) }.sorted { $0.slice < $1.slice }
+    }
+
+    package func clientRealms(
+        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+    ) async throws(StoreError) -> [CampaignClientRealm] {
+        let listed = content.entries.compactMap { key, entry in
+            key.campaign == campaign ? CampaignClientRealm(key, entry) : nil
+        }
+        return Array(
+            listed.filter { realm in
+                (outcome == nil || realm.outcome == outcome)
+                    && (after.map { (realm.partition, realm.clientFile) > ($0.partition, $0.clientFile) } ?? true)
+            }.sorted { ($0.partition, $0.clientFile) < ($1.partition, $1.clientFile) }.prefix(max(limit, 0)))
+    }
+
+    package func clientRealmHistory(
+        app: String, partition: String, clientFile: UInt64, limit: Int
+    ) async throws(StoreError) -> [CampaignClientRealm] {
+        let content = content
+        let all = content.campaigns.reversed().compactMap { campaign -> CampaignClientRealm? in
+            let key = CampaignEntryKey(campaign: campaign.id, partition: partition, clientFile: clientFile)
+            guard let entry = content.entries[key], entry.app == app else { return nil }
+            return CampaignClientRealm(key, entry)
+        }
+        return Array(all.prefix(max(limit, 0)))
+    }
+}
+
+extension CampaignClientRealm {
+    /// Nil if the client realm is not found yet.
+    fileprivate init?(_ key: CampaignEntryKey, _ entry: CampaignEntry) {
+        guard let foundAt = entry.foundAt else { return nil }
+        self.init(
+            campaign: key.campaign, app: entry.app, partition: key.partition, clientFile: key.clientFile,
+            user: entry.user, lastSeen: entry.lastSeen, foundAt: foundAt, notifiedAt: entry.notifiedAt,
+            outcome: entry.outcome, supersededBy: entry.supersededBy, report: entry.report, updatedAt: entry.updatedAt)
+    }
+}
