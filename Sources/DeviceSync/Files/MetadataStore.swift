@@ -13,7 +13,7 @@ struct UserRecord: Sendable, Equatable {
     var profile = UserProfileRecord()
 }
 
-/// What is to happen to a realm's file once nobody has it open.
+/// What is to happen to a realm's file once it is closed.
 struct FileAction: Sendable, Equatable {
     enum Kind: String, Sendable { case backUpThenDelete, delete }
     var id: String
@@ -75,7 +75,7 @@ final class MetadataStore: Sendable {
             number += 1
             damaged = file.path + ".damaged-\(number)"
         }
-        // The log first: without its file nobody would look for it.
+        // The log first: a log that is left behind by its file would never be found.
         for suffix in ["-wal", ""] where manager.fileExists(atPath: file.path + suffix) {
             try manager.moveItem(atPath: file.path + suffix, toPath: damaged + suffix)
         }

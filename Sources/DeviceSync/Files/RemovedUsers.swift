@@ -29,7 +29,7 @@ extension AppCore {
 struct RemovedUsersFiles {
     let users: Set<String>
     private let listed: [(user: String, path: String)]
-    /// Opened by somebody who is still there: never touched.
+    /// The paths of realms that a user who is still there has opened: never touched.
     private let others: Set<String>
 
     /// - Parameter listed: what is known of who opened what.

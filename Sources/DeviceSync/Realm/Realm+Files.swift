@@ -113,13 +113,13 @@ enum RealmCopy {
     private static func knownToServer(_ core: RealmCore) throws -> Known {
         for _ in 0..<100 {
             let newest = core.newest
-            // The server may acknowledge what the download cursor has not passed. The copy, as somebody else, would be sent
+            // The server may acknowledge what the download cursor has not passed. The copy, as another client, would be sent
             // it once more.
             let progress = newest.sync.progress
             let known = min(progress.upload.clientVersion, progress.download.clientVersion)
             let stored = try core.file.schemaAdditions(after: known.rawValue)
             guard stored.version == newest.snapshot.version else {
-                // Whoever has committed the other version is about to publish it.
+                // The writer that has committed the other version is about to publish it.
                 Thread.sleep(forTimeInterval: 0.01)
                 continue
             }

@@ -5,14 +5,14 @@ internal import RealmState
 
 /// A realm: objects on disk, synced if its configuration says so.
 ///
-/// Values read are snapshots, so a `Realm` may be used from any thread; a write transaction belongs to whoever began
-/// it, and only one at a time can be open in a process.
+/// Values read are snapshots, so a `Realm` may be used from any thread. One write transaction at a time can be open for a
+/// file; other writers wait.
 public struct Realm: Equatable, Sendable {
     let instance: RealmInstance
 
     init(instance: RealmInstance) { self.instance = instance }
 
-    /// Both are handles of one instance.
+    /// Whether both are handles of one instance.
     public static func == (left: Realm, right: Realm) -> Bool { left.instance === right.instance }
 
     /// Opens the default realm.

@@ -48,14 +48,14 @@ enum RealmOpener {
         let session = sync.user.core.sync.session(for: core, configuration)
         // The instance takes a share of its own.
         defer { session?.releaseInstance() }
-        // Of a session that somebody else has started: what was added is to be uploaded.
+        // A session that an earlier opening has started has to upload what this one has added.
         session?.localVersion(core.snapshot.version)
         return RealmInstance(core: core, configuration: configuration, session: session)
     }
 
     // MARK: The core
 
-    /// Opens a realm that nobody has open, and that nobody else can open meanwhile.
+    /// Opens a realm that is closed and that no other caller can open meanwhile.
     private static func makeCore(
         _ location: RealmCore.Location, _ configuration: Realm.Configuration
     ) throws -> RealmCore {
@@ -107,7 +107,8 @@ enum RealmOpener {
         }
     }
 
-    /// A core that somebody else has opened may be shared only by the same user, or among local realms.
+    /// Checks that a core which another caller has opened may be shared: a synced one by the same user, a local one by
+    /// local realms.
     private static func checkIsFor(_ configuration: Realm.Configuration, _ core: RealmCore) throws {
         let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
         guard core.isSynced == (owner != nil) else {

@@ -1,4 +1,4 @@
-/// What to do about a client reset, by mode, action and what happened before (client-reset.md sections 5 and 7).
+/// What to do about a client reset, by mode, action and what happened before (docs/resets.md, "Decision table" and "Cycle detection").
 enum ResetDecision {
     /// At the moment the server asks for it.
     enum Start: Equatable {

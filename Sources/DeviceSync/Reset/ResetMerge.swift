@@ -25,7 +25,7 @@ struct ResetMergeResult: Sendable {
 }
 
 /// Brings the fresh copy's state, and if wanted the unsynced changes, into the realm in one transaction
-/// (client-reset.md sections 10 and 14).
+/// (docs/resets.md, "Merge" and "History afterwards").
 struct ResetMerge {
     let core: RealmCore
     let fresh: RealmCore

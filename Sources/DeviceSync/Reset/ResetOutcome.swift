@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SyncProtocol
 
-/// How an attempt at a client reset ended, as reported to the server (client-reset.md 19.3).
+/// How an attempt at a client reset ended, as reported to the server (docs/resets.md, "Outcomes").
 struct ResetOutcome: Sendable, Equatable {
     enum Result: String, Sendable {
         case recovered, discarded, manualPending, manualHandled, manualAtLaunch, failed, interrupted, notNeeded

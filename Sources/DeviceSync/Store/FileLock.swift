@@ -17,7 +17,8 @@ final class FileLock: Sendable {
                 close(file)
                 throw Self.error(reason, realm, code)
             }
-            // Whoever deleted the realm meanwhile deleted this file too: only what others find keeps them away.
+            // A process that deleted the realm meanwhile deleted this lock file too. A lock on a file that has no name any more
+            // keeps no other process away.
             if Self.isAt(path, file) {
                 descriptor = file
                 return
@@ -26,12 +27,12 @@ final class FileLock: Sendable {
         }
     }
 
-    /// For whoever has just deleted the realm.
+    /// Deletes the lock file; called after the realm has been deleted.
     func removeFile() { unlink(path) }
 
     deinit {
-        // Not left to closing: a child that another thread is just starting holds a copy of the descriptor until it runs its
-        // program, and the lock is everybody's who has one.
+        // Closing alone would not do: a child that another thread is just starting has a copy of the descriptor until it runs
+        // its program, and every copy holds the lock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

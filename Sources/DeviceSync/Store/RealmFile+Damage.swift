@@ -11,7 +11,7 @@ extension RealmFile {
         }
     }
 
-    /// What a file that nobody has open knows of its server; nil if it is damaged.
+    /// What a closed file knows of its server; nil if the file is damaged.
     static func syncIfReadable(at file: URL) throws -> SyncFileState? {
         // Not even opened if it is none of SQLite's: that would cost it its log.
         guard try RealmFileSet.isDatabase(file) else { return nil }

@@ -135,7 +135,7 @@ final class RealmFile: Sendable {
         try Data.fetchOne(database, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
     }
 
-    /// What a file that nobody has open knows of its server.
+    /// What a closed file knows of its server.
     static func storedSync(at url: URL) throws -> SyncFileState {
         var configuration = GRDB.Configuration()
         configuration.busyMode = .timeout(10)

@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Which realms this process has open: one core a realm, however many open it.
+/// The realms that this process has open: one core for each, which all who open it share.
 ///
-/// While a realm is opened, or kept closed for something that needs its files alone, everybody else who wants it waits.
-/// Other realms are not concerned.
+/// While a realm is being opened, or kept closed for work on its files, every other request for that realm waits. Requests
+/// for other realms do not.
 enum RealmRegistry {
     /// Hears how the wait for a realm ended: with a core; with nil if the realm has to be asked for again; or with the
     /// error of the opening.
@@ -63,7 +63,7 @@ enum RealmRegistry {
 
     // MARK: Opening
 
-    /// The core of a realm; made by `make` if nobody has it open. Blocks while somebody else makes it.
+    /// The core of a realm; made by `make` if the realm is not open. Blocks while another caller makes it.
     /// - Throws: what `make` throws, here or for another caller that this one waited for.
     static func open(_ location: RealmCore.Location, _ make: (RealmCore.Location) throws -> RealmCore) throws
         -> RealmCore
@@ -79,7 +79,7 @@ enum RealmRegistry {
         }
     }
 
-    /// Like the other, without blocking the caller's thread: `make` runs on `queue`.
+    /// The core of a realm, without blocking the caller's thread: `make` runs on `queue`.
     static func open(
         _ location: RealmCore.Location, on queue: DispatchQueue,
         _ make: @escaping @Sendable (RealmCore.Location) throws -> RealmCore
@@ -107,7 +107,7 @@ enum RealmRegistry {
 
     // MARK: Keeping closed
 
-    /// Runs `body` while nobody has the realm open and nobody can open it, in this process or in another.
+    /// Runs `body` while the realm is closed and cannot be opened, in this process or in another.
     /// - Returns: nil if it is open in this process.
     /// - Throws: what `body` throws; `Realm.Error` if another process has it.
     static func whileClosed<Result>(_ files: RealmFileSet, _ body: () throws -> Result) throws -> Result? {
@@ -117,7 +117,7 @@ enum RealmRegistry {
             switch claim(location, orWait: outcome.set) {
             case .open(let core):
                 if files.isOpen { return nil }
-                // Its file was closed before it.
+                // The file was closed although the core is still there.
                 forget(core, at: location)
             case .waiting: _ = try? outcome.wait()
             case .claimed:

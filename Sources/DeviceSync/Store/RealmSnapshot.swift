@@ -1,6 +1,6 @@
 internal import RealmState
 
-/// A realm's contents at one version. A value: whoever holds it sees the same for ever.
+/// A realm's contents at one version: a value, which later commits do not change.
 struct RealmSnapshot: Sendable {
     var state: RealmState
     var version: UInt64

@@ -11,7 +11,7 @@ struct IntegrationError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Brings what the server sent into a realm: merge, state, history and cursors in one transaction
-/// (merge-rules.md 13.3). Lives as long as a session.
+/// (docs/merge.md, "Downloads at the client"). Lives as long as a session.
 struct DownloadIntegrator {
     let core: RealmCore
     private var window = LocalWindow()

@@ -3,7 +3,7 @@ internal import Logging
 internal import RealmState
 internal import SyncProtocol
 
-/// The pipeline of client-reset.md section 4: fresh copy, merge, new identity; or the app does it.
+/// The steps of a client reset (docs/resets.md, "Steps"): fresh copy, merge, new identity; or the app does it.
 extension SyncWorker {
     func beginReset(
         _ driver: SessionDriver, action: PendingReset.Action, code: Int, message: String, logURL: String = "",
