@@ -60,12 +60,8 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom", "SyncServerSupport",
-                "SyncProtocol", "Messages",
-                "Storage",
-                "StorageSQLite",
-                "Worker",
-                "LocalCluster",
+                "SyncModel", "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom",
+                "SyncServerSupport", "SyncProtocol", "Messages", "Storage", "StorageSQLite", "Worker", "LocalCluster",
             ]),
     ],
     dependencies: [
@@ -90,14 +86,15 @@ let package = Package(
             name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        module("SyncModel"),
         module("AMQP", ["CRabbitMQ", logging, collections]),
         module("Changesets"),
-        module("Merge", ["Changesets", collections]),
+        module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
-        module("SyncProtocol", ["CZlib"]),
-        module("Messages", ["AMQP", logging]),
-        module("Storage", ["Changesets", "Messages"]),
-        module("StorageSQLite", ["Storage", "Changesets", "Messages", grdb, sqlite]),
+        module("SyncProtocol", ["SyncModel", "CZlib"]),
+        module("Messages", ["SyncModel", "AMQP", logging]),
+        module("Storage", ["SyncModel", "Changesets"]),
+        module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
         module(
             "Operations",
             [
@@ -106,17 +103,22 @@ let package = Package(
             ]),
         module(
             "Inspection",
-            ["AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations", logging]),
+            [
+                "SyncModel", "AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations",
+                logging,
+            ]),
         module(
             "Worker",
             [
-                "AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", "Operations", collections, logging,
+                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", "Operations",
+                collections, logging,
                 metrics, lifecycle,
             ]),
         module(
             "Gateway",
             [
-                "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", collections, logging,
+                "SyncModel", "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", collections,
+                logging,
                 metrics,
                 lifecycle, hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
@@ -130,21 +132,24 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics, lifecycle, hummingbird,
+                "SyncModel", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics, lifecycle,
+                hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
             "DeviceSync",
             [
-                "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, httpClient, collections,
+                "SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, httpClient,
+                collections,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations", "Inspection", "Worker",
-                "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient, nio("NIOCore"),
+                "SyncModel", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations", "Inspection",
+                "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
+                nio("NIOCore"),
                 nio("NIOHTTP1"), nio("NIOFoundationCompat"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -152,67 +157,78 @@ let package = Package(
 
         // No part of the product: tools, and what tools and tests share.
         shared("TestSupport"),
-        shared("MemoryStorage", ["Storage", "Changesets", "Messages"]),
-        shared("MessagingSupport", ["AMQP", "Messages", "TestSupport", logging]),
+        shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
+        shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
         shared(
             "SyncServerSupport",
-            ["SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
+            ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
         shared("LocalCluster"),
-        shared("MergeConformance", ["Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
+        shared(
+            "MergeConformance",
+            ["SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
         tool("conformance", ["MergeConformance"]),
         tool(
             "demo", ["DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle")]),
         tool(
             "fire",
             [
-                "AMQP", "Messages", "DeviceSync", "LocalCluster", "SeededRandom", logging, nio("NIOCore"),
+                "SyncModel", "AMQP", "Messages", "DeviceSync", "LocalCluster", "SeededRandom", logging, nio("NIOCore"),
                 nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], exclude: ["run"]),
 
+        tests("SyncModel"),
         tests("AMQP", ["CRabbitMQ", logging]),
         tests("Changesets", ["MergeConformance"]),
-        tests("Merge", ["Changesets", "RealmState", "MergeConformance"]),
-        tests("MergeConformance", ["Changesets", "Merge", "RealmState"]),
+        tests("Merge", ["SyncModel", "Changesets", "RealmState", "MergeConformance"]),
+        tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
-        tests("SyncProtocol"),
-        tests("Messages", ["AMQP"]),
-        tests("Storage", ["StorageSQLite", "MemoryStorage", "Coordinator", "Changesets", "Messages", grdb]),
+        tests("SyncProtocol", ["SyncModel"]),
+        tests("Messages", ["SyncModel", "AMQP"]),
+        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "Coordinator", "Changesets", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",
             [
-                "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite",
+                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages", "Storage",
+                "StorageSQLite",
                 "Operations", logging,
             ]),
         tests(
             "Worker",
             [
-                "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState", "Messages",
+                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
+                "Messages",
                 "Storage", "StorageSQLite", "MemoryStorage", logging,
             ]),
         tests(
             "Gateway",
             [
-                "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages", "Storage", "StorageSQLite",
+                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages", "Storage",
+                "StorageSQLite",
                 "Operations", logging,
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
         tests(
-            "Coordinator", ["AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging, httpClient]),
+            "Coordinator",
+            [
+                "SyncModel", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging, httpClient,
+            ]),
         tests(
             "DeviceSync",
             [
-                "SyncServerSupport", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, nio("NIOCore"),
+                "SyncModel", "SyncServerSupport", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging,
+                nio("NIOCore"),
                 nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AMQP", "DeviceSync", "LocalCluster", "Changesets", "RealmState", "SyncProtocol", "TestSupport",
+                "SyncModel", "AMQP", "DeviceSync", "LocalCluster", "Changesets", "RealmState", "SyncProtocol",
+                "TestSupport",
                 logging,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],

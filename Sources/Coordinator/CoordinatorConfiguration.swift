@@ -2,6 +2,7 @@ package import AMQP
 package import Messages
 package import Operations
 package import Storage
+package import SyncModel
 
 /// What a coordinator needs to know.
 package struct CoordinatorConfiguration: Sendable {

@@ -1,8 +1,8 @@
 package import Logging
-import Messages
 package import Operations
 import ServiceLifecycle
 package import Storage
+import SyncModel
 
 /// Apps, terminations and campaigns: serves the admin API, consumes reports, ticks the slices.
 ///

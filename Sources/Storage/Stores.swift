@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// Opens the stores of slices: one object for each slice in a process, however often it is asked for.
 package protocol SliceStores: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 /// A folder of SQLite stores, for reading only.
 struct SQLiteStoreInspector: StoreInspector {

@@ -1,6 +1,6 @@
 import Foundation
-package import Messages
 package import Storage
+package import SyncModel
 
 /// A cluster's stores in SQLite: `control.sqlite` and a `slice-<n>.sqlite` for each slice, in one folder that several processes
 /// of a machine may use; or in memory.

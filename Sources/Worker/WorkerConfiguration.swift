@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import SyncModel
 
 /// What a worker needs to know before it starts.
 package struct WorkerConfiguration: Sendable {

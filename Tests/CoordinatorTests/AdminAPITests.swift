@@ -7,6 +7,7 @@ import NIOHTTP1
 import Operations
 import ServiceLifecycle
 import Storage
+import SyncModel
 import TestSupport
 import Testing
 
@@ -137,7 +138,7 @@ import Testing
                 try await harness.publish(
                     harness.found([2, 3], campaign: "k1", slice: 0), to: harness.topology.outcomes)
                 try await harness.publish(harness.found([], campaign: "k1", slice: 1), to: harness.topology.outcomes)
-                for (file, result) in [(UInt64(2), OutcomeReport.Result.recovered), (3, .discarded)] {
+                for (file, result) in [(FileIdent(2), OutcomeReport.Result.recovered), (3, .discarded)] {
                     try await harness.publish(harness.outcome(file, result), to: harness.topology.outcomes)
                 }
                 // The stream ends by itself when the campaign closes.

@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messages
 import Operations
+import SyncModel
 import Testing
 
 @testable import Coordinator

@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import Operations
 import Storage
+import SyncModel
 import TestSupport
 import Testing
 
@@ -105,7 +106,7 @@ import Testing
             try await harness.withCoordinator { coordinator in
                 for slice in 0...1 {
                     try await harness.publish(
-                        harness.found([UInt64(slice + 2)], campaign: "shell-1", slice: slice, generation: 6),
+                        harness.found([FileIdent(UInt64(slice + 2))], campaign: "shell-1", slice: slice, generation: 6),
                         to: harness.topology.outcomes)
                 }
                 try await eventually { try await harness.store.campaign("shell-1")?.campaign.state == .running }

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import Testing
 
 @testable import Coordinator

@@ -10,6 +10,7 @@ import Operations
 import ServiceLifecycle
 import Storage
 import StorageSQLite
+import SyncModel
 import TestSupport
 import Testing
 
@@ -81,7 +82,7 @@ struct CoordinatorHarness: Sendable {
     }
 
     func found(
-        _ clientFiles: [UInt64], campaign: String, slice: Int, generation: UInt64 = 2, app: String = "tasks"
+        _ clientFiles: [FileIdent], campaign: String, slice: Int, generation: UInt64 = 2, app: String = "tasks"
     ) -> FoundReport {
         FoundReport(
             kind: "termination", campaign: campaign, app: app, slice: SliceNumber(slice), generation: generation,
@@ -92,7 +93,7 @@ struct CoordinatorHarness: Sendable {
     }
 
     func outcome(
-        _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+        _ clientFile: FileIdent, _ result: OutcomeReport.Result, campaign: String? = nil,
         evidence: OutcomeReport.Evidence = .client
     ) -> OutcomeReport {
         OutcomeReport(

@@ -3,6 +3,7 @@ import Messages
 import Operations
 import Storage
 import StorageSQLite
+import SyncModel
 import TestSupport
 import Testing
 
@@ -20,20 +21,20 @@ import Testing
         var batch = SliceBatch()
         batch.realms = [
             RealmRecord(
-                id: RealmID(1), name: name, generation: 1, latest: SaltedVersion(version: 9, salt: 1), salt: 1,
+                id: RealmID(1), name: name, generation: 1, latest: SaltedServerVersion(version: 9, salt: 1), salt: 1,
                 saltEpoch: epoch, nextIdent: 20),
             RealmRecord(
                 id: RealmID(2), name: RealmName(app: "other", partition: "\"nw\""), generation: 1, salt: 1,
                 saltEpoch: epoch),
         ]
-        let files: [(UInt64, ClientFileRecord.State, UInt64, UInt64, Int64)] = [
+        let files: [(FileIdent, ClientFileRecord.State, ClientVersion, UInt64, Int64)] = [
             (2, .live, 5, 10_000, 1), (3, .live, 0, 10_000, 1), (4, .live, 7, 90_000_000, 1),
             (5, .resetRequired, 7, 10_000, 1), (6, .superseded, 7, 10_000, 1), (7, .expired, 7, 10_000, 1),
             (8, .live, 7, 10_000, 2),
         ]
         batch.clientFiles = files.map { ident, state, uploaded, silent, realm in
             ClientFileRecord(
-                realm: RealmID(realm), file: ClientFile(ident: ident, salt: 5), user: "u\(ident)", generation: 1,
+                realm: RealmID(realm), file: ClientFileIdent(ident: ident, salt: 5), user: "u\(ident)", generation: 1,
                 state: state, campaign: state == .resetRequired ? "c" : nil,
                 upload: UploadCursor(clientVersion: uploaded, serverVersion: 1), seenServerVersion: 4, createdAt: 1,
                 lastSeen: now - silent, connection: "c", protocolVersion: 10,

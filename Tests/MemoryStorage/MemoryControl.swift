@@ -1,5 +1,5 @@
-import Messages
 import Storage
+import SyncModel
 
 /// What a control store holds, as one value: a change that fails leaves the value as it was.
 struct MemoryControl: Sendable {
@@ -11,7 +11,7 @@ struct MemoryControl: Sendable {
     struct ParkedKey: Hashable {
         var app: String
         var partition: String
-        var clientFile: UInt64
+        var clientFile: FileIdent
     }
 
     var sliceCount: Int?
@@ -105,7 +105,7 @@ final class MemoryCampaignRows: CampaignRows {
     func put(_ entry: CampaignEntry, _ key: CampaignEntryKey) { content.entries[key] = entry }
 
     func entries(
-        app: String, partition: String, clientFile: UInt64
+        app: String, partition: String, clientFile: FileIdent
     ) -> [(campaign: String, generation: UInt64, entry: CampaignEntry)] {
         content.campaigns.reversed().compactMap { campaign in
             let key = CampaignEntryKey(campaign: campaign.id, partition: partition, clientFile: clientFile)
@@ -129,7 +129,7 @@ final class MemoryCampaignRows: CampaignRows {
         return max(0, unfound.count - most)
     }
 
-    func parkedOutcome(app: String, partition: String, clientFile: UInt64) -> OutcomeReport? {
+    func parkedOutcome(app: String, partition: String, clientFile: FileIdent) -> OutcomeReport? {
         let key = MemoryControl.ParkedKey(app: app, partition: partition, clientFile: clientFile)
         return content.parked.first { $0.key == key }?.report
     }
@@ -141,7 +141,7 @@ final class MemoryCampaignRows: CampaignRows {
         content.parked.append((key, report))
     }
 
-    func removeParkedOutcome(app: String, partition: String, clientFile: UInt64) {
+    func removeParkedOutcome(app: String, partition: String, clientFile: FileIdent) {
         let key = MemoryControl.ParkedKey(app: app, partition: partition, clientFile: clientFile)
         content.parked.removeAll { $0.key == key }
     }

@@ -1,4 +1,5 @@
 package import Storage
+package import SyncModel
 import Synchronization
 
 /// A control store in memory, which is no database: dictionaries that are searched whole.
@@ -226,7 +227,7 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func clientRealmHistory(
-        app: String, partition: String, clientFile: UInt64, limit: Int
+        app: String, partition: String, clientFile: FileIdent, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         let content = content
         let all = content.campaigns.reversed().compactMap { campaign -> CampaignClientRealm? in

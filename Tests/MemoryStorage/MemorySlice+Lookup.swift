@@ -1,6 +1,6 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 
 extension MemorySlice {
     func find(_ lookup: SliceLookup) -> SliceFindings {
@@ -59,7 +59,7 @@ extension MemorySlice {
         }.page(maxBytes: query.maxBytes) { $0.changeset.count }
     }
 
-    private func changesets(_ query: ReciprocalQuery) -> [UInt64: [UInt8]]? {
+    private func changesets(_ query: ReciprocalQuery) -> [ServerVersion: [UInt8]]? {
         let stored = reciprocals[query.owner, default: [:]]
         switch query.versions {
         case .after(let version, let maxBytes):

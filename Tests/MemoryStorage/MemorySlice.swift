@@ -1,6 +1,6 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 
 /// What a slice holds, as one value: a snapshot is a copy of it, and a commit that fails leaves the value as it was.
 struct MemorySlice: Sendable {
@@ -9,13 +9,13 @@ struct MemorySlice: Sendable {
     var changes: [OwnershipChange] = []
     var realms: [RealmID: RealmRecord] = [:]
     var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
-    var history: [HistoryKey: [UInt64: HistoryRecord]] = [:]
+    var history: [HistoryKey: [ServerVersion: HistoryRecord]] = [:]
     /// In the order of their versions.
     var digests: [HistoryKey: [HistoryDigest]] = [:]
     /// By realm and version.
-    var bases: [RealmID: [UInt64: BaseRecord]] = [:]
+    var bases: [RealmID: [ServerVersion: BaseRecord]] = [:]
     var clientFiles: [ClientFileKey: ClientFileRecord] = [:]
-    var reciprocals: [ClientFileKey: [UInt64: [UInt8]]] = [:]
+    var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
     var generations: [String: [UInt64: AppGenerationRecord]] = [:]
     var resetCases: [ClientFileKey: ResetCaseRecord] = [:]
     /// By campaign.
@@ -132,7 +132,7 @@ struct MemorySlice: Sendable {
         realms[realm.id] = changed
     }
 
-    private mutating func trim(_ key: HistoryKey, through: UInt64) {
+    private mutating func trim(_ key: HistoryKey, through: ServerVersion) {
         history[key] = history[key]?.filter { $0.key > through }
         digests[key]?.removeAll { $0.through <= through }
     }

@@ -1,6 +1,6 @@
 import Changesets
-package import Messages
 package import Storage
+package import SyncModel
 import Synchronization
 
 /// A slice's store in memory, which is no database: dictionaries that are searched whole. It shows what the contract says, and
@@ -62,7 +62,7 @@ package final class MemorySliceStore: SliceStore {
     }
 
     package func clientFiles(
-        in realm: RealmID, state: ClientFileRecord.State?, after ident: UInt64, limit: Int
+        in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {
         let files = content.clientFiles.values.filter {
             $0.realm == realm && $0.ident > ident && (state == nil || $0.state == state)
@@ -125,7 +125,7 @@ package final class MemorySliceStore: SliceStore {
 
     // MARK: Maintenance
 
-    package func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64? {
+    package func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> ServerVersion? {
         content.readers(of: realm, generation).compactMap { file in
             file.historyStart.map { max($0, file.upload.serverVersion) }
         }.min()
@@ -138,8 +138,8 @@ package final class MemorySliceStore: SliceStore {
     }
 
     package func historyStretch(
-        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
-    ) async throws(StoreError) -> UInt64? {
+        of key: HistoryKey, after: ServerVersion, through: ServerVersion, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> ServerVersion? {
         let versions = content.history[key, default: [:]].values
             .filter { $0.version > after && $0.version <= through }.sorted { $0.version < $1.version }
             .prefix(maxVersions)

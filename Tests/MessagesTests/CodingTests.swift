@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import SyncModel
 import Testing
 
 @Suite struct CodingTests {
@@ -15,14 +16,15 @@ import Testing
         ])
     static let entries = [
         HistoryEntry(serverVersion: 5, clientVersion: 12, originFile: 3, timestamp: 1, changeset: [9, 8]),
-        HistoryEntry(serverVersion: 6, clientVersion: 0, originFile: 1, timestamp: .max, changeset: []),
+        HistoryEntry(serverVersion: 6, clientVersion: 0, originFile: 1, timestamp: SyncTimestamp(.max), changeset: []),
     ]
     static let page = PageAnswer(
         generation: 2, after: DownloadCursor(serverVersion: 4, clientVersion: 1), entries: entries,
-        download: DownloadCursor(serverVersion: 6, clientVersion: 12), latest: SaltedVersion(version: 6, salt: .max),
+        download: DownloadCursor(serverVersion: 6, clientVersion: 12),
+        latest: SaltedServerVersion(version: 6, salt: VersionSalt(.max)),
         upload: UploadCursor(clientVersion: 14, serverVersion: 4), downloadableBytes: 0)
     static let integrated = IntegratedNotice(
-        realm: realm, generation: 2, follows: 4, latest: SaltedVersion(version: 6, salt: 77), entries: entries,
+        realm: realm, generation: 2, follows: 4, latest: SaltedServerVersion(version: 6, salt: 77), entries: entries,
         acknowledgements: [.init(clientFile: 3, upload: UploadCursor(clientVersion: 14, serverVersion: 4))])
 
     private func roundTrip<M: Message & Equatable>(_ message: M) throws {
@@ -88,7 +90,7 @@ import Testing
         let message = try AMQPMessage(body: body).decode(ChangesetMessage.self)
         #expect(message.upload == nil)
         #expect(message.realm == Self.realm)
-        #expect(message.entries.map(\.changeset.bytes) == [[10, 11], []])
+        #expect(message.entries.map(\.changeset) == [[10, 11], []])
         #expect(message.entries.map(\.timestamp) == [5, 5])
     }
 

@@ -1,6 +1,7 @@
 package import AMQP
 package import Logging
 package import Messages
+package import SyncModel
 import TestSupport
 
 /// A cluster's exchanges and queues on the tests' broker, under a prefix that no other test uses, and a connection to them.

@@ -1,4 +1,5 @@
 import SeededRandom
+import SyncModel
 import Testing
 
 @testable import SyncProtocol

@@ -1,4 +1,5 @@
 import SeededRandom
+import SyncModel
 import Testing
 
 @testable import SyncProtocol
@@ -9,7 +10,7 @@ import Testing
             Upload(
                 session: 1, progress: UploadCursor(clientVersion: 1, serverVersion: 0), lockedServerVersion: 0,
                 entries: [
-                    UploadEntry(clientVersion: 1, serverVersion: 0, originTimestamp: 5, changeset: changeset)
+                    UploadedChangeset(clientVersion: 1, serverVersion: 0, timestamp: 5, changeset: changeset)
                 ]))
     }
 

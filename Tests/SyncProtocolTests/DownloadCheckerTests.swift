@@ -1,3 +1,4 @@
+import SyncModel
 import Testing
 
 @testable import SyncProtocol
@@ -6,9 +7,9 @@ import Testing
 @Suite struct DownloadCheckerTests {
     private static func entry(
         _ server: ServerVersion, _ client: ClientVersion = 4, origin: FileIdent = 9
-    ) -> DownloadEntry {
-        DownloadEntry(
-            serverVersion: server, clientVersion: client, originTimestamp: 1, originFileIdent: origin, changeset: [1])
+    ) -> HistoryEntry {
+        HistoryEntry(
+            serverVersion: server, clientVersion: client, originFile: origin, timestamp: 1, changeset: [1])
     }
 
     /// After (20, 4), latest 25, upload (6, 18), of file 5, which has 9 versions.
@@ -23,7 +24,7 @@ import Testing
 
     private static func download(
         _ server: ServerVersion = 22, _ client: ClientVersion = 5, latest: ServerVersion = 25,
-        up: (ClientVersion, ServerVersion) = (6, 18), entries: [DownloadEntry] = []
+        up: (ClientVersion, ServerVersion) = (6, 18), entries: [HistoryEntry] = []
     ) -> Download {
         Download(
             session: 1, downloadServerVersion: server, downloadClientVersion: client, latestServerVersion: latest,

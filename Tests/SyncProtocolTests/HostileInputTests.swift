@@ -1,4 +1,5 @@
 import SeededRandom
+import SyncModel
 import Testing
 
 @testable import SyncProtocol
@@ -14,6 +15,13 @@ import Testing
         } catch {
             return error.code
         }
+    }
+
+    /// Entries are client version, server version, timestamp, author (0 is the sender) and size.
+    @Test func anUploadOfAnotherAuthorsChangesetIsRefused() {
+        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 xx") != .badOriginFileIdent)
+        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 x") == nil)
+        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 7 1 x") == .badOriginFileIdent)
     }
 
     @Test(arguments: Transcript.all)

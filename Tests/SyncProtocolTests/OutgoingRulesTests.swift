@@ -1,3 +1,4 @@
+import SyncModel
 import Testing
 
 @testable import SyncProtocol
@@ -120,7 +121,7 @@ import Testing
     // MARK: DOWNLOAD
 
     private func download(
-        progress: Double = 1, entry: DownloadEntry? = nil, dl: ServerVersion = 5, latest: ServerVersion = 5
+        progress: Double = 1, entry: HistoryEntry? = nil, dl: ServerVersion = 5, latest: ServerVersion = 5
     ) -> ServerMessage {
         .download(
             Download(
@@ -139,14 +140,14 @@ import Testing
 
     @Test func entriesThatTerminateStockClientsAreRefused() {
         for (server, origin) in [(0, 1), (6, 1), (5, 0)] as [(ServerVersion, FileIdent)] {
-            let entry = DownloadEntry(
-                serverVersion: server, clientVersion: 0, originTimestamp: 1, originFileIdent: origin, changeset: [1])
+            let entry = HistoryEntry(
+                serverVersion: server, clientVersion: 0, originFile: origin, timestamp: 1, changeset: [1])
             #expect(throws: SyncProtocolError.self) { try flexible.encode(download(entry: entry)) }
         }
         #expect(throws: SyncProtocolError.self) { try flexible.encode(download(dl: 6)) }
         #expect(throws: SyncProtocolError.self) { try partition.encode(download()) }
-        let large = DownloadEntry(
-            serverVersion: 5, clientVersion: 0, originTimestamp: 1, originFileIdent: 1,
+        let large = HistoryEntry(
+            serverVersion: 5, clientVersion: 0, originFile: 1, timestamp: 1,
             changeset: [UInt8](repeating: 0, count: 16 << 20))
         #expect(throws: SyncProtocolError.self) { try flexible.encode(download(entry: large)) }
     }

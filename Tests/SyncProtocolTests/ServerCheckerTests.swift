@@ -1,3 +1,4 @@
+import SyncModel
 import Testing
 
 @testable import SyncProtocol
@@ -20,7 +21,7 @@ import Testing
     }
 
     private static func upload(
-        _ client: ClientVersion, _ server: ServerVersion, locked: ServerVersion = 0, entries: [UploadEntry] = []
+        _ client: ClientVersion, _ server: ServerVersion, locked: ServerVersion = 0, entries: [UploadedChangeset] = []
     ) -> ClientMessage {
         .upload(
             Upload(
@@ -29,10 +30,9 @@ import Testing
     }
 
     private static func entry(
-        _ client: ClientVersion, _ server: ServerVersion, origin: FileIdent = 0
-    ) -> UploadEntry {
-        UploadEntry(
-            clientVersion: client, serverVersion: server, originTimestamp: 1, originFileIdent: origin, changeset: [1])
+        _ client: ClientVersion, _ server: ServerVersion
+    ) -> UploadedChangeset {
+        UploadedChangeset(clientVersion: client, serverVersion: server, timestamp: 1, changeset: [1])
     }
 
     private static func download(
@@ -190,7 +190,6 @@ import Testing
         (upload(5, 7, locked: 10), .badServerVersion),
         (upload(3, 9, locked: 10), .badServerVersion),
         // Entries.
-        (upload(7, 10, locked: 10, entries: [entry(5, 8, origin: 5)]), .badOriginFileIdent),
         (upload(7, 10, locked: 10, entries: [entry(6, 8), entry(5, 8)]), .badClientVersion),
         (upload(7, 10, locked: 10, entries: [entry(5, 8), entry(5, 8)]), .badClientVersion),
         (upload(7, 10, locked: 10, entries: [entry(0, 0)]), .badClientVersion),

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 package import NIOPosix
 import NIOWebSocket
+import SyncModel
 package import SyncProtocol
 
 /// The server's end of sync connections in partition mode, on a loopback port: upgrades, parses what clients send and

@@ -2,6 +2,7 @@ import AMQP
 import Changesets
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 import Testing
 
@@ -18,8 +19,8 @@ import Testing
             context: context, user: "u", connection: "c1", needsClientFile: true, sessionReason: 0, protocolVersion: 10,
             userAgent: "test")
         let identify = IdentifyRequest(
-            context: context, user: "u", clientFile: ClientFile(ident: 2, salt: 1), download: DownloadCursor(),
-            latest: SaltedVersion(version: 0, salt: 0))
+            context: context, user: "u", clientFile: ClientFileIdent(ident: 2, salt: 1), download: DownloadCursor(),
+            latest: SaltedServerVersion(version: 0, salt: 0))
         let page = PageRequest(
             context: context, clientFile: 2, generation: 1, after: DownloadCursor(), maxBytes: 1_000, isMark: false)
         return [try AMQPMessage(bind), try AMQPMessage(identify), try AMQPMessage(page)]
@@ -48,7 +49,8 @@ import Testing
             batch.append(
                 try AMQPMessage(
                     harness.upload(
-                        file, follows: number, [number == 0 ? Changes.schema() : Changes.create(Int64(number))])))
+                        file, follows: ClientVersion(number),
+                        [number == 0 ? Changes.schema() : Changes.create(Int64(number))])))
             batch += [try Self.event(), try Self.unbind(100 + number)]
         }
         let published = try await harness.send(batch)

@@ -2,6 +2,7 @@ import AMQP
 import Changesets
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker

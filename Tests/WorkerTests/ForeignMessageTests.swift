@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import MessagingSupport
+import SyncModel
 import TestSupport
 import Testing
 

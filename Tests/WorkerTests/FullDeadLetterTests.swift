@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Operations
+import SyncModel
 import TestSupport
 import Testing
 

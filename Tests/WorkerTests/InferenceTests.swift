@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -36,8 +37,8 @@ import Testing
         [.bound(session: merging), .identified(ident: 3, session: merging, clientVersion: 0)]
     }
 
-    private func changesetTime(_ offset: Int64) -> UInt64 {
-        UInt64(Int64(start - WorkerClock.changesetEpoch) + offset)
+    private func changesetTime(_ offset: Int64) -> SyncTimestamp {
+        SyncTimestamp(unixMilliseconds: Int64(start) + offset)
     }
 
     @Test func olderWritesAfterTheMergeAreRecovered() {

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -8,9 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct InferredOutcomeTests {
     private struct Device {
         var harness: OwnerHarness
-        var old: ClientFile
-        var fresh: ClientFile
-        var latest: SaltedVersion
+        var old: ClientFileIdent
+        var fresh: ClientFileIdent
+        var latest: SaltedServerVersion
     }
 
     /// A client that lived through a termination up to its fresh copy, as a stock client does it.

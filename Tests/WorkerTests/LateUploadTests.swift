@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -8,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ConcurrentUploadTests {
     private func prepared(
         _ limits: WorkerLimits = WorkerLimits()
-    ) async throws -> (OwnerHarness, a: ClientFile, b: ClientFile) {
+    ) async throws -> (OwnerHarness, a: ClientFileIdent, b: ClientFileIdent) {
         let harness = try await OwnerHarness.make(limits: limits)
         let a = try await harness.join(session: 1)
         let b = try await harness.join(session: 2)
@@ -26,7 +27,7 @@ import Testing
         #expect(try await harness.titles() == [1: "newer"])
         // The version exists although the merge left nothing of it.
         #expect(notice.latest.version == 4)
-        #expect(notice.entries.map(\.changeset.bytes) == [[]])
+        #expect(notice.entries.map(\.changeset) == [[]])
     }
 
     @Test func laterUploadsMeetTheHistoryAsEarlierOnesLeftIt() async throws {
@@ -70,7 +71,8 @@ import Testing
             for index in 0..<10 as Range<UInt64> {
                 try await harness.send(
                     harness.upload(
-                        a, follows: 2 + index, base: 2 + index, timestamp: 5_000 + index * 10,
+                        a, follows: ClientVersion(2 + index), base: ServerVersion(2 + index),
+                        timestamp: SyncTimestamp(5_000 + index * 10),
                         [Changes.set(1, title: "a\(index)")]))
             }
             try await harness.send(
@@ -99,6 +101,6 @@ import Testing
         ).one(IntegratedNotice.self)
         #expect(notice.follows == 4)
         #expect(notice.latest.version == 5)
-        #expect(notice.entries.first?.changeset.bytes.isEmpty == false)
+        #expect(notice.entries.first?.changeset.isEmpty == false)
     }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
         let bind = harness.bindRequest(session: 3)
         let next = try await dying(harness, of: bind)
         let fresh = try #require(try await next.send(bind).one(BoundAnswer.self).clientFile)
-        #expect(fresh.ident == old.ident + 1)
+        #expect(fresh.ident.rawValue == old.ident.rawValue + 1)
         _ = try await next.identify(fresh, session: 3).one(IdentifiedAnswer.self)
         let page = try await next.page(fresh, session: 3, generation: 2, isMark: true).one(PageAnswer.self)
         _ = try await next.unbind(fresh, session: 3)
@@ -109,7 +110,7 @@ import Testing
     }
 
     /// A client file with an object, told to reset by a termination.
-    private func resetting(_ harness: OwnerHarness) async throws -> ClientFile {
+    private func resetting(_ harness: OwnerHarness) async throws -> ClientFileIdent {
         let old = try await harness.join(session: 1)
         try await harness.send(harness.upload(old, [Changes.schema(), Changes.create(1, title: "one")]))
         try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))

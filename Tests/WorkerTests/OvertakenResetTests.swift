@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -9,7 +10,7 @@ import Testing
     /// A stock client on one connection, step by step.
     private struct Device {
         let harness: OwnerHarness
-        let old: ClientFile
+        let old: ClientFileIdent
         var session: UInt64 = 2
 
         static func make() async throws -> Device {
@@ -27,7 +28,7 @@ import Testing
 
         /// The client presents a client file that must reset, is refused and ends the session.
         @discardableResult
-        mutating func present(_ file: ClientFile) async throws -> (RefusedAnswer, [OutcomeReport]) {
+        mutating func present(_ file: ClientFileIdent) async throws -> (RefusedAnswer, [OutcomeReport]) {
             session += 1
             try await harness.send(harness.bindRequest(session: session, needsIdent: false))
             let published = try await harness.identify(file, session: session)
@@ -39,20 +40,20 @@ import Testing
         }
 
         /// Begins a fresh copy.
-        mutating func begin() async throws -> ClientFile {
+        mutating func begin() async throws -> ClientFileIdent {
             session += 1
             return try await harness.join(session: session)
         }
 
         /// Downloads the rest of a fresh copy and ends its session.
-        func complete(_ file: ClientFile, generation: UInt64) async throws -> SaltedVersion {
+        func complete(_ file: ClientFileIdent, generation: UInt64) async throws -> SaltedServerVersion {
             let page = try await harness.page(file, session: session, generation: generation, isMark: true)
             _ = try await harness.unbind(file, session: session)
             return try page.one(PageAnswer.self).latest
         }
 
         /// Goes on under the fresh copy's ident.
-        mutating func merge(_ file: ClientFile, at latest: SaltedVersion) async throws -> Published {
+        mutating func merge(_ file: ClientFileIdent, at latest: SaltedServerVersion) async throws -> Published {
             session += 1
             try await harness.send(harness.bindRequest(session: session, needsIdent: false))
             return try await harness.identify(
@@ -61,7 +62,9 @@ import Testing
         }
 
         /// Uploads what the client wrote before it reset.
-        func recover(_ file: ClientFile, at latest: SaltedVersion, generation: UInt64) async throws -> Published {
+        func recover(_ file: ClientFileIdent, at latest: SaltedServerVersion, generation: UInt64) async throws
+            -> Published
+        {
             try await harness.send(
                 harness.upload(
                     file, session: session, base: latest.version, generation: generation, first: 17, timestamp: 1_000,
@@ -79,11 +82,11 @@ import Testing
 
     private struct Account: Equatable, CustomStringConvertible {
         var campaign: String?
-        var file: UInt64
+        var file: FileIdent
         var by: String?
         var description: String { "\(campaign ?? "-")/\(file) superseded by \(by ?? "-")" }
 
-        init(_ campaign: String?, _ file: ClientFile, by: String?) {
+        init(_ campaign: String?, _ file: ClientFileIdent, by: String?) {
             self.campaign = campaign
             self.file = file.ident
             self.by = by
@@ -92,7 +95,7 @@ import Testing
 
     private func accounts(_ reports: [OutcomeReport]) -> [Account] {
         reports.map {
-            var account = Account($0.campaign, ClientFile(ident: $0.identOld, salt: 0), by: $0.supersededBy)
+            var account = Account($0.campaign, ClientFileIdent(ident: $0.identOld, salt: 0), by: $0.supersededBy)
             account.file = $0.identOld
             return account
         }

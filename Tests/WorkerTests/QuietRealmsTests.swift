@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -24,7 +25,7 @@ import Testing
 
     @Test func whatIsKeptHasABound() {
         var quiet = QuietRealms()
-        let position = QuietRealms.Position(generation: 1, latest: SaltedVersion(version: 1, salt: 1))
+        let position = QuietRealms.Position(generation: 1, latest: SaltedServerVersion(version: 1, salt: 1))
         for number in 0...QuietRealms.maxRealms {
             quiet.changed(RealmName(app: "tasks", partition: "\(number)"), position)
         }
@@ -37,7 +38,7 @@ import Testing
     @Test func whatDidNotLeaveIsForTheNextTick() {
         var quiet = QuietRealms()
         let (first, second) = (RealmName(app: "tasks", partition: "1"), RealmName(app: "tasks", partition: "2"))
-        let position = QuietRealms.Position(generation: 1, latest: SaltedVersion(version: 1, salt: 1))
+        let position = QuietRealms.Position(generation: 1, latest: SaltedServerVersion(version: 1, salt: 1))
         quiet.changed(first, position)
         quiet.changed(second, position)
         #expect(quiet.tick().count == 0)

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -13,7 +14,7 @@ import Testing
         #expect(first.ident == 2)
         #expect(second.ident == 3)
         #expect(first.salt != second.salt)
-        #expect(first.salt > 0 && first.salt <= UInt64(Int64.max))
+        #expect(first.salt > 0 && first.salt.fitsTheWire)
         let successor = try await OwnerHarness.make(on: harness.store)
         #expect(try await successor.join(session: 3).ident == 4)
     }
@@ -83,12 +84,12 @@ import Testing
         let a = try await harness.join(session: 1)
         let b = try await harness.join(session: 2)
         try await harness.send(harness.upload(a, [Changes.schema()]))
-        for version in 1..<20 as Range<UInt64> {
+        for version in 1..<20 as Range<ClientVersion> {
             try await harness.send(
-                harness.upload(a, follows: version, [Changes.create(Int64(version), title: "title")]))
+                harness.upload(a, follows: version, [Changes.create(Int64(version.rawValue), title: "title")]))
         }
         var cursor = DownloadCursor()
-        var versions: [UInt64] = []
+        var versions: [ServerVersion] = []
         var remaining: [UInt64] = []
         while true {
             let page = try await harness.page(b, session: 2, after: cursor, maxBytes: 100).one(PageAnswer.self)
@@ -122,36 +123,38 @@ import Testing
         let latest = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self).latest
         var session: UInt64 = 10
         func code(
-            _ file: ClientFile, user: String = "u", _ download: DownloadCursor = DownloadCursor(),
-            _ latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
-        ) async throws -> Int {
+            _ file: ClientFileIdent, user: String = "u", _ download: DownloadCursor = DownloadCursor(),
+            _ latest: SaltedServerVersion = SaltedServerVersion(version: 0, salt: 0)
+        ) async throws -> ErrorCode {
             session += 1
             return try await harness.rejoin(file, session: session, user: user, download: download, latest: latest)
                 .one(RefusedAnswer.self).code
         }
-        #expect(try await code(ClientFile(ident: 99, salt: 1)) == 208)
-        #expect(try await code(ClientFile(ident: file.ident, salt: file.salt ^ 1)) == 211)
+        #expect(try await code(ClientFileIdent(ident: 99, salt: 1)) == 208)
+        #expect(try await code(ClientFileIdent(ident: file.ident, salt: FileSalt(file.salt.rawValue ^ 1))) == 211)
         #expect(try await code(file, user: "other") == 223)
         // None of those has touched the file.
         _ = try await harness.identify(file, session: 6).one(IdentifiedAnswer.self)
         #expect(
             try await code(
                 file, DownloadCursor(serverVersion: 1, clientVersion: 0),
-                SaltedVersion(version: 1, salt: latest.salt ^ 1))
+                SaltedServerVersion(version: 1, salt: VersionSalt(latest.salt.rawValue ^ 1)))
                 == 211)
         // From then on it has to reset.
         #expect(try await code(file) == 208)
     }
 
     @Test(arguments: [
-        (DownloadCursor(serverVersion: 9, clientVersion: 0), UInt64(9), 209),
-        (DownloadCursor(serverVersion: 0, clientVersion: 9), UInt64(0), 210),
+        (DownloadCursor(serverVersion: 9, clientVersion: 0), ServerVersion(9), ErrorCode.badServerVersion),
+        (DownloadCursor(serverVersion: 0, clientVersion: 9), ServerVersion(0), .badClientVersion),
     ])
-    func impossibleCursorsAreRefused(_ download: DownloadCursor, _ latest: UInt64, _ code: Int) async throws {
+    func impossibleCursorsAreRefused(_ download: DownloadCursor, _ latest: ServerVersion, _ code: ErrorCode)
+        async throws
+    {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let refusal = try await harness.rejoin(
-            file, session: 2, download: download, latest: SaltedVersion(version: latest, salt: 0)
+            file, session: 2, download: download, latest: SaltedServerVersion(version: latest, salt: 0)
         ).one(RefusedAnswer.self)
         #expect(refusal.code == code)
         #expect(refusal.action == "ClientReset")
@@ -169,7 +172,7 @@ import Testing
             #expect(try await harness.identify(a, session: 1).all.isEmpty)
             _ = try await harness.unbind(a, session: 1)
         }
-        #expect(try await harness.record().nextIdent == b.ident + 1)
+        #expect(try await harness.record().nextIdent.rawValue == b.ident.rawValue + 1)
         let cursor = DownloadCursor(serverVersion: 2, clientVersion: 1)
         let latest = try await harness.record().latest
         _ = try await harness.rejoin(a, session: 3, download: cursor, latest: latest).one(IdentifiedAnswer.self)

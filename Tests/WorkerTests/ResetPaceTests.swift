@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -61,7 +62,7 @@ import Testing
             #expect(refusal.code == 229)
             #expect(refusal.action == "Transient")
             #expect(refusal.tryAgain)
-            told.append((user, try #require(refusal.backoff?.intervalSeconds)))
+            told.append((user, Int(try #require(refusal.backoff?.intervalSeconds))))
         }
         #expect((1...20).contains(told.count))
         #expect(told.allSatisfy { (1...20).contains($0.seconds) })

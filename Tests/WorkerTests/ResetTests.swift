@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -111,7 +112,7 @@ import Testing
         ).one(IntegratedNotice.self)
         try await harness.send(termination())
         let fresh = try await harness.join(session: 2)
-        #expect(fresh.ident == file.ident + 1)
+        #expect(fresh.ident.rawValue == file.ident.rawValue + 1)
         let page = try await harness.page(fresh, session: 2, generation: 2).one(PageAnswer.self)
         #expect(page.isComplete)
         #expect(page.generation == 2)

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -51,7 +52,9 @@ import Testing
         #expect(try await harness.record().generation == 1)
     }
 
-    @Test(arguments: [nil, 2] as [UInt64?]) func aResetRightAfterATerminationCausesNone(_ ident: UInt64?) async throws {
+    @Test(arguments: [nil, 2] as [FileIdent?]) func aResetRightAfterATerminationCausesNone(_ ident: FileIdent?)
+        async throws
+    {
         let harness = try await OwnerHarness.make()
         let old = try await terminated(harness)
         #expect(old.ident == 2)
@@ -65,7 +68,7 @@ import Testing
         #expect(try await harness.identify(old, session: 2).one(RefusedAnswer.self).campaign == "c-1")
     }
 
-    private func terminated(_ harness: OwnerHarness) async throws -> ClientFile {
+    private func terminated(_ harness: OwnerHarness) async throws -> ClientFileIdent {
         let old = try await harness.join(session: 1)
         try await harness.send(harness.upload(old, [Changes.schema(), Changes.create(1, title: "one")]))
         try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))

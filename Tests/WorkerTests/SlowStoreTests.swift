@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 import TestSupport
 import Testing
@@ -28,7 +29,7 @@ import Testing
             let uploads = 50
             for number in 0..<UInt64(uploads) {
                 let change = number == 0 ? Changes.schema() : Changes.create(Int64(number))
-                try await cluster.send(cluster.upload(file, follows: number, base: 0, [change]))
+                try await cluster.send(cluster.upload(file, follows: ClientVersion(number), base: 0, [change]))
             }
             // The worker takes what it may hold, and no more.
             try await cluster.waits(uploads - prefetch, in: cluster.slice)
@@ -36,20 +37,20 @@ import Testing
             // Everything else goes on.
             for number in 0..<UInt64(20) {
                 var upload = cluster.upload(
-                    quickFile, follows: number, base: 0,
+                    quickFile, follows: ClientVersion(number), base: 0,
                     [number == 0 ? Changes.schema() : Changes.create(Int64(number))])
                 upload.realm = quick
                 try await cluster.send(upload, to: quick.slice(of: slices))
-                let notice = try await cluster.next(IntegratedNotice.self) { $0.latest.version == number + 1 }
+                let notice = try await cluster.next(IntegratedNotice.self) { $0.latest.version.rawValue == number + 1 }
                 #expect(notice.realm == quick)
             }
             try await cluster.waits(uploads - prefetch, in: cluster.slice)
 
             store.isStuck.withLock { $0 = false }
             let last = try await cluster.next(IntegratedNotice.self) {
-                $0.realm == slow && $0.latest.version == UInt64(uploads)
+                $0.realm == slow && $0.latest.version.rawValue == UInt64(uploads)
             }
-            #expect(last.acknowledgements.map(\.upload.clientVersion) == [UInt64(uploads)])
+            #expect(last.acknowledgements.map(\.upload.clientVersion.rawValue) == [UInt64(uploads)])
             try await cluster.waits(0, in: cluster.slice)
             try await worker.stop()
         }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Operations
 import Storage
+import SyncModel
 import Synchronization
 import TestSupport
 import Testing
@@ -27,7 +28,8 @@ import Testing
             for number in 0..<UInt64(10) {
                 try await cluster.send(
                     cluster.upload(
-                        file, follows: number, [number == 0 ? Changes.schema() : Changes.create(Int64(number))]))
+                        file, follows: ClientVersion(number),
+                        [number == 0 ? Changes.schema() : Changes.create(Int64(number))]))
             }
             let readiness = Readiness()
             let second = try cluster.startWorker("b", readiness: readiness, limits: limits)

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -73,10 +74,11 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         var messages = [try AMQPMessage(harness.upload(file, [Changes.schema()]))]
-        for version in 1..<50 as Range<UInt64> {
+        for version in 1..<50 as Range<ClientVersion> {
             messages.append(
                 try AMQPMessage(
-                    harness.upload(file, follows: version, [Changes.create(Int64(version), title: "t\(version)")])))
+                    harness.upload(
+                        file, follows: version, [Changes.create(Int64(version.rawValue), title: "t\(version)")])))
         }
         let notice = try await harness.send(messages).one(IntegratedNotice.self)
         #expect(notice.latest.version == 50)
@@ -114,9 +116,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ([3, 3] as [UInt64], [0, 0] as [UInt64]), ([1, 2], [0, 9]), ([2, 1], [0, 0]), ([0, 1], [0, 0]),
+        ([3, 3] as [ClientVersion], [0, 0] as [ServerVersion]), ([1, 2], [0, 9]), ([2, 1], [0, 0]), ([0, 1], [0, 0]),
     ])
-    func impossibleCursorsResetTheClientFile(_ client: [UInt64], _ server: [UInt64]) async throws {
+    func impossibleCursorsResetTheClientFile(_ client: [ClientVersion], _ server: [ServerVersion]) async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         var upload = harness.upload(file, [Changes.schema(), Changes.create(1)])

@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Storage
+import SyncModel
 
 /// A page of anything: `next` is what to send as `after` for the following one, absent at the end.
 struct AppPage: Encodable {
@@ -74,7 +75,7 @@ struct CampaignPage: Encodable {
 struct ClientRealmDocument: Encodable {
     var campaign: String
     var partition: String
-    var clientFile: UInt64
+    var clientFile: FileIdent
     var user: String
     var lastSeen: UInt64
     var foundAt: UInt64
@@ -113,7 +114,9 @@ extension ClientRealmCursor {
 
     init?(text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let file = UInt64(parts[0]), parts[1].utf8.count % 2 == 0 else { return nil }
+        guard parts.count == 2, let file = UInt64(parts[0]).map(FileIdent.init), parts[1].utf8.count % 2 == 0 else {
+            return nil
+        }
         var bytes: [UInt8] = []
         var rest = parts[1].utf8[...]
         while !rest.isEmpty {

@@ -1,6 +1,6 @@
 import Hummingbird
-import Messages
 import Storage
+import SyncModel
 
 /// `campaigns`: list, show, their client realms, and a stream of their progress.
 struct CampaignRoutes: Sendable {
@@ -61,7 +61,7 @@ struct CampaignRoutes: Sendable {
     }
 
     private func history(_ request: Request, app: String, clientFile: String?) async throws -> Response {
-        guard let clientFile = clientFile.flatMap(UInt64.init), clientFile <= UInt64(Int64.max) else {
+        guard let clientFile = clientFile.flatMap(UInt64.init).map(FileIdent.init), clientFile.fitsTheWire else {
             throw AdminError.invalid("the client file ident must be a whole number")
         }
         guard let partition = AdminRequest.query("partition", request) else {

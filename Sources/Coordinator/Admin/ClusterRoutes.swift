@@ -1,5 +1,5 @@
 import Hummingbird
-import Messages
+import SyncModel
 
 /// `cluster`: this coordinator, and the workers and slices as their heartbeats tell.
 struct ClusterRoutes: Sendable {

@@ -4,6 +4,7 @@ import Hummingbird
 import Messages
 import Operations
 import Storage
+import SyncModel
 
 /// `apps/{app}/termination-plan`: a dry run of a termination.
 struct PlanRoutes: Sendable {

@@ -1,8 +1,8 @@
 import Foundation
 import Hummingbird
 import Logging
-import Messages
 import Storage
+import SyncModel
 
 /// `apps/{app}/sync`: terminate, enable, pause, reset.
 struct SyncRoutes: Sendable {
@@ -47,7 +47,7 @@ struct SyncRoutes: Sendable {
     private struct Reset: Decodable {
         static let keys: Set<String> = ["partition", "clientFile", "reason", "campaign"]
         var partition: String
-        var clientFile: UInt64?
+        var clientFile: FileIdent?
         var reason: String?
         var campaign: String?
     }
@@ -68,7 +68,7 @@ struct SyncRoutes: Sendable {
 
     private func reset(_ request: Request, app: String) async throws -> Response {
         let body = try await AdminRequest.body(Reset.self, of: request, keys: Reset.keys)
-        if let file = body.clientFile, file < 2 || file > UInt64(Int64.max) {
+        if let file = body.clientFile, file <= .server || !file.fitsTheWire {
             throw AdminError.invalid("clientFile: expected a client file ident, from 2 on")
         }
         let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)

@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import SyncModel
 import Synchronization
 
 /// The coordinator's two connections: a blocked publisher must not stop the consumers.

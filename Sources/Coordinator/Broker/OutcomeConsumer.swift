@@ -4,6 +4,7 @@ import Messages
 import Operations
 import ServiceLifecycle
 import Storage
+import SyncModel
 
 /// Consumes the outcomes queue: a batch is applied to the store in one transaction, then acknowledged as a whole.
 /// A crash in between brings it again, which changes nothing.

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 
 /// A message of the outcomes queue.
 enum OutcomeQueueMessage: Sendable {

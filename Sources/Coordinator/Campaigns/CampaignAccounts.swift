@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 /// Applies reports about campaigns, in any order and any number of times, to the rows of one transaction.
 ///

@@ -1,6 +1,7 @@
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// Publishes what a recorded campaign asks of the slices. To publish twice is harmless: the workers know a campaign by
 /// its generation and id. So whoever finds one unpublished, at start or with a tick, publishes it.

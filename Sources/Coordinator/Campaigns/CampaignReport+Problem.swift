@@ -1,4 +1,4 @@
-import Messages
+import SyncModel
 
 extension CampaignReport {
     /// Why the report can never be applied, whatever is stored.
@@ -10,17 +10,17 @@ extension CampaignReport {
             guard report.slice.value >= 0, report.chunks >= 1, (0..<report.chunks).contains(report.chunk) else {
                 return "chunk \(report.chunk) of \(report.chunks) of slice \(report.slice) cannot be"
             }
-            guard report.generation <= limit, report.clientRealms.allSatisfy({ $0.clientFile <= limit }) else {
+            guard report.generation <= limit, report.clientRealms.allSatisfy({ $0.clientFile.fitsTheWire }) else {
                 return "a generation or client file ident is past 2^63"
             }
         case .notified(let report):
             guard (1...200).contains(report.campaign.utf8.count) else { return "campaign: expected 1 to 200 bytes" }
-            guard report.clientFile <= limit else { return "the client file ident is past 2^63" }
+            guard report.clientFile.fitsTheWire else { return "the client file ident is past 2^63" }
         case .outcome(let report):
             guard (1...200).contains(report.campaign?.utf8.count ?? 1) else {
                 return "campaign: expected 1 to 200 bytes"
             }
-            guard report.identOld <= limit, (report.identNew ?? 0) <= limit else {
+            guard report.identOld.fitsTheWire, report.identNew?.fitsTheWire ?? true else {
                 return "a client file ident is past 2^63"
             }
             guard report.attempt.utf8.count <= 200 else { return "attempt: expected at most 200 bytes" }

@@ -1,5 +1,6 @@
-package import Messages
+import Messages
 package import Storage
+package import SyncModel
 
 /// A report about a campaign, as the outcomes queue delivers it.
 package enum CampaignReport: Sendable, Equatable {

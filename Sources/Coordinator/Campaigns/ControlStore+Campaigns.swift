@@ -1,4 +1,5 @@
 package import Storage
+package import SyncModel
 
 /// A termination or reset to be recorded.
 package struct CampaignRequest: Sendable, Equatable {
@@ -44,7 +45,7 @@ extension CampaignStore {
     /// Records the reset of one realm's client realms, or of one of them (`publishing`).
     /// - Throws: as `terminate`.
     package func startReset(
-        _ request: CampaignRequest, partition: String, clientFile: UInt64?
+        _ request: CampaignRequest, partition: String, clientFile: FileIdent?
     ) async throws(StoreError) -> CampaignRecord {
         try await changeCampaigns { [limits] rows in
             let app = try rows.existingApp(request.app)

@@ -1,5 +1,5 @@
-import Messages
 package import Storage
+import SyncModel
 
 extension ControlStore {
     /// Applies reports together, or one by one if the store will never take them together: one that meets a damaged row

@@ -1,5 +1,5 @@
-import Messages
 import Storage
+import SyncModel
 
 /// What a termination of an app's sync would do, as far as the server can know. Nothing is changed by asking.
 struct TerminationPlan: Sendable, Encodable {
@@ -20,7 +20,7 @@ struct TerminationPlan: Sendable, Encodable {
     struct ClientRealm: Sendable, Encodable {
         var partition: String
         var slice: Int
-        var clientFile: UInt64
+        var clientFile: FileIdent
         var user: String
         var platform: String
         var lastSeen: UInt64
@@ -106,7 +106,7 @@ struct TerminationPlan: Sendable, Encodable {
                 partition: realm.name.partition, slice: slice.value, clientFile: file.ident, user: file.user,
                 platform: platform, lastSeen: file.lastSeen, hasUploaded: isWriter,
                 behind: realm.latest.version > file.seenServerVersion
-                    ? realm.latest.version - file.seenServerVersion : 0))
+                    ? realm.latest.version.rawValue - file.seenServerVersion.rawValue : 0))
         if listed.count > limit * 2 + 100 { trim() }
     }
 

@@ -4,6 +4,7 @@ import Messages
 import Operations
 import ServiceLifecycle
 import Storage
+import SyncModel
 
 /// The coordinator's clock. Every coordinator asks with each beat who is active; the active one ticks the slices,
 /// publishes campaigns that somebody recorded and did not live to publish, and measures.

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 
 /// What the workers' heartbeats have said.
 struct ClusterView: Sendable {

@@ -1,5 +1,6 @@
 import Messages
 import Operations
+import SyncModel
 import Synchronization
 
 /// What the parts of a coordinator know together. None of it outlives the process; what must is in the store.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 

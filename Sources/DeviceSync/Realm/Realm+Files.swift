@@ -1,6 +1,7 @@
 internal import Changesets
 public import Foundation
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 
 extension Realm {

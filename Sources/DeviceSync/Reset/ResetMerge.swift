@@ -1,6 +1,7 @@
 internal import Changesets
 internal import Foundation
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 
 /// Why an automatic reset cannot be finished: the data do not allow it. The realm is as before, but for the record.

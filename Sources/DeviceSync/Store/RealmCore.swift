@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 

@@ -2,6 +2,7 @@ internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import Merge
+import SyncModel
 
 /// Reading a realm's sync history.
 extension RealmFile {
@@ -101,8 +102,8 @@ extension RealmFile {
 
     private static func outline(_ row: Row) -> ClientHistoryEntry {
         ClientHistoryEntry(
-            version: UInt64(clamping: row[0] as Int64), isLocal: row[1] as Int64 == 0, size: row[2],
-            serverVersion: UInt64(clamping: row[3] as Int64))
+            version: ClientVersion(UInt64(clamping: row[0] as Int64)), isLocal: row[1] as Int64 == 0, size: row[2],
+            serverVersion: ServerVersion(UInt64(clamping: row[3] as Int64)))
     }
 }
 

@@ -2,6 +2,7 @@ internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 

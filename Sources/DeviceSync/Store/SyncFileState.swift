@@ -1,4 +1,5 @@
 internal import Changesets
+import SyncModel
 internal import SyncProtocol
 
 /// What a synced realm's file knows of its server.

@@ -1,3 +1,4 @@
+import SyncModel
 internal import SyncProtocol
 
 /// One sync session as a state machine: what to send next, and what an event means. It does no I/O
@@ -38,7 +39,7 @@ struct ClientSession: Sendable {
     struct UploadScan: Sendable, Equatable {
         /// How far it went, with the newest server version integrated at that point.
         var progress: UploadCursor
-        var entries: [UploadEntry] = []
+        var entries: [UploadedChangeset] = []
     }
 
     let ident: SessionIdent

@@ -1,6 +1,7 @@
 internal import Changesets
 internal import Merge
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 
 /// Why a DOWNLOAD could not be integrated, in the words for the server.
@@ -22,7 +23,7 @@ struct DownloadIntegrator {
     /// - Returns: the new progress and the local version it made.
     mutating func integrate(
         _ download: Download, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
+    ) throws -> (progress: SyncProgress, version: UInt64) {
         let changesets = try parse(download)
         core.lock.lock()
         defer { core.lock.unlock() }
@@ -37,7 +38,7 @@ struct DownloadIntegrator {
 
     private mutating func integrate(
         _ download: Download, _ changesets: [Changeset], _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProtocol.SyncProgress, version: UInt64) {
+    ) throws -> (progress: SyncProgress, version: UInt64) {
         let snapshot = core.snapshot
         var sync = core.sync
         guard let ident = sync.ident else {
@@ -88,7 +89,7 @@ struct DownloadIntegrator {
         let incoming = zip(download.entries, changesets).map { entry, changeset in
             IncomingChangeset(
                 version: entry.serverVersion.rawValue, lastIntegratedLocalVersion: entry.clientVersion.rawValue,
-                originTimestamp: entry.originTimestamp.rawValue, originFileIdent: entry.originFileIdent.rawValue,
+                originTimestamp: entry.timestamp.rawValue, originFileIdent: entry.originFile.rawValue,
                 changeset: changeset)
         }
         do {
@@ -103,14 +104,14 @@ struct DownloadIntegrator {
     private static func entry(for download: Download, version: UInt64) -> HistoryEntry {
         let last = download.entries.last
         return HistoryEntry(
-            version: version, originTimestamp: last?.originTimestamp.rawValue ?? 0,
-            originFile: last?.originFileIdent.rawValue ?? 0,
+            version: version, originTimestamp: last?.timestamp.rawValue ?? 0,
+            originFile: last?.originFile.rawValue ?? 0,
             remoteVersion: download.progress.download.serverVersion.rawValue, changeset: [], reciprocal: nil)
     }
 
     private static func advanced(
-        _ old: SyncProtocol.SyncProgress, by new: SyncProtocol.SyncProgress
-    ) -> SyncProtocol.SyncProgress {
+        _ old: SyncProgress, by new: SyncProgress
+    ) -> SyncProgress {
         var progress = new
         if new.upload.serverVersion == 0 { progress.upload.serverVersion = old.upload.serverVersion }
         return progress

@@ -1,4 +1,5 @@
 internal import Foundation
+import SyncModel
 internal import SyncProtocol
 
 /// Somebody who follows the progress of one direction. Confined to the worker, but for its creation.

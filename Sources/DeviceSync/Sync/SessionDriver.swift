@@ -2,6 +2,7 @@ internal import Changesets
 internal import Foundation
 internal import Merge
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 
 /// What a worker knows of one realm beside the state machine of its session. Confined to the worker.
@@ -114,10 +115,9 @@ final class SessionDriver {
     // MARK: History
 
     /// Reads the next upload off the local history.
-    func scan(after cursor: SyncProtocol.UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
-        let planner = UploadPlanner(
-            after: .init(clientVersion: cursor.clientVersion.rawValue, serverVersion: cursor.serverVersion.rawValue))
-        let downloaded = core.sync.progress.download.serverVersion.rawValue
+    func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
+        let planner = UploadPlanner(after: cursor)
+        let downloaded = core.sync.progress.download.serverVersion
         let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) {
             planner.next($0, downloadServerVersion: downloaded)
         }
@@ -125,18 +125,15 @@ final class SessionDriver {
             return ClientSession.UploadScan(
                 progress: .init(clientVersion: version, serverVersion: cursor.serverVersion))
         }
-        var entries: [SyncProtocol.UploadEntry] = []
+        var entries: [UploadedChangeset] = []
         if let first = batch.versions.first, let last = batch.versions.last {
-            entries = try core.file.localEntries(after: first - 1, upTo: last).map { entry in
-                SyncProtocol.UploadEntry(
+            entries = try core.file.localEntries(after: first.rawValue - 1, upTo: last.rawValue).map { entry in
+                UploadedChangeset(
                     clientVersion: ClientVersion(entry.version), serverVersion: ServerVersion(entry.remoteVersion),
-                    originTimestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
+                    timestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
             }
         }
-        return ClientSession.UploadScan(
-            progress: .init(
-                clientVersion: ClientVersion(batch.progress.clientVersion),
-                serverVersion: ServerVersion(batch.progress.serverVersion)), entries: entries)
+        return ClientSession.UploadScan(progress: batch.progress, entries: entries)
     }
 
     /// The storage has done what it may have failed at before. Other work that succeeds says nothing about that: a history

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 

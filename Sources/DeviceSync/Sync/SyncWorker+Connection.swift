@@ -2,6 +2,7 @@ internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import SyncProtocol
 
 extension SyncWorker {

@@ -1,6 +1,7 @@
 internal import Changesets
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import SyncProtocol
 
 extension SyncWorker {

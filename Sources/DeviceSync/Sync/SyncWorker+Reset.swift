@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Logging
 internal import RealmState
+import SyncModel
 internal import SyncProtocol
 
 /// The steps of a client reset (docs/resets.md, "Steps"): fresh copy, merge, new identity; or the app does it.

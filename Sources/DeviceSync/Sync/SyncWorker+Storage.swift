@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import SyncProtocol
 
 /// What a realm's session needs this device's storage for, in the words for the app when it fails.

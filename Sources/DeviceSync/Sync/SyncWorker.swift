@@ -2,6 +2,7 @@ internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import SyncProtocol
 
 /// One connection and the sessions on it: those of one user, or of one realm without multiplexing.

@@ -4,6 +4,7 @@ import Logging
 import Messages
 import Operations
 import Storage
+import SyncModel
 import Synchronization
 
 /// The gateway's line to the cluster: requests to the owners of slices, their answers and notices, uploads, outcomes.

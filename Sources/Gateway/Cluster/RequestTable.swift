@@ -1,5 +1,4 @@
 import AMQP
-import Messages
 import Synchronization
 
 /// Requests that wait for an owner's answer: by correlation id, each with a deadline, a bounded number of them.

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import Synchronization
 
 /// Takes what the cluster says to a session. Called from the link's tasks: must only put it in a queue.

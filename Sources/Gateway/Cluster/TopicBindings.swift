@@ -1,5 +1,4 @@
 import AMQP
-import Messages
 
 /// The routing keys that the gateway's queue is bound with, counted by their users.
 ///

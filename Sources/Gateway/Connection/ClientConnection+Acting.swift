@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import SyncModel
 import SyncProtocol
 
 // What the machines want done.
@@ -47,12 +48,7 @@ extension ClientConnection {
         case .report(let notice): report(notice, number, realm)
         case .claim(let file): environment.registry.claim(file.ident, realm: realm, by: self)
         case .recorded(let upload, let locked):
-            checker.identified(
-                session,
-                upload: SyncProtocol.UploadCursor(
-                    clientVersion: ClientVersion(upload.clientVersion),
-                    serverVersion: ServerVersion(upload.serverVersion)),
-                lockedServerVersion: ServerVersion(locked))
+            checker.identified(session, upload: upload, lockedServerVersion: locked)
         case .forget:
             let file = sessions[session]?.machine.clientFile?.ident
             if let entry = sessions.removeValue(forKey: session) {
@@ -114,7 +110,7 @@ extension ClientConnection {
             .refused(
                 RefusedAnswer(
                     realm: entry.machine.context.realm, session: entry.machine.context.reference,
-                    code: ErrorCode.otherSessionError.rawValue, action: ErrorAction.transient.wireName,
+                    code: .otherSessionError, action: .transient,
                     message: "the server made a mistake with this session", tryAgain: true,
                     backoff: .init(intervalSeconds: 5, maxDelaySeconds: 300, multiplier: 2))), to: entry.number)
     }

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import Storage
+import SyncModel
 import SyncProtocol
 
 // What comes from the cluster and from the gateway.

@@ -3,6 +3,7 @@ import Logging
 import Messages
 import NIOCore
 import Storage
+import SyncModel
 import SyncProtocol
 
 // What comes from the client.

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 
 /// How far a session's share in the bindings of the gateway's queue has come.
 enum Subscription {

@@ -1,8 +1,8 @@
 import Changesets
 import Logging
-import Messages
 import NIOCore
 import Storage
+import SyncModel
 import SyncProtocol
 
 /// One client's socket with all its sessions: parses, checks, lets the machines decide and does what they say.

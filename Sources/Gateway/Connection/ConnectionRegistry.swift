@@ -1,11 +1,11 @@
-import Messages
+import SyncModel
 import Synchronization
 
 /// All connections of a gateway, and which of them holds which client realm.
 final class ConnectionRegistry: Sendable {
     private struct FileKey: Hashable {
         var realm: RealmName
-        var clientFile: UInt64
+        var clientFile: FileIdent
     }
 
     private struct State {
@@ -45,7 +45,7 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// `connection` has identified itself as the client realm: an older connection with the same one is a zombie.
-    func claim(_ clientFile: UInt64, realm: RealmName, by connection: ClientConnection) {
+    func claim(_ clientFile: FileIdent, realm: RealmName, by connection: ClientConnection) {
         let id = ObjectIdentifier(connection)
         let key = FileKey(realm: realm, clientFile: clientFile)
         let older: ClientConnection? = state.withLock { state in
@@ -60,7 +60,7 @@ final class ConnectionRegistry: Sendable {
         older?.post(.hangUp)
     }
 
-    func release(_ clientFile: UInt64, realm: RealmName, by connection: ClientConnection) {
+    func release(_ clientFile: FileIdent, realm: RealmName, by connection: ClientConnection) {
         let id = ObjectIdentifier(connection)
         let key = FileKey(realm: realm, clientFile: clientFile)
         state.withLock { state in

@@ -1,5 +1,4 @@
 import DequeModule
-import Messages
 import Synchronization
 
 /// What the cluster says to the sessions of one connection, in order, until the connection gets to it.

@@ -1,5 +1,5 @@
 import DequeModule
-import Messages
+import SyncModel
 import Synchronization
 
 /// What waits for one socket to drain: PONGs first, then everything in order. The machine stops producing bulk data

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Messages
 import NIOCore
+import SyncModel
 
 /// Where clients of our own SDK tell how a client reset ended:
 /// `POST /api/client/v2.0/app/{app}/sync/reset-outcomes`, an access token, one report or an array of them.
@@ -31,8 +32,8 @@ struct OutcomeRoutes: Sendable {
 
         var attempt: String
         var realm: Realm
-        var identOld: UInt64
-        var identNew: UInt64?
+        var identOld: FileIdent
+        var identNew: FileIdent?
         var modeRequested: String?
         var modeUsed: String?
         var result: OutcomeReport.Result

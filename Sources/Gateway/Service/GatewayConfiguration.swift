@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import SyncModel
 
 /// How one gateway is set up.
 package struct GatewayConfiguration: Sendable {

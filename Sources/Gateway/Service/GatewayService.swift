@@ -4,7 +4,6 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import Logging
-import Messages
 import NIOCore
 import NIOHTTP1
 package import Operations

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import SyncProtocol
 import Synchronization
 
@@ -9,9 +10,9 @@ import Synchronization
 final class FannedNotice: Sendable {
     struct View: Sendable {
         /// Others' changesets.
-        var entries: [DownloadEntry] = []
+        var entries: [HistoryEntry] = []
         /// The receiver's newest version integrated up to the notice's end.
-        var clientVersion: UInt64
+        var clientVersion: ClientVersion
         /// The entries, encoded; nil if only this receiver gets them so.
         var packed: PackedEntries?
     }
@@ -23,20 +24,20 @@ final class FannedNotice: Sendable {
     /// What it counts in a mailbox.
     let bytes: Int
     /// By client file: every session of the realm looks for its own.
-    let acknowledgements: [UInt64: Messages.UploadCursor]
-    private let authors: Set<UInt64>
-    private let views = Mutex<[UInt64: View]>([:])
+    let acknowledgements: [FileIdent: UploadCursor]
+    private let authors: Set<FileIdent>
+    private let views = Mutex<[ClientVersion: View]>([:])
 
     init(_ notice: IntegratedNotice) {
         self.notice = notice
-        bytes = notice.entries.reduce(128) { $0 + $1.changeset.bytes.count + 64 }
+        bytes = notice.entries.reduce(128) { $0 + $1.changeset.count + 64 }
         acknowledgements = Dictionary(
             notice.acknowledgements.lazy.map { ($0.clientFile, $0.upload) }, uniquingKeysWith: { first, _ in first })
         authors = Set(notice.entries.lazy.map(\.originFile))
     }
 
     /// What a client realm gets that has `clientVersion` of its own history integrated before the notice.
-    func view(for clientFile: UInt64, at clientVersion: UInt64) -> View {
+    func view(for clientFile: FileIdent, at clientVersion: ClientVersion) -> View {
         guard !authors.contains(clientFile) else { return make(for: clientFile, at: clientVersion) }
         if let view = views.withLock({ $0[clientVersion] }) { return view }
         // Not under the lock: two sessions may do the same work at the same time, but none waits for another's.
@@ -48,19 +49,16 @@ final class FannedNotice: Sendable {
         return view
     }
 
-    private func make(for clientFile: UInt64, at clientVersion: UInt64) -> View {
+    private func make(for clientFile: FileIdent, at clientVersion: ClientVersion) -> View {
         var view = View(clientVersion: clientVersion)
         view.entries.reserveCapacity(notice.entries.count)
         for entry in notice.entries {
             if entry.originFile == clientFile {
                 view.clientVersion = max(view.clientVersion, entry.clientVersion)
-            } else if !entry.changeset.bytes.isEmpty {
-                view.entries.append(
-                    DownloadEntry(
-                        serverVersion: ServerVersion(entry.serverVersion),
-                        clientVersion: ClientVersion(view.clientVersion),
-                        originTimestamp: SyncTimestamp(entry.timestamp), originFileIdent: FileIdent(entry.originFile),
-                        changeset: entry.changeset.bytes))
+            } else if !entry.changeset.isEmpty {
+                var received = entry
+                received.clientVersion = view.clientVersion
+                view.entries.append(received)
             }
         }
         return view

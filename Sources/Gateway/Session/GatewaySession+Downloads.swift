@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import SyncProtocol
 
 // Pages, notices, MARKs: everything that ends in a DOWNLOAD.
@@ -38,13 +39,7 @@ extension GatewaySession {
         position = page.download
         latest = page.latest
         acknowledge(page.upload)
-        let entries = page.entries.map {
-            // In a page `clientVersion` is the receiver's newest version integrated before the entry.
-            DownloadEntry(
-                serverVersion: ServerVersion($0.serverVersion), clientVersion: ClientVersion($0.clientVersion),
-                originTimestamp: SyncTimestamp($0.timestamp), originFileIdent: FileIdent($0.originFile),
-                changeset: $0.changeset.bytes)
-        }
+        let entries = page.entries
         let isComplete = page.isComplete
         let mustSend = !entries.isEmpty || (isComplete && (sent == nil || uploads.owesAcknowledgement))
         let marked = isComplete ? askedMark : nil
@@ -76,7 +71,7 @@ extension GatewaySession {
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage(environment) }
         let view = fanned.view(for: clientFile.ident, at: position.clientVersion)
-        position = Messages.DownloadCursor(
+        position = DownloadCursor(
             serverVersion: notice.latest.version, clientVersion: max(position.clientVersion, view.clientVersion))
         latest = notice.latest
         if !view.entries.isEmpty || uploads.owesAcknowledgement {
@@ -91,7 +86,7 @@ extension GatewaySession {
         wantPage(environment)
     }
 
-    private mutating func acknowledge(_ cursor: Messages.UploadCursor) {
+    private mutating func acknowledge(_ cursor: UploadCursor) {
         guard cursor.clientVersion >= upload.clientVersion else { return }
         upload = cursor
         uploads.acknowledged(upTo: cursor.clientVersion)
@@ -101,17 +96,11 @@ extension GatewaySession {
     private var isUpToDate: Bool { sent == progress }
 
     private var progress: SyncProgress {
-        SyncProgress(
-            download: SyncProtocol.DownloadCursor(
-                serverVersion: ServerVersion(position.serverVersion),
-                clientVersion: ClientVersion(position.clientVersion)),
-            latest: SaltedServerVersion(version: ServerVersion(latest.version), salt: VersionSalt(latest.salt)),
-            upload: SyncProtocol.UploadCursor(
-                clientVersion: ClientVersion(upload.clientVersion), serverVersion: ServerVersion(upload.serverVersion)))
+        SyncProgress(download: position, latest: latest, upload: upload)
     }
 
     private mutating func download(
-        _ entries: [DownloadEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64,
+        _ entries: [HistoryEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64,
         _ actions: inout [SessionAction]
     ) {
         let progress = progress

@@ -1,12 +1,13 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 // Errors, resets, UNBIND.
 extension GatewaySession {
     mutating func fail(
         _ code: ErrorCode, _ action: ErrorAction, _ message: String, tryAgain: Bool? = nil,
-        backoff: BackoffPolicy? = nil, integrated: UInt64? = nil, notified: NotifiedReport? = nil,
+        backoff: BackoffPolicy? = nil, integrated: ClientVersion? = nil, notified: NotifiedReport? = nil,
         _ actions: inout [SessionAction]
     ) {
         guard phase != .ended else { return }
@@ -14,7 +15,7 @@ extension GatewaySession {
         var body = JSONErrorBody(
             code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
         )
-        if action.isClientReset { body.integratedClientVersion = integrated.map { ClientVersion($0) } }
+        if action.isClientReset { body.integratedClientVersion = integrated }
         let answer = ServerMessage.jsonError(session: session, code: code, body: body)
         actions.append(notified.map { .sendReset(answer, $0) } ?? .send(answer))
         actions.append(.unsubscribe)
@@ -51,8 +52,8 @@ extension GatewaySession {
     mutating func refused(
         _ answer: RefusedAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
     ) {
-        let code = ErrorCode(answer.code)
-        let action = ErrorAction(wireName: answer.action)
+        let code = answer.code
+        let action = answer.action
         var report: NotifiedReport?
         if action.isClientReset, let campaign = answer.campaign, let file = answer.clientFile ?? clientFile?.ident {
             report = NotifiedReport(campaign: campaign, realm: context.realm, clientFile: file, at: environment.now)
@@ -61,11 +62,7 @@ extension GatewaySession {
         let isSafe = code.scope == .session && !code.abortsStockClient
         fail(
             isSafe ? code : .otherSessionError, action, answer.message, tryAgain: answer.tryAgain,
-            backoff: answer.backoff.map {
-                BackoffPolicy(
-                    intervalSeconds: Int64($0.intervalSeconds), maxDelaySeconds: Int64($0.maxDelaySeconds),
-                    multiplier: Int64($0.multiplier))
-            }, integrated: answer.integrated, notified: report, &actions)
+            backoff: answer.backoff, integrated: answer.integrated, notified: report, &actions)
     }
 
     mutating func requestFailed(
@@ -105,7 +102,7 @@ extension GatewaySession {
             return
         }
         mustReset(
-            code: ErrorCode.badClientFileIdent.rawValue, message: "sync was terminated", campaign: notice.campaign,
+            code: .badClientFileIdent, message: "sync was terminated", campaign: notice.campaign,
             environment, &actions)
     }
 
@@ -118,7 +115,8 @@ extension GatewaySession {
     }
 
     private mutating func mustReset(
-        code: Int, message: String, campaign: String?, integrated: UInt64? = nil, _ environment: SessionEnvironment,
+        code: ErrorCode, message: String, campaign: String?, integrated: ClientVersion? = nil,
+        _ environment: SessionEnvironment,
         _ actions: inout [SessionAction]
     ) {
         var report: NotifiedReport?
@@ -126,7 +124,7 @@ extension GatewaySession {
             report = NotifiedReport(
                 campaign: campaign, realm: context.realm, clientFile: clientFile.ident, at: environment.now)
         }
-        let wanted = violation?.code ?? ErrorCode(code)
+        let wanted = violation?.code ?? code
         let isSafe = wanted.scope == .session && !wanted.abortsStockClient
         fail(
             isSafe ? wanted : .badClientFileIdent, clientRecovery ? .clientReset : .clientResetNoRecovery,

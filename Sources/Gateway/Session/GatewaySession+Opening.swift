@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 // BIND and IDENT.
@@ -39,12 +40,7 @@ extension GatewaySession {
         phase = .bound
         if let file = answer.clientFile {
             clientFile = file
-            actions.append(
-                .send(
-                    .ident(
-                        session: session, file: ClientFileIdent(ident: FileIdent(file.ident), salt: FileSalt(file.salt))
-                    )
-                ))
+            actions.append(.send(.ident(session: session, file: file)))
         }
         if let ident = queuedIdent {
             queuedIdent = nil
@@ -57,14 +53,10 @@ extension GatewaySession {
         case .binding: queuedIdent = ident
         case .bound:
             phase = .identifying
-            let file = ClientFile(ident: ident.file.ident.rawValue, salt: ident.file.salt.rawValue)
-            clientFile = file
-            position = Messages.DownloadCursor(
-                serverVersion: ident.download.serverVersion.rawValue,
-                clientVersion: ident.download.clientVersion.rawValue)
-            latest = Messages.SaltedVersion(
-                version: ident.latest.version.rawValue, salt: ident.latest.salt.rawValue)
-            actions.append(identification(of: file, confirms: 0, environment))
+            clientFile = ident.file
+            position = ident.download
+            latest = ident.latest
+            actions.append(identification(of: ident.file, confirms: 0, environment))
         case .identifying, .live, .clientFailed, .ended: break
         }
     }
@@ -80,7 +72,7 @@ extension GatewaySession {
 
     /// What the client's IDENT said: neither cursor moves before it is answered.
     private func identification(
-        of file: ClientFile, confirms question: UInt64, _ environment: SessionEnvironment
+        of file: ClientFileIdent, confirms question: UInt64, _ environment: SessionEnvironment
     ) -> SessionAction {
         .identify(
             IdentifyRequest(

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import SyncProtocol
 
 // UPLOADs on their way to the owner.
@@ -26,15 +27,8 @@ extension GatewaySession {
             upload: ChangesetMessage.Upload(
                 session: context.reference, clientFile: clientFile.ident, generation: generation,
                 follows: uploads.follows,
-                progress: Messages.UploadCursor(
-                    clientVersion: upload.progress.clientVersion.rawValue,
-                    serverVersion: upload.progress.serverVersion.rawValue),
-                lockedServerVersion: upload.lockedServerVersion.rawValue),
-            entries: upload.entries.map {
-                ChangesetMessage.Entry(
-                    clientVersion: $0.clientVersion.rawValue, serverVersion: $0.serverVersion.rawValue,
-                    timestamp: $0.originTimestamp.rawValue, changeset: $0.changeset)
-            })
+                progress: upload.progress, lockedServerVersion: upload.lockedServerVersion),
+            entries: upload.entries)
         let number = uploads.add(message, bytes: bytes)
         if environment.isLinkUp { actions.append(.publish(message, number: number)) }
         // Without the broker it waits for `linkUp`.

@@ -1,6 +1,7 @@
 import DequeModule
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 /// One session of one client realm at this gateway: decides, and leaves the doing to its connection. Pure.
@@ -38,18 +39,18 @@ struct GatewaySession: Sendable {
 
     var generation: UInt64 = 0
     var slice: SliceNumber?
-    var clientFile: ClientFile?
+    var clientFile: ClientFileIdent?
     var clientRecovery = true
     var queuedIdent: Ident?
 
     /// Where the session stands in the realm's history, whether the client was told already or not.
-    var position = Messages.DownloadCursor()
-    var latest = Messages.SaltedVersion(version: 0, salt: 0)
-    var upload = Messages.UploadCursor()
+    var position = DownloadCursor()
+    var latest = SaltedServerVersion()
+    var upload = UploadCursor()
     /// The cursors of the last DOWNLOAD.
     var sent: SyncProgress?
     /// The newest version heard of; beyond `position` while a page is missing.
-    var heardOf: UInt64 = 0
+    var heardOf: ServerVersion = 0
 
     /// The newest MARK not yet part of a request, and the one that is.
     var openMark: RequestIdent?

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 /// What a session's machine knows of its surroundings, and that does not change.
 struct SessionContext: Sendable {

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 /// What happens to a session. The client's messages have passed the protocol's checkers.
@@ -67,8 +68,8 @@ enum SessionAction: Sendable {
     case unsubscribe
     case report(UnbindNotice)
     /// The owner knows the session's client realm: an older connection with the same one is a zombie.
-    case claim(ClientFile)
-    case recorded(Messages.UploadCursor, lockedServerVersion: UInt64)
+    case claim(ClientFileIdent)
+    case recorded(UploadCursor, lockedServerVersion: ServerVersion)
     /// The session is over and forgotten.
     case forget
 }

@@ -1,5 +1,6 @@
 import DequeModule
 import Messages
+import SyncModel
 import SyncProtocol
 
 /// A session's uploads between the client and its owner: published in order, kept until the broker has confirmed them,
@@ -12,7 +13,7 @@ struct UploadPipeline: Sendable {
     }
 
     private struct Counted: Sendable {
-        var clientVersion: UInt64
+        var clientVersion: ClientVersion
         var bytes: Int
     }
 
@@ -21,14 +22,14 @@ struct UploadPipeline: Sendable {
     private var nextNumber: UInt64 = 1
     private(set) var unacknowledgedBytes = 0
     /// Client version of the progress that the next upload follows.
-    private(set) var follows: UInt64 = 0
+    private(set) var follows: ClientVersion = 0
     /// The owner has acknowledged changesets and the client has not been told.
     private(set) var owesAcknowledgement = false
     /// An upload that only reports progress, and when it came.
     private var held: (upload: Upload, since: UInt64)?
 
     /// The owner knows everything up to `clientVersion`.
-    mutating func begin(after clientVersion: UInt64) { follows = clientVersion }
+    mutating func begin(after clientVersion: ClientVersion) { follows = clientVersion }
 
     var unconfirmed: [Pending] { pending.filter { !$0.isConfirmed } }
     var hasUnconfirmed: Bool { !pending.isEmpty }
@@ -68,7 +69,7 @@ struct UploadPipeline: Sendable {
         while let first = pending.first, first.isConfirmed { pending.removeFirst() }
     }
 
-    mutating func acknowledged(upTo clientVersion: UInt64) {
+    mutating func acknowledged(upTo clientVersion: ClientVersion) {
         while let first = counted.first, first.clientVersion <= clientVersion {
             counted.removeFirst()
             unacknowledgedBytes -= first.bytes

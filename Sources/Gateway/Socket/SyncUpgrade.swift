@@ -1,5 +1,6 @@
 import Changesets
 import HTTPTypes
+import SyncModel
 import SyncProtocol
 
 /// What a client asked for when it opened its connection, after it was let in.

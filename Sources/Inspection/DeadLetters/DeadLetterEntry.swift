@@ -1,5 +1,6 @@
 package import AMQP
-package import Messages
+import Messages
+package import SyncModel
 
 /// One message of the dead-letter queue, without what users wrote.
 package struct DeadLetterEntry: Sendable, Equatable, Codable {
@@ -9,7 +10,7 @@ package struct DeadLetterEntry: Sendable, Equatable, Codable {
     package var type: String
     package var app: String?
     package var partition: String?
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     /// The queue that it died in.
     package var queue: String?
     package var reason: String
@@ -19,7 +20,8 @@ package struct DeadLetterEntry: Sendable, Equatable, Codable {
     package var text: String
 
     package init(
-        position: Int, id: String?, type: String, app: String?, partition: String?, clientFile: UInt64?, queue: String?,
+        position: Int, id: String?, type: String, app: String?, partition: String?, clientFile: FileIdent?,
+        queue: String?,
         reason: String, publishedAt: UInt64?, bytes: Int, text: String
     ) {
         self.position = position

@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import SyncModel
 
 /// The dead-letter queue as an operator handles it.
 ///

@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import SyncModel
 
 /// Looks at the broker through AMQP alone, with the credentials that the settings have.
 package struct BrokerDoctor: Sendable {

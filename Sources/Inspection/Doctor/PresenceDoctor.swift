@@ -1,6 +1,7 @@
 package import AMQP
 import Foundation
 package import Messages
+package import SyncModel
 
 /// Listens to the workers' heartbeats for a while: who lives, who owns what, and whether the clocks agree.
 package struct PresenceDoctor: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
-package import Messages
 import Operations
 package import Storage
+package import SyncModel
 
 /// Looks at what the store is kept in, without changing anything.
 package struct StoreDoctor: Sendable {

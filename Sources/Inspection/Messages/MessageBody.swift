@@ -1,6 +1,7 @@
 package import AMQP
 import Foundation
 import Messages
+import SyncModel
 
 /// A message's body for people, for those who ask for it: it holds what users wrote. Secrets are taken out all the same.
 package enum MessageBody {

@@ -1,6 +1,7 @@
 package import AMQP
 import Foundation
-package import Messages
+import Messages
+package import SyncModel
 
 /// What may be shown of a message to anybody who may watch the cluster: whom it is about and how large it is. Nothing of what
 /// users wrote, and no salts, tokens or passwords.
@@ -9,7 +10,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     package var id: String?
     package var app: String?
     package var partition: String?
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     package var slice: Int?
     package var bytes: Int
     /// A few words.
@@ -41,7 +42,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
     }
 
-    private mutating func about(_ realm: RealmName, clientFile: UInt64? = nil) {
+    private mutating func about(_ realm: RealmName, clientFile: FileIdent? = nil) {
         app = realm.app
         partition = realm.partition
         self.clientFile = clientFile
@@ -52,7 +53,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         case ChangesetMessage.type:
             let message = try message.decode(ChangesetMessage.self)
             about(message.realm, clientFile: message.upload?.clientFile)
-            let size = message.entries.reduce(0) { $0 + $1.changeset.bytes.count }
+            let size = message.entries.reduce(0) { $0 + $1.changeset.count }
             let count = "\(message.entries.count) changeset\(message.entries.count == 1 ? "" : "s"), \(size) bytes"
             text =
                 message.upload.map {
@@ -100,7 +101,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             let message = try message.decode(ResetNotice.self)
             (app, partition, clientFile) = (message.app, message.partition, message.clientFile)
             slice = message.slice.value
-            text = "code \(message.code), generation \(message.generation), campaign \(message.campaign)"
+            text = "code \(message.code.rawValue), generation \(message.generation), campaign \(message.campaign)"
         case GenerationNotice.type:
             let message = try message.decode(GenerationNotice.self)
             (app, slice) = (message.app, message.slice.value)

@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import SyncModel
 
 /// Copies of the messages that pass, taken at the exchanges through a queue of its own: no other queue gets less for it.
 package struct MessageTap: Sendable {

@@ -1,14 +1,14 @@
-import Messages
 import Storage
+import SyncModel
 
 /// Checks client files against the realm that they are of.
 struct ClientFileChecker {
     let record: RealmRecord
     /// From the history: what it has of each client file at least.
-    let highestClientVersion: [UInt64: UInt64]
-    let reciprocals: [UInt64: VersionSpan]
+    let highestClientVersion: [FileIdent: ClientVersion]
+    let reciprocals: [FileIdent: VersionSpan]
     /// The versions of those that can be read.
-    let bases: Set<UInt64>
+    let bases: Set<ServerVersion>
 
     func check(_ file: ClientFileRecord, _ findings: inout FindingList) {
         let name = "client file \(file.ident)"
@@ -54,7 +54,7 @@ struct ClientFileChecker {
 
     /// Whether everything that it may still need is there.
     private func checkHistory(
-        of file: ClientFileRecord, from start: UInt64, _ name: String, _ findings: inout FindingList
+        of file: ClientFileRecord, from start: ServerVersion, _ name: String, _ findings: inout FindingList
     ) {
         let uploaded = file.upload.serverVersion
         if max(uploaded, start) < record.historyBase {

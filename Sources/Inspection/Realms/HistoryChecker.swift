@@ -1,13 +1,13 @@
-import Messages
 import Storage
+import SyncModel
 
 /// Checks a history's books, entry by entry in order.
 struct HistoryChecker {
     let record: RealmRecord
     /// Of each client file that wrote something, the last of its own versions.
-    private(set) var highestClientVersion: [UInt64: UInt64] = [:]
+    private(set) var highestClientVersion: [FileIdent: ClientVersion] = [:]
     private var previous: HistoryRecord?
-    private var formerSalts: Set<UInt64> = []
+    private var formerSalts: Set<VersionSalt> = []
 
     init(record: RealmRecord) { self.record = record }
 
@@ -39,7 +39,7 @@ struct HistoryChecker {
         let version = entry.version
         switch entry.originFile {
         case 0: findings.add(.continuity, "version \(version) has no author")
-        case 1:
+        case .server:
             if entry.clientVersion != 0 {
                 findings.add(
                     .continuity, "version \(version) is the server's and has client version \(entry.clientVersion)")

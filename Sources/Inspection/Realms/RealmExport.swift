@@ -1,8 +1,9 @@
 import Changesets
 import Foundation
-package import Messages
+import Messages
 import RealmState
 package import Storage
+package import SyncModel
 
 /// Writes a stored realm as lines of JSON, page by page: memory does not grow with the realm.
 package struct RealmExport {
@@ -59,13 +60,13 @@ package struct RealmExport {
             let record = try await realm(in: snapshot)
             try await write(Self.line(Head(record, "history")))
             var count = Count()
-            var after: UInt64 = 0
+            var after: ServerVersion = 0
             if record.historyBase > 0 {
                 guard
                     let base = try await snapshot.newestBase(of: record.id, generation: record.generation)
                 else { throw InspectionError(.corrupt, "realm \(name) has neither its whole history nor a base") }
                 try await versions(
-                    of: base.historyKey, after: 0, through: base.entries, base.version, from: snapshot, write, &count)
+                    of: base.historyKey, after: 0, through: base.lastEntry, base.version, from: snapshot, write, &count)
                 after = base.version
             }
             let key = HistoryKey(realm: record.id, generation: record.generation)
@@ -76,7 +77,7 @@ package struct RealmExport {
     }
 
     private func versions(
-        of key: HistoryKey, after start: UInt64, through end: UInt64, _ base: UInt64?,
+        of key: HistoryKey, after start: ServerVersion, through end: ServerVersion, _ base: ServerVersion?,
         from reader: any SliceReader, _ write: (String) async throws -> Void, _ count: inout Count
     ) async throws {
         var after = start
@@ -128,8 +129,8 @@ package struct RealmExport {
         var app: String
         var partition: String
         var generation: UInt64
-        var version: UInt64
-        var historyBase: UInt64
+        var version: ServerVersion
+        var historyBase: ServerVersion
         var content: String
 
         init(_ record: RealmRecord, _ content: String) {
@@ -175,15 +176,15 @@ package struct RealmExport {
     }
 
     private struct VersionLine: Encodable {
-        var version: UInt64
-        var originFile: UInt64
-        var clientVersion: UInt64
-        var timestamp: UInt64
+        var version: ServerVersion
+        var originFile: FileIdent
+        var clientVersion: ClientVersion
+        var timestamp: SyncTimestamp
         var changeset: HexBytes
         /// The version of the base that it is a part of; then `version` counts the base's changesets.
-        var base: UInt64?
+        var base: ServerVersion?
 
-        init(_ record: HistoryRecord, base: UInt64?) {
+        init(_ record: HistoryRecord, base: ServerVersion?) {
             self.base = base
             version = record.version
             originFile = record.originFile

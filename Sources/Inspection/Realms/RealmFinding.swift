@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Something about a stored realm that must not be so.
 package struct RealmFinding: Sendable, Equatable, Codable {
     package enum Check: String, Sendable, Codable, CaseIterable {
@@ -53,10 +55,10 @@ package struct RealmVerdict: Sendable, Equatable, Codable {
     package var partition: String
     package var slice: Int
     package var generation: UInt64
-    package var version: UInt64
-    package var historyBase: UInt64
+    package var version: ServerVersion
+    package var historyBase: ServerVersion
     /// The version of the base that a new client begins with; nil if it gets the history.
-    package var base: UInt64?
+    package var base: ServerVersion?
     package var entries: UInt64
     package var historyBytes: UInt64
     package var objects: Int

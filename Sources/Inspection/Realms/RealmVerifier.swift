@@ -1,7 +1,7 @@
 import Changesets
-package import Messages
 import RealmState
 package import Storage
+package import SyncModel
 
 /// Checks one stored realm: its history against its state, and its books against both. Reads within one snapshot, in bounded
 /// memory, and changes nothing.
@@ -11,7 +11,7 @@ package struct RealmVerifier {
     private var findings = FindingList()
     private var digest: String?
     private var objects = 0
-    private var highest: [UInt64: UInt64] = [:]
+    private var highest: [FileIdent: ClientVersion] = [:]
     private var bases: [BaseRecord] = []
 
     /// How far it has come, in bytes of history, of how many.
@@ -61,7 +61,7 @@ package struct RealmVerifier {
                 .continuity, "history begins after version \(record.historyBase), beyond the latest, \(latest)")
             return
         }
-        let expected = latest - record.historyBase
+        let expected = latest.rawValue - record.historyBase.rawValue
         guard (span?.count ?? 0) == expected, expected == 0 || span?.first == record.historyBase + 1,
             expected == 0 || span?.last == latest
         else {
@@ -142,15 +142,15 @@ package struct RealmVerifier {
                 "the base is of version \(base.version); the history goes from \(record.historyBase) to"
                     + " \(record.latest.version)")
         }
-        var after: UInt64 = 0
+        var after: ServerVersion = 0
         var bytes: UInt64 = 0
         while true {
             let page = try await reader.history(
-                of: base.historyKey, after: after, through: UInt64(Int64.max), maxBytes: 1 << 20)
+                of: base.historyKey, after: after, through: ServerVersion(WireIntegerBounds.maximum), maxBytes: 1 << 20)
             guard !page.isEmpty else { break }
             for entry in page {
                 bytes &+= UInt64(entry.changeset.count)
-                if entry.version != after &+ 1 || entry.originFile != 1 || entry.cumulativeBytes != bytes {
+                if entry.version != after &+ 1 || entry.originFile != .server || entry.cumulativeBytes != bytes {
                     findings.add(.continuity, "the base's changeset \(after) is followed by \(entry.version)")
                 }
                 after = entry.version
@@ -164,7 +164,7 @@ package struct RealmVerifier {
                 }
             }
         }
-        if after != base.entries || bytes != base.bytes {
+        if after != base.lastEntry || bytes != base.bytes {
             findings.add(
                 .continuity,
                 "the base has \(after) changesets of \(bytes) bytes; expected \(base.entries) of \(base.bytes)")
@@ -283,7 +283,7 @@ package struct RealmVerifier {
         let checker = ClientFileChecker(
             record: record, highestClientVersion: highest, reciprocals: spans, bases: Set(readable))
         var findings = self.findings
-        var known: Set<UInt64> = []
+        var known: Set<FileIdent> = []
         var count = 0
         try await reader.forEachClientFile(in: record.id) { file in
             count += 1

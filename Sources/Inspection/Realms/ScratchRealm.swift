@@ -1,9 +1,9 @@
 import Changesets
 import Foundation
-import Messages
 import RealmState
 import Storage
 import StorageSQLite
+import SyncModel
 
 /// A realm that is made anew from changesets, to be compared with another. Its objects are in a store of its own, so that
 /// memory stays bounded however large it grows.

@@ -1,14 +1,16 @@
+package import SyncModel
+
 /// What the upload scan and the trimming need to know of an entry in a client's history.
 package struct ClientHistoryEntry: Hashable, Sendable {
-    package var version: UInt64
+    package var version: ClientVersion
     /// Made here, and not integrated from the server.
     package var isLocal: Bool
     /// The bytes of the changeset as it was made; 0 if it changes nothing.
     package var size: Int
     /// The last server version that was integrated when this version was made, including by it.
-    package var serverVersion: UInt64
+    package var serverVersion: ServerVersion
 
-    package init(version: UInt64, isLocal: Bool, size: Int, serverVersion: UInt64) {
+    package init(version: ClientVersion, isLocal: Bool, size: Int, serverVersion: ServerVersion) {
         self.version = version
         self.isLocal = isLocal
         self.size = size

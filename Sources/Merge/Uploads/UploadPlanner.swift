@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Chooses what the next UPLOAD message carries (docs/merge.md, "What the client uploads").
 package struct UploadPlanner: Hashable, Sendable {
     /// An upload is closed once it has this many bytes of changesets.
@@ -7,10 +9,10 @@ package struct UploadPlanner: Hashable, Sendable {
 
     package struct Batch: Hashable, Sendable {
         /// The local versions whose changesets to send: as they were made, never their reciprocals.
-        package var versions: [UInt64]
+        package var versions: [ClientVersion]
         /// How far the scan has come, over empty entries and those from the server too.
         package var progress: UploadCursor
-        package var lockedServerVersion: UInt64
+        package var lockedServerVersion: ServerVersion
     }
 
     /// The first entry that has not been scanned yet follows this version.
@@ -21,7 +23,7 @@ package struct UploadPlanner: Hashable, Sendable {
     /// The next upload, or nil if there is nothing to say: no changeset, and nothing integrated since the last one.
     ///
     /// - Parameter entries: our history after the cursor, by ascending version.
-    package func next(_ entries: some Sequence<ClientHistoryEntry>, downloadServerVersion: UInt64) -> Batch? {
+    package func next(_ entries: some Sequence<ClientHistoryEntry>, downloadServerVersion: ServerVersion) -> Batch? {
         var batch = Batch(versions: [], progress: cursor, lockedServerVersion: downloadServerVersion)
         var bytes = 0
         for entry in entries where entry.version > cursor.clientVersion {

@@ -1,11 +1,13 @@
+package import SyncModel
+
 package struct BoundAnswer: Message, Equatable {
     package static let type = "bound"
     package var generation: UInt64
     package var slice: SliceNumber
     /// Present if the client asked for an ident.
-    package var clientFile: ClientFile?
+    package var clientFile: ClientFileIdent?
 
-    package init(generation: UInt64, slice: SliceNumber, clientFile: ClientFile?) {
+    package init(generation: UInt64, slice: SliceNumber, clientFile: ClientFileIdent?) {
         self.generation = generation
         self.slice = slice
         self.clientFile = clientFile
@@ -16,10 +18,12 @@ package struct IdentifiedAnswer: Message, Equatable {
     package static let type = "identified"
     package var generation: UInt64
     package var upload: UploadCursor
-    package var lockedServerVersion: UInt64
-    package var latest: SaltedVersion
+    package var lockedServerVersion: ServerVersion
+    package var latest: SaltedServerVersion
 
-    package init(generation: UInt64, upload: UploadCursor, lockedServerVersion: UInt64, latest: SaltedVersion) {
+    package init(
+        generation: UInt64, upload: UploadCursor, lockedServerVersion: ServerVersion, latest: SaltedServerVersion
+    ) {
         self.generation = generation
         self.upload = upload
         self.lockedServerVersion = lockedServerVersion
@@ -43,37 +47,27 @@ package struct ConfirmAnswer: Message, Equatable {
 package struct RefusedAnswer: Message, Equatable {
     package static let type = "refused"
 
-    package struct Backoff: Codable, Sendable, Equatable {
-        package var intervalSeconds: Int
-        package var maxDelaySeconds: Int
-        package var multiplier: Int
-
-        package init(intervalSeconds: Int, maxDelaySeconds: Int, multiplier: Int) {
-            self.intervalSeconds = intervalSeconds
-            self.maxDelaySeconds = maxDelaySeconds
-            self.multiplier = multiplier
-        }
-    }
-
     package var realm: RealmName
     package var session: SessionReference
     /// A code of the protocol (docs/protocol.md, "Error codes").
-    package var code: Int
+    package var code: ErrorCode
     /// What the client is to do, such as `ClientReset` (docs/protocol.md, "Actions").
-    package var action: String
+    package var action: ErrorAction
     package var message: String
     package var tryAgain: Bool
-    package var backoff: Backoff?
+    package var backoff: BackoffPolicy?
     /// For a client reset: the client realm and the campaign it is accounted under.
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     package var campaign: String?
     /// For a client reset: the client version up to which everything that the client has written is in the realm's state,
     /// and so in the fresh copy. Nil where that is not certain.
-    package var integrated: UInt64?
+    package var integrated: ClientVersion?
 
     package init(
-        realm: RealmName, session: SessionReference, code: Int, action: String, message: String, tryAgain: Bool,
-        backoff: Backoff? = nil, clientFile: UInt64? = nil, campaign: String? = nil, integrated: UInt64? = nil
+        realm: RealmName, session: SessionReference, code: ErrorCode, action: ErrorAction, message: String,
+        tryAgain: Bool,
+        backoff: BackoffPolicy? = nil, clientFile: FileIdent? = nil, campaign: String? = nil,
+        integrated: ClientVersion? = nil
     ) {
         self.realm = realm
         self.session = session

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// A page of history for one client file: own and empty versions are left out, the cursors account for them.
 package struct PageAnswer: Message, Equatable {
     package static let type = "page-answer"
@@ -7,14 +9,14 @@ package struct PageAnswer: Message, Equatable {
     package var entries: [HistoryEntry]
     /// Where the session stands once it has the entries.
     package var download: DownloadCursor
-    package var latest: SaltedVersion
+    package var latest: SaltedServerVersion
     package var upload: UploadCursor
     /// Estimate of what is still to come after this page.
     package var downloadableBytes: UInt64
 
     package init(
         generation: UInt64, after: DownloadCursor, entries: [HistoryEntry], download: DownloadCursor,
-        latest: SaltedVersion, upload: UploadCursor, downloadableBytes: UInt64
+        latest: SaltedServerVersion, upload: UploadCursor, downloadableBytes: UInt64
     ) {
         self.generation = generation
         self.after = after
@@ -29,12 +31,14 @@ package struct PageAnswer: Message, Equatable {
     package var isComplete: Bool { download.serverVersion == latest.version }
 
     package func binaryBody() -> [UInt8]? {
-        var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.bytes.count + 32 })
+        var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.count + 32 })
         writer.byte(1)
-        for number in [
-            generation, after.serverVersion, after.clientVersion, download.serverVersion, download.clientVersion,
-            latest.version, latest.salt, upload.clientVersion, upload.serverVersion, downloadableBytes,
-        ] { writer.number(number) }
+        writer.number(generation)
+        writer.cursor(after)
+        writer.cursor(download)
+        writer.version(latest)
+        writer.cursor(upload)
+        writer.number(downloadableBytes)
         writer.entries(entries)
         return writer.bytes
     }
@@ -43,10 +47,10 @@ package struct PageAnswer: Message, Equatable {
         var reader = WireReader(binaryBody, messageType: Self.type)
         try reader.expectVersion1()
         generation = try reader.number()
-        after = DownloadCursor(serverVersion: try reader.number(), clientVersion: try reader.number())
-        download = DownloadCursor(serverVersion: try reader.number(), clientVersion: try reader.number())
-        latest = SaltedVersion(version: try reader.number(), salt: try reader.number())
-        upload = UploadCursor(clientVersion: try reader.number(), serverVersion: try reader.number())
+        after = try reader.downloadCursor()
+        download = try reader.downloadCursor()
+        latest = try reader.version()
+        upload = try reader.uploadCursor()
         downloadableBytes = try reader.number()
         entries = try reader.entries()
         try reader.finish()

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Live sessions must be told to reset (realm topic). Names a realm, or with `partition` nil the whole app in a slice.
 package struct ResetNotice: Message, Equatable {
     package static let type = "client-reset"
@@ -6,16 +8,16 @@ package struct ResetNotice: Message, Equatable {
     package var slice: SliceNumber
     /// Sessions of an older generation are meant; with `clientFile`, that one whatever its generation.
     package var generation: UInt64
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     package var campaign: String
-    package var code: Int
+    package var code: ErrorCode
     package var message: String
     /// With `clientFile`: as in `RefusedAnswer`.
-    package var integrated: UInt64?
+    package var integrated: ClientVersion?
 
     package init(
-        app: String, partition: String?, slice: SliceNumber, generation: UInt64, clientFile: UInt64?,
-        campaign: String, code: Int, message: String, integrated: UInt64? = nil
+        app: String, partition: String?, slice: SliceNumber, generation: UInt64, clientFile: FileIdent?,
+        campaign: String, code: ErrorCode, message: String, integrated: ClientVersion? = nil
     ) {
         self.app = app
         self.partition = partition

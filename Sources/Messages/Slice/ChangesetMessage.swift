@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// One UPLOAD of a client, whole, as the client packed it; or changesets published from a shell.
 ///
 /// From a gateway: everything is set. From a shell: `realm` and `changesets` are enough; such a message follows
@@ -7,17 +9,17 @@ package struct ChangesetMessage: Message, Equatable {
 
     package struct Upload: Codable, Sendable, Equatable {
         package var session: SessionReference
-        package var clientFile: UInt64
+        package var clientFile: FileIdent
         package var generation: UInt64
         /// The client version of the progress that this upload follows; the owner refuses a gap.
-        package var follows: UInt64
+        package var follows: ClientVersion
         /// The head's cursors: client version scanned to, server version seen there, and the client's download cursor.
         package var progress: UploadCursor
-        package var lockedServerVersion: UInt64
+        package var lockedServerVersion: ServerVersion
 
         package init(
-            session: SessionReference, clientFile: UInt64, generation: UInt64, follows: UInt64,
-            progress: UploadCursor, lockedServerVersion: UInt64
+            session: SessionReference, clientFile: FileIdent, generation: UInt64, follows: ClientVersion,
+            progress: UploadCursor, lockedServerVersion: ServerVersion
         ) {
             self.session = session
             self.clientFile = clientFile
@@ -28,27 +30,12 @@ package struct ChangesetMessage: Message, Equatable {
         }
     }
 
-    package struct Entry: Codable, Sendable, Equatable {
-        package var clientVersion: UInt64
-        package var serverVersion: UInt64
-        /// Milliseconds since 2015-01-01T00:00:00Z.
-        package var timestamp: UInt64
-        package var changeset: HexBytes
-
-        package init(clientVersion: UInt64 = 0, serverVersion: UInt64 = 0, timestamp: UInt64, changeset: [UInt8]) {
-            self.clientVersion = clientVersion
-            self.serverVersion = serverVersion
-            self.timestamp = timestamp
-            self.changeset = HexBytes(changeset)
-        }
-    }
-
     package var realm: RealmName
     /// Nil for an event from a shell.
     package var upload: Upload?
-    package var entries: [Entry]
+    package var entries: [UploadedChangeset]
 
-    package init(realm: RealmName, upload: Upload?, entries: [Entry]) {
+    package init(realm: RealmName, upload: Upload?, entries: [UploadedChangeset]) {
         self.realm = realm
         self.upload = upload
         self.entries = entries
@@ -61,10 +48,10 @@ package struct ChangesetMessage: Message, Equatable {
         realm = try container.decode(RealmName.self, forKey: .realm)
         upload = try container.decodeIfPresent(Upload.self, forKey: .upload)
         if let changesets = try container.decodeIfPresent([HexBytes].self, forKey: .changesets) {
-            let timestamp = try container.decodeIfPresent(UInt64.self, forKey: .timestamp) ?? 0
-            entries = changesets.map { Entry(timestamp: timestamp, changeset: $0.bytes) }
+            let timestamp = try container.decodeIfPresent(SyncTimestamp.self, forKey: .timestamp) ?? 0
+            entries = changesets.map { UploadedChangeset(timestamp: timestamp, changeset: $0.bytes) }
         } else {
-            entries = try container.decode([Entry].self, forKey: .entries)
+            entries = try container.decode([UploadedChangeset].self, forKey: .entries)
         }
     }
 
@@ -76,24 +63,26 @@ package struct ChangesetMessage: Message, Equatable {
     }
 
     package func binaryBody() -> [UInt8]? {
-        var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.bytes.count + 24 })
+        var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.count + 24 })
         writer.byte(1)
         writer.text(realm.app)
         writer.text(realm.partition)
         writer.byte(upload == nil ? 0 : 1)
         if let upload {
             writer.text(upload.session.gateway)
-            for number in [
-                upload.session.number, upload.clientFile, upload.generation, upload.follows,
-                upload.progress.clientVersion, upload.progress.serverVersion, upload.lockedServerVersion,
-            ] { writer.number(number) }
+            writer.number(upload.session.number)
+            writer.number(upload.clientFile)
+            writer.number(upload.generation)
+            writer.number(upload.follows)
+            writer.cursor(upload.progress)
+            writer.number(upload.lockedServerVersion)
         }
         writer.number(UInt64(entries.count))
         for entry in entries {
             writer.number(entry.clientVersion)
             writer.number(entry.serverVersion)
             writer.number(entry.timestamp)
-            writer.blob(entry.changeset.bytes)
+            writer.blob(entry.changeset)
         }
         return writer.bytes
     }
@@ -107,7 +96,7 @@ package struct ChangesetMessage: Message, Equatable {
             upload = Upload(
                 session: SessionReference(gateway: gateway, number: try reader.number()),
                 clientFile: try reader.number(), generation: try reader.number(), follows: try reader.number(),
-                progress: UploadCursor(clientVersion: try reader.number(), serverVersion: try reader.number()),
+                progress: try reader.uploadCursor(),
                 lockedServerVersion: try reader.number())
         }
         let count = try reader.count(minimumSize: 4)
@@ -115,7 +104,7 @@ package struct ChangesetMessage: Message, Equatable {
         entries.reserveCapacity(count)
         for _ in 0..<count {
             entries.append(
-                Entry(
+                UploadedChangeset(
                     clientVersion: try reader.number(), serverVersion: try reader.number(),
                     timestamp: try reader.number(), changeset: try reader.blob()))
         }

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// What every request of a gateway carries. The answer goes to the request's `reply-to` with its `correlation-id`.
 package struct RequestContext: Codable, Sendable, Equatable {
     package var realm: RealmName
@@ -46,15 +48,16 @@ package struct IdentifyRequest: Message, Equatable {
     package static let type = "identify"
     package var context: RequestContext
     package var user: String
-    package var clientFile: ClientFile
+    package var clientFile: ClientFileIdent
     package var download: DownloadCursor
-    package var latest: SaltedVersion
+    package var latest: SaltedServerVersion
     /// The number of the owner's question that this request answers with yes; 0 if it answers none. Nil from a gateway of a
     /// version that cannot be asked.
     package var confirms: UInt64?
 
     package init(
-        context: RequestContext, user: String, clientFile: ClientFile, download: DownloadCursor, latest: SaltedVersion,
+        context: RequestContext, user: String, clientFile: ClientFileIdent, download: DownloadCursor,
+        latest: SaltedServerVersion,
         confirms: UInt64? = 0
     ) {
         self.context = context
@@ -66,22 +69,11 @@ package struct IdentifyRequest: Message, Equatable {
     }
 }
 
-/// How far a client has the server's history, and the newest of its own versions integrated up to there.
-package struct DownloadCursor: Codable, Sendable, Hashable {
-    package var serverVersion: UInt64
-    package var clientVersion: UInt64
-
-    package init(serverVersion: UInt64 = 0, clientVersion: UInt64 = 0) {
-        self.serverVersion = serverVersion
-        self.clientVersion = clientVersion
-    }
-}
-
 /// A page of history for a session that is behind, or the proof that nothing is missing (MARK). Answered by `page`.
 package struct PageRequest: Message, Equatable {
     package static let type = "page"
     package var context: RequestContext
-    package var clientFile: UInt64
+    package var clientFile: FileIdent
     package var generation: UInt64
     package var after: DownloadCursor
     package var maxBytes: Int
@@ -89,7 +81,7 @@ package struct PageRequest: Message, Equatable {
     package var isMark: Bool
 
     package init(
-        context: RequestContext, clientFile: UInt64, generation: UInt64, after: DownloadCursor, maxBytes: Int,
+        context: RequestContext, clientFile: FileIdent, generation: UInt64, after: DownloadCursor, maxBytes: Int,
         isMark: Bool
     ) {
         self.context = context
@@ -109,14 +101,14 @@ package struct UnbindNotice: Message, Equatable {
     package var user: String
     package var connection: String
     /// Nil if the session ended before IDENT.
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     /// True for a client's UNBIND, false for a lost connection.
     package var isOrderly: Bool
     /// An error had ended the session before: that the client leaves is no decision of its own.
     package var wasRefused: Bool
 
     package init(
-        realm: RealmName, session: SessionReference, user: String, connection: String, clientFile: UInt64?,
+        realm: RealmName, session: SessionReference, user: String, connection: String, clientFile: FileIdent?,
         isOrderly: Bool, wasRefused: Bool
     ) {
         self.realm = realm

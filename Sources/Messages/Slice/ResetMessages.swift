@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// An app's sync is terminated: every client realm of it must reset. Reaches every slice queue by the fan-out.
 ///
 /// Published by the coordinator, or from a shell with just the app: the message id then names the campaign and each
@@ -23,11 +25,11 @@ package struct TerminationMessage: Message, Equatable {
 package struct ResetMessage: Message, Equatable {
     package static let type = "reset"
     package var realm: RealmName
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     package var campaign: String?
     package var reason: String?
 
-    package init(realm: RealmName, clientFile: UInt64?, campaign: String?, reason: String?) {
+    package init(realm: RealmName, clientFile: FileIdent?, campaign: String?, reason: String?) {
         self.realm = realm
         self.clientFile = clientFile
         self.campaign = campaign

@@ -1,4 +1,5 @@
 package import AMQP
+package import SyncModel
 
 /// The names of the exchanges and queues, and their declarations with always the same arguments.
 package struct Topology: Sendable, Hashable {

@@ -1,11 +1,11 @@
-package import Messages
+package import SyncModel
 
 /// One client realm of a campaign and how its reset stands.
 package struct CampaignClientRealm: Sendable, Equatable {
     package var campaign: String
     package var app: String
     package var partition: String
-    package var clientFile: UInt64
+    package var clientFile: FileIdent
     package var user: String
     /// All times in milliseconds of Unix time.
     package var lastSeen: UInt64
@@ -19,7 +19,7 @@ package struct CampaignClientRealm: Sendable, Equatable {
     package var updatedAt: UInt64
 
     package init(
-        campaign: String, app: String, partition: String, clientFile: UInt64, user: String, lastSeen: UInt64,
+        campaign: String, app: String, partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64,
         foundAt: UInt64, notifiedAt: UInt64?, outcome: OutcomeClass, supersededBy: String? = nil,
         report: OutcomeReport?, updatedAt: UInt64
     ) {
@@ -41,9 +41,9 @@ package struct CampaignClientRealm: Sendable, Equatable {
 /// Where a page of client realms ended.
 package struct ClientRealmCursor: Sendable, Equatable {
     package var partition: String
-    package var clientFile: UInt64
+    package var clientFile: FileIdent
 
-    package init(partition: String, clientFile: UInt64) {
+    package init(partition: String, clientFile: FileIdent) {
         self.partition = partition
         self.clientFile = clientFile
     }

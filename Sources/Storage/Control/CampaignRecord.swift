@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
 package struct CampaignRecord: Sendable, Codable, Equatable {
@@ -22,7 +22,7 @@ package struct CampaignRecord: Sendable, Codable, Equatable {
     /// Of a reset: the realm's partition.
     package var partition: String?
     /// Of a reset of one client realm: its client file ident.
-    package var clientFile: UInt64?
+    package var clientFile: FileIdent?
     /// Milliseconds of Unix time.
     package var startedAt: UInt64
     /// The sync generation that began with it.
@@ -34,7 +34,7 @@ package struct CampaignRecord: Sendable, Codable, Equatable {
     package var closedAt: UInt64?
 
     package init(
-        id: String, app: String, kind: Kind, reason: String?, partition: String? = nil, clientFile: UInt64? = nil,
+        id: String, app: String, kind: Kind, reason: String?, partition: String? = nil, clientFile: FileIdent? = nil,
         startedAt: UInt64, generation: UInt64, state: State = .publishing, slicesExpected: Int,
         slicesReported: Int = 0, closedAt: UInt64? = nil
     ) {

@@ -1,12 +1,12 @@
-package import Messages
+package import SyncModel
 
 /// A client realm of a campaign, by the campaign's id, the realm's partition and the client file ident.
 package struct CampaignEntryKey: Hashable, Sendable {
     package var campaign: String
     package var partition: String
-    package var clientFile: UInt64
+    package var clientFile: FileIdent
 
-    package init(campaign: String, partition: String, clientFile: UInt64) {
+    package init(campaign: String, partition: String, clientFile: FileIdent) {
         self.campaign = campaign
         self.partition = partition
         self.clientFile = clientFile
@@ -74,7 +74,7 @@ package protocol CampaignRows {
     func put(_ entry: CampaignEntry, _ key: CampaignEntryKey) throws
     /// The entries of a client realm in all campaigns that are known, newest campaign first, with the campaigns' generations.
     func entries(
-        app: String, partition: String, clientFile: UInt64
+        app: String, partition: String, clientFile: FileIdent
     ) throws -> [(campaign: String, generation: UInt64, entry: CampaignEntry)]
     /// Sets `foundAt` where a campaign's entries have none.
     func markFound(_ campaign: String, at: UInt64) throws
@@ -84,10 +84,10 @@ package protocol CampaignRows {
     func dropUnfound(beyond most: Int) throws -> Int
 
     /// The outcome of a client realm whose campaign is not known.
-    func parkedOutcome(app: String, partition: String, clientFile: UInt64) throws -> OutcomeReport?
+    func parkedOutcome(app: String, partition: String, clientFile: FileIdent) throws -> OutcomeReport?
     /// Parks an outcome in the place of an earlier one of the same client realm.
     func park(_ report: OutcomeReport) throws
-    func removeParkedOutcome(app: String, partition: String, clientFile: UInt64) throws
+    func removeParkedOutcome(app: String, partition: String, clientFile: FileIdent) throws
     /// Removes the outcomes that were parked first, but for so many; returns how many that were.
     func dropParkedOutcomes(beyond most: Int) throws -> Int
 }

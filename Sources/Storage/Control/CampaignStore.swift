@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// How much is kept of what would otherwise grow for ever.
 package struct CampaignLimits: Sendable {
     /// Closed campaigns of an app and kind beyond so many newer ones are forgotten, with their client realms.
@@ -38,7 +40,7 @@ package protocol CampaignStore: Sendable {
 
     /// What all campaigns say of one client realm, newest first.
     func clientRealmHistory(
-        app: String, partition: String, clientFile: UInt64, limit: Int
+        app: String, partition: String, clientFile: FileIdent, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm]
 
     /// The newest campaign of every app that has one.

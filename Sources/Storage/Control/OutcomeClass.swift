@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// How a client realm's reset ended, as campaigns count it (docs/resets.md, "Outcomes").
 package enum OutcomeClass: String, Sendable, Codable, CaseIterable {

@@ -1,10 +1,12 @@
+package import SyncModel
+
 /// A realm's state at a version, as synthetic changesets that make it from nothing: a new client gets them instead of the
 /// history up to that version. They are kept as the versions 1 ... `entries` of a history of their own, `historyKey`.
 package struct BaseRecord: Sendable, Equatable {
     package var realm: RealmID
     package var generation: UInt64
     /// The version of the realm's history that the base stands for: a client that has the base goes on after it.
-    package var version: UInt64
+    package var version: ServerVersion
     /// How many changesets the base has, never more than `version`.
     package var entries: UInt64
     /// The bytes of these changesets.
@@ -17,7 +19,7 @@ package struct BaseRecord: Sendable, Equatable {
     package var createdAt: UInt64
 
     package init(
-        realm: RealmID, generation: UInt64, version: UInt64, entries: UInt64 = 0, bytes: UInt64 = 0,
+        realm: RealmID, generation: UInt64, version: ServerVersion, entries: UInt64 = 0, bytes: UInt64 = 0,
         historyBytes: UInt64, isComplete: Bool = false, createdAt: UInt64
     ) {
         self.realm = realm
@@ -30,5 +32,7 @@ package struct BaseRecord: Sendable, Equatable {
         self.createdAt = createdAt
     }
 
+    /// The last version of the base's own history.
+    package var lastEntry: ServerVersion { ServerVersion(entries) }
     package var historyKey: HistoryKey { HistoryKey(realm: realm, generation: generation, base: version) }
 }

@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// A client realm as its slice knows it. Rows are never deleted and idents never reused, so that a client realm of an
 /// earlier generation is told to reset whenever it comes back.
@@ -14,7 +14,7 @@ package struct ClientFileRecord: Sendable, Equatable {
     }
 
     package var realm: RealmID
-    package var file: ClientFile
+    package var file: ClientFileIdent
     package var user: String
     package var generation: UInt64
     package var state: State
@@ -24,12 +24,12 @@ package struct ClientFileRecord: Sendable, Equatable {
     /// the client file's reciprocal history.
     package var upload: UploadCursor
     /// The highest download cursor that an upload has confirmed.
-    package var lockedServerVersion: UInt64
+    package var lockedServerVersion: ServerVersion
     /// The highest server version that the client has shown or asked a page after.
-    package var seenServerVersion: UInt64
+    package var seenServerVersion: ServerVersion
     /// The version up to which the client has the realm by other means than the history: a base, or another client file's
     /// copy; 0 if it began with the history itself. Nil: it has not begun, and needs nothing that is kept.
-    package var historyStart: UInt64?
+    package var historyStart: ServerVersion?
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
     package var lastSeen: UInt64
@@ -38,16 +38,16 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var protocolVersion: Int
     package var userAgent: String
     /// The ident under which the client realm lives on after its reset, as far as that was seen.
-    package var supersededBy: UInt64?
+    package var supersededBy: FileIdent?
     /// The ident that the client realm had before its reset, as far as that was seen.
-    package var resetOf: UInt64?
+    package var resetOf: FileIdent?
 
     package init(
-        realm: RealmID, file: ClientFile, user: String, generation: UInt64, state: State = .live,
-        campaign: String? = nil, upload: UploadCursor = UploadCursor(), lockedServerVersion: UInt64 = 0,
-        seenServerVersion: UInt64 = 0, historyStart: UInt64? = nil, createdAt: UInt64, lastSeen: UInt64,
+        realm: RealmID, file: ClientFileIdent, user: String, generation: UInt64, state: State = .live,
+        campaign: String? = nil, upload: UploadCursor = UploadCursor(), lockedServerVersion: ServerVersion = 0,
+        seenServerVersion: ServerVersion = 0, historyStart: ServerVersion? = nil, createdAt: UInt64, lastSeen: UInt64,
         connection: String, protocolVersion: Int,
-        userAgent: String, supersededBy: UInt64? = nil, resetOf: UInt64? = nil
+        userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil
     ) {
         self.realm = realm
         self.file = file
@@ -68,15 +68,15 @@ package struct ClientFileRecord: Sendable, Equatable {
         self.resetOf = resetOf
     }
 
-    package var ident: UInt64 { file.ident }
+    package var ident: FileIdent { file.ident }
     package var key: ClientFileKey { ClientFileKey(realm: realm, ident: file.ident) }
 }
 
 package struct ClientFileKey: Hashable, Sendable {
     package var realm: RealmID
-    package var ident: UInt64
+    package var ident: FileIdent
 
-    package init(realm: RealmID, ident: UInt64) {
+    package init(realm: RealmID, ident: FileIdent) {
         self.realm = realm
         self.ident = ident
     }

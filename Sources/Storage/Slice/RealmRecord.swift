@@ -1,5 +1,5 @@
 package import Changesets
-package import Messages
+package import SyncModel
 
 /// A realm's number in its slice; given out by the slice's owner and never reused.
 package struct RealmID: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -17,26 +17,27 @@ package struct RealmRecord: Sendable, Equatable {
     /// The sync generation of the history; behind the app's until the realm is next needed.
     package var generation: UInt64
     /// The latest version with the salt it was made under; `0, 0` for a realm without history.
-    package var latest: SaltedVersion
+    package var latest: SaltedServerVersion
     /// The salt of new versions. Every owner draws one, so that a store that was restored from a backup cannot issue a version
     /// number with the same salt again.
-    package var salt: UInt64
+    package var salt: VersionSalt
     /// The epoch under which `salt` was drawn.
     package var saltEpoch: Epoch
     /// The version after which the history begins; earlier versions were compacted.
-    package var historyBase: UInt64
+    package var historyBase: ServerVersion
     /// Bytes of all changesets of the history.
     package var historyBytes: UInt64
     /// The ident that the next client file gets; 1 is the server.
-    package var nextIdent: UInt64
+    package var nextIdent: FileIdent
     /// The schema and the counters that go with it, as `RealmState` encodes them.
     package var schema: [UInt8]
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
 
     package init(
-        id: RealmID, name: RealmName, generation: UInt64, latest: SaltedVersion = SaltedVersion(version: 0, salt: 0),
-        salt: UInt64, saltEpoch: Epoch, historyBase: UInt64 = 0, historyBytes: UInt64 = 0, nextIdent: UInt64 = 2,
+        id: RealmID, name: RealmName, generation: UInt64, latest: SaltedServerVersion = SaltedServerVersion(),
+        salt: VersionSalt, saltEpoch: Epoch, historyBase: ServerVersion = 0, historyBytes: UInt64 = 0,
+        nextIdent: FileIdent = 2,
         schema: [UInt8] = [], compatibility: PeerCompatibility = .stockClients
     ) {
         self.id = id

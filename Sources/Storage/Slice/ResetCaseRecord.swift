@@ -1,7 +1,9 @@
+package import SyncModel
+
 /// What is known of one client realm's reset, in the worker's own encoding, with the columns by which a case is found.
 package struct ResetCaseRecord: Sendable, Equatable {
     package var realm: RealmID
-    package var identOld: UInt64
+    package var identOld: FileIdent
     package var user: String
     /// False once nothing more is expected of the reset.
     package var isOpen: Bool
@@ -9,7 +11,7 @@ package struct ResetCaseRecord: Sendable, Equatable {
     package var dueAt: UInt64?
     package var body: [UInt8]
 
-    package init(realm: RealmID, identOld: UInt64, user: String, isOpen: Bool, dueAt: UInt64?, body: [UInt8]) {
+    package init(realm: RealmID, identOld: FileIdent, user: String, isOpen: Bool, dueAt: UInt64?, body: [UInt8]) {
         self.realm = realm
         self.identOld = identOld
         self.user = user

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// What one commit changes. The parts take effect in the order in which they stand here.
 package struct SliceBatch: Sendable {
     /// Why a campaign makes client realms reset, in the operator's words.
@@ -13,11 +15,11 @@ package struct SliceBatch: Sendable {
 
     package struct Reciprocal: Sendable, Equatable {
         package var owner: ClientFileKey
-        package var version: UInt64
+        package var version: ServerVersion
         /// Empty if the merge left nothing of the version; that is not the same as no reciprocal.
         package var changeset: [UInt8]
 
-        package init(owner: ClientFileKey, version: UInt64, changeset: [UInt8]) {
+        package init(owner: ClientFileKey, version: ServerVersion, changeset: [UInt8]) {
             self.owner = owner
             self.version = version
             self.changeset = changeset
@@ -60,9 +62,9 @@ package struct SliceBatch: Sendable {
     /// The versions of a history to delete: those up to and including one.
     package struct HistoryTrim: Sendable, Equatable {
         package var key: HistoryKey
-        package var through: UInt64
+        package var through: ServerVersion
 
-        package init(key: HistoryKey, through: UInt64) {
+        package init(key: HistoryKey, through: ServerVersion) {
             self.key = key
             self.through = through
         }
@@ -71,9 +73,9 @@ package struct SliceBatch: Sendable {
     /// The reciprocals of a client file to delete: those of the versions up to and including one.
     package struct ReciprocalTrim: Sendable, Equatable {
         package var owner: ClientFileKey
-        package var through: UInt64
+        package var through: ServerVersion
 
-        package init(owner: ClientFileKey, through: UInt64) {
+        package init(owner: ClientFileKey, through: ServerVersion) {
             self.owner = owner
             self.through = through
         }

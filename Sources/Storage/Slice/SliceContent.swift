@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// What a slice holds, for its owner and for anybody else who may read it.
 package protocol SliceContent: Sendable {
@@ -23,7 +23,7 @@ package protocol SliceContent: Sendable {
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])]
     /// A realm's next client files in the order of their idents: those in one state, or all.
     func clientFiles(
-        in realm: RealmID, state: ClientFileRecord.State?, after ident: UInt64, limit: Int
+        in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord]
 }
 
@@ -70,7 +70,7 @@ extension SliceContent {
 
     /// The versions of `after + 1 ... through` in order, at least one if there is one, until `maxBytes` are reached.
     package func history(
-        of key: HistoryKey, after: UInt64, through: UInt64, maxBytes: Int
+        of key: HistoryKey, after: ServerVersion, through: ServerVersion, maxBytes: Int
     ) async throws(StoreError) -> [HistoryRecord] {
         guard after < through else { return [] }
         return try await history(
@@ -81,14 +81,14 @@ extension SliceContent {
     ///
     /// - Parameter versions: ascending.
     package func history(
-        of key: HistoryKey, at versions: ArraySlice<UInt64>, maxBytes: Int
+        of key: HistoryKey, at versions: ArraySlice<ServerVersion>, maxBytes: Int
     ) async throws(StoreError) -> [HistoryRecord] {
         guard !versions.isEmpty else { return [] }
         return try await history(HistoryQuery(key: key, versions: .these(Array(versions)), maxBytes: maxBytes))
     }
 
     /// A version without its changeset.
-    package func historyHeading(of key: HistoryKey, version: UInt64) async throws(StoreError) -> HistoryRecord? {
+    package func historyHeading(of key: HistoryKey, version: ServerVersion) async throws(StoreError) -> HistoryRecord? {
         try await history(HistoryQuery(key: key, versions: .these([version]), omitsChangesets: true)).first
     }
 
@@ -98,7 +98,7 @@ extension SliceContent {
 
     /// The digests that cover versions after `after`, in order, at least one if there is one, until `maxBytes` are reached.
     package func historyDigests(
-        of key: HistoryKey, after: UInt64, maxBytes: Int
+        of key: HistoryKey, after: ServerVersion, maxBytes: Int
     ) async throws(StoreError) -> [HistoryDigest] {
         let query = DigestQuery(key: key, after: after, maxBytes: maxBytes)
         return try await read(SliceLookup(digests: [query])).digests.first ?? []
@@ -107,16 +107,16 @@ extension SliceContent {
     /// The stored reciprocals of the versions after `after`, or nil if they are more than `maxBytes`; one that is present may be
     /// empty.
     package func reciprocals(
-        of owner: ClientFileKey, after: UInt64, maxBytes: Int
-    ) async throws(StoreError) -> [UInt64: [UInt8]]? {
+        of owner: ClientFileKey, after: ServerVersion, maxBytes: Int
+    ) async throws(StoreError) -> [ServerVersion: [UInt8]]? {
         let query = ReciprocalQuery(owner: owner, versions: .after(after, maxBytes: maxBytes))
         return try await read(SliceLookup(reciprocals: [query])).reciprocals.first ?? nil
     }
 
     /// The stored reciprocals of these versions.
     package func reciprocals(
-        of owner: ClientFileKey, at versions: [UInt64]
-    ) async throws(StoreError) -> [UInt64: [UInt8]] {
+        of owner: ClientFileKey, at versions: [ServerVersion]
+    ) async throws(StoreError) -> [ServerVersion: [UInt8]] {
         guard !versions.isEmpty else { return [:] }
         let query = ReciprocalQuery(owner: owner, versions: .these(versions))
         return try await read(SliceLookup(reciprocals: [query])).reciprocals.first.flatMap(\.self) ?? [:]
@@ -129,7 +129,7 @@ extension SliceContent {
 
     /// The base of exactly this generation and version, if it is complete.
     package func base(
-        of realm: RealmID, generation: UInt64, version: UInt64
+        of realm: RealmID, generation: UInt64, version: ServerVersion
     ) async throws(StoreError) -> BaseRecord? {
         try await bases(of: realm).first { $0.version == version && $0.generation == generation && $0.isComplete }
     }
@@ -156,7 +156,7 @@ extension SliceContent {
 
     /// Visits every client file of a realm, of whatever state.
     package func forEachClientFile(in realm: RealmID, _ body: (ClientFileRecord) async throws -> Void) async throws {
-        var last: UInt64 = 0
+        var last: FileIdent = 0
         while true {
             let page = try await clientFiles(in: realm, state: nil, after: last, limit: 500)
             guard let end = page.last else { return }

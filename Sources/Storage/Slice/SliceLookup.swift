@@ -1,4 +1,4 @@
-package import Messages
+package import SyncModel
 
 /// What one call is to find in a slice, by key: as much of it as a batch of messages names.
 package struct SliceLookup: Sendable {
@@ -56,9 +56,9 @@ package struct RealmUser: Hashable, Sendable {
 package struct HistoryQuery: Sendable {
     package enum Versions: Sendable {
         /// `after + 1 ... through`, in order.
-        case range(after: UInt64, through: UInt64)
+        case range(after: ServerVersion, through: ServerVersion)
         /// Those of these that are there, which ascend.
-        case these([UInt64])
+        case these([ServerVersion])
     }
 
     package var key: HistoryKey
@@ -83,10 +83,10 @@ package struct HistoryQuery: Sendable {
 /// The digests of a history that cover versions after one, in order; as many as `HistoryQuery.maxBytes` says of versions.
 package struct DigestQuery: Sendable {
     package var key: HistoryKey
-    package var after: UInt64
+    package var after: ServerVersion
     package var maxBytes: Int
 
-    package init(key: HistoryKey, after: UInt64, maxBytes: Int) {
+    package init(key: HistoryKey, after: ServerVersion, maxBytes: Int) {
         self.key = key
         self.after = after
         self.maxBytes = maxBytes
@@ -97,8 +97,8 @@ package struct DigestQuery: Sendable {
 package struct ReciprocalQuery: Sendable {
     package enum Versions: Sendable {
         /// All of later versions; nothing at all if they are more than so many bytes.
-        case after(UInt64, maxBytes: Int)
-        case these([UInt64])
+        case after(ServerVersion, maxBytes: Int)
+        case these([ServerVersion])
     }
 
     package var owner: ClientFileKey
@@ -137,7 +137,7 @@ package struct SliceFindings: Sendable {
     package var history: [[HistoryRecord]] = []
     package var digests: [[HistoryDigest]] = []
     /// Nil for a query whose answer would have been too large.
-    package var reciprocals: [[UInt64: [UInt8]]?] = []
+    package var reciprocals: [[ServerVersion: [UInt8]]?] = []
     /// Those that were seen.
     package var messages: Set<String> = []
     /// By campaign, where one was given.

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// A slice for somebody who is not its owner: an operator's tool beside a running cluster, or where none runs. Reads only;
 /// nothing is created, migrated or locked.
 package protocol SliceReader: SliceContent {
@@ -12,17 +14,17 @@ package protocol SliceReader: SliceContent {
     /// The first and last version of a history and how many there are; nil if there is none.
     func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan?
     /// The versions for which reciprocals are kept, by client file ident.
-    func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [UInt64: VersionSpan]
+    func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [FileIdent: VersionSpan]
     /// What a check of everything stored finds wrong, at most `limit` findings; empty if the slice is sound.
     func problems(limit: Int) async throws(StoreError) -> [String]
 }
 
 package struct VersionSpan: Sendable, Equatable {
-    package var first: UInt64
-    package var last: UInt64
+    package var first: ServerVersion
+    package var last: ServerVersion
     package var count: UInt64
 
-    package init(first: UInt64, last: UInt64, count: UInt64) {
+    package init(first: ServerVersion, last: ServerVersion, count: UInt64) {
         self.first = first
         self.last = last
         self.count = count

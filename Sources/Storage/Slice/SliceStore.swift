@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Everything that one slice keeps, as its owner needs it: the owner is the only writer, reads what a batch of messages names,
 /// and writes what the batch changes in one commit that checks the owner's epoch.
 package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, SliceMaintenance {
@@ -58,14 +60,14 @@ package protocol SliceAgenda: Sendable {
 package protocol SliceMaintenance: Sendable {
     /// The version after which the history is still needed by live client files of the generation: the lowest on which one of
     /// them may base an upload or a download. Nil if no client file needs any.
-    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64?
+    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> ServerVersion?
     /// Whether a live client file has begun with a base and may still read it or base an upload within it.
     func isNeeded(_ base: BaseRecord) async throws(StoreError) -> Bool
     /// The last version of the stretch after `after` that one commit should drop: at most `maxVersions` and about `maxBytes`, at
     /// least one version. Nil if there is no version up to `through`.
     func historyStretch(
-        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
-    ) async throws(StoreError) -> UInt64?
+        of key: HistoryKey, after: ServerVersion, through: ServerVersion, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> ServerVersion?
     /// Runs `body` with the slice as it is now, however it changes meanwhile. An engine may not be able to reuse what the owner
     /// deletes before `body` returns, so a snapshot is for one realm, not for a whole slice.
     nonisolated(nonsending) func withSnapshot<Value>(

@@ -1,6 +1,6 @@
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -94,7 +94,7 @@ struct SQLiteCampaignRows: CampaignRows {
     }
 
     func entries(
-        app: String, partition: String, clientFile: UInt64
+        app: String, partition: String, clientFile: FileIdent
     ) throws -> [(campaign: String, generation: UInt64, entry: CampaignEntry)] {
         let statement = try db.cachedStatement(
             sql: """
@@ -132,7 +132,7 @@ struct SQLiteCampaignRows: CampaignRows {
 
     // MARK: Parked outcomes
 
-    func parkedOutcome(app: String, partition: String, clientFile: UInt64) throws -> OutcomeReport? {
+    func parkedOutcome(app: String, partition: String, clientFile: FileIdent) throws -> OutcomeReport? {
         let statement = try db.cachedStatement(
             sql: "SELECT report FROM parked_outcomes WHERE app = ? AND partition = ? AND client_file = ?")
         return try String.fetchOne(statement, arguments: [app, partition, sqlInteger(clientFile)])
@@ -149,7 +149,7 @@ struct SQLiteCampaignRows: CampaignRows {
             ])
     }
 
-    func removeParkedOutcome(app: String, partition: String, clientFile: UInt64) throws {
+    func removeParkedOutcome(app: String, partition: String, clientFile: FileIdent) throws {
         try db.execute(
             sql: "DELETE FROM parked_outcomes WHERE app = ? AND partition = ? AND client_file = ?",
             arguments: [app, partition, sqlInteger(clientFile)])
@@ -191,6 +191,8 @@ extension OutcomeReport {
         report.backupFile = report.backupFile.map { String($0.prefix(300)) }
         report.modeUsed = report.modeUsed.map { String($0.prefix(40)) }
         report.modeRequested = report.modeRequested.map { String($0.prefix(40)) }
-        return String(decoding: try JSONEncoder.message.encode(report), as: UTF8.self)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 }

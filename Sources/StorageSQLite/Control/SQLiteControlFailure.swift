@@ -1,5 +1,6 @@
 import GRDB
 import Storage
+import SyncModel
 
 /// An SQLite error without its statement and arguments, which may hold secrets.
 struct SQLiteFailure: Error, CustomStringConvertible, Sendable {
@@ -31,6 +32,7 @@ struct SQLiteFailure: Error, CustomStringConvertible, Sendable {
 
 /// SQLite's integers are signed; ours never exceed them in practice, and must not trap if they do.
 func sqlInteger(_ value: UInt64?) -> Int64? { value.map { Int64(clamping: $0) } }
+func sqlInteger(_ value: FileIdent?) -> Int64? { sqlInteger(value?.rawValue) }
 
 extension Row {
     func unsigned(_ column: String) -> UInt64 {

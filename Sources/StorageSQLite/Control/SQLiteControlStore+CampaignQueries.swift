@@ -1,6 +1,6 @@
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -92,7 +92,7 @@ extension SQLiteControlStore {
     }
 
     func clientRealmHistory(
-        app: String, partition: String, clientFile: UInt64, limit: Int
+        app: String, partition: String, clientFile: FileIdent, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         try await read("the client realm's campaigns") { db in
             try Row.fetchAll(
@@ -140,7 +140,7 @@ extension CampaignClientRealm {
         let report: String? = row["report"]
         self.init(
             campaign: row["campaign"], app: row["app"], partition: row["partition"],
-            clientFile: row.unsigned("client_file"), user: row["user"], lastSeen: row.unsigned("last_seen"),
+            clientFile: FileIdent(row.unsigned("client_file")), user: row["user"], lastSeen: row.unsigned("last_seen"),
             foundAt: row.unsigned("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
             outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending, supersededBy: row["superseded_by"],
             report: try report.map { try JSONDecoder().decode(OutcomeReport.self, from: Data($0.utf8)) },

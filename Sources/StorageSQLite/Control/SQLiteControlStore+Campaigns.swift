@@ -1,5 +1,6 @@
 import GRDB
 import Storage
+import SyncModel
 
 extension SQLiteControlStore {
     func changeCampaigns<Value: Sendable>(
@@ -27,7 +28,7 @@ extension CampaignRecord {
         }
         self.init(
             id: row["id"], app: row["app"], kind: kind, reason: row["reason"], partition: row["partition"],
-            clientFile: row.unsignedIfAny("client_file"), startedAt: row.unsigned("started_at"),
+            clientFile: row.unsignedIfAny("client_file").map(FileIdent.init), startedAt: row.unsigned("started_at"),
             generation: row.unsigned("generation"), state: state, slicesExpected: row["slices_expected"],
             slicesReported: row["slices_reported"], closedAt: row.unsignedIfAny("closed_at"))
     }

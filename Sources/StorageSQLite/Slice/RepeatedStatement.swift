@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import SyncModel
 
 /// A statement that runs once for every row of a batch, bound without GRDB's arguments: for the small rows of a slice those
 /// cost several times what SQLite itself does.
@@ -22,6 +23,8 @@ struct RepeatedStatement {
 
     func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
     func bind(_ index: Int32, _ value: UInt64) { sqlite3_bind_int64(statement, index, value.stored) }
+
+    func bind(_ index: Int32, _ value: some WireInteger) { bind(index, value.rawValue) }
 
     func bind(_ index: Int32, _ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
@@ -66,6 +69,8 @@ struct RepeatedStatement {
 
         func int(_ index: Int32) -> Int64 { sqlite3_column_int64(statement, index) }
         func number(_ index: Int32) -> UInt64 { UInt64(stored: int(index)) }
+
+        func number<Value: WireInteger>(_ index: Int32) -> Value { Value(rawValue: number(index)) }
 
         func bytes(_ index: Int32) -> [UInt8] {
             guard let address = sqlite3_column_blob(statement, index) else { return [] }

@@ -1,7 +1,7 @@
 import Changesets
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 extension SliceFindings {
     init(_ lookup: SliceLookup, _ db: Database) throws {
@@ -150,13 +150,13 @@ extension SliceFindings {
             arguments: [query.key.realm.value, query.key.series, query.after.stored])
         return try rows.page(maxBytes: query.maxBytes) { row in
             let digest = HistoryDigest(
-                key: query.key, after: UInt64(stored: row[0]), through: UInt64(stored: row[1]), body: row.bytes(2))
+                key: query.key, after: .init(stored: row[0]), through: .init(stored: row[1]), body: row.bytes(2))
             return (digest, digest.body.count)
         }
     }
 
-    private static func reciprocals(_ query: ReciprocalQuery, _ db: Database) throws -> [UInt64: [UInt8]]? {
-        var found: [UInt64: [UInt8]] = [:]
+    private static func reciprocals(_ query: ReciprocalQuery, _ db: Database) throws -> [ServerVersion: [UInt8]]? {
+        var found: [ServerVersion: [UInt8]] = [:]
         switch query.versions {
         case .after(let version, let maxBytes):
             let rows = try Row.fetchCursor(
@@ -168,7 +168,7 @@ extension SliceFindings {
                 let changeset = row.bytes(1)
                 bytes += changeset.count + HistoryQuery.overhead
                 guard bytes <= maxBytes else { return nil }
-                found[UInt64(stored: row[0])] = changeset
+                found[ServerVersion(stored: row[0])] = changeset
             }
         case .these(let versions):
             let statement = try RepeatedStatement(

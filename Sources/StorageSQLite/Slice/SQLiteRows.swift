@@ -1,7 +1,7 @@
 import Changesets
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 // The columns in which the records of a slice stand, and how a row of them is read.
 
@@ -17,10 +17,10 @@ extension RealmRecord {
         }
         self.init(
             id: RealmID(row[0]), name: RealmName(app: row[1], partition: row[2]), generation: UInt64(stored: row[3]),
-            latest: SaltedVersion(version: UInt64(stored: row[4]), salt: UInt64(stored: row[5])),
-            salt: UInt64(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
-            historyBase: UInt64(stored: row[8]), historyBytes: UInt64(stored: row[9]),
-            nextIdent: UInt64(stored: row[10]), schema: row.bytes(11), compatibility: compatibility)
+            latest: SaltedServerVersion(version: .init(stored: row[4]), salt: .init(stored: row[5])),
+            salt: .init(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
+            historyBase: .init(stored: row[8]), historyBytes: UInt64(stored: row[9]),
+            nextIdent: .init(stored: row[10]), schema: row.bytes(11), compatibility: compatibility)
     }
 }
 
@@ -37,14 +37,15 @@ extension ClientFileRecord {
             throw StoreError(.corrupt, "client file state \"\(state)\" is unknown to this version")
         }
         self.init(
-            realm: RealmID(row[0]), file: ClientFile(ident: UInt64(stored: row[1]), salt: UInt64(stored: row[2])),
+            realm: RealmID(row[0]), file: ClientFileIdent(ident: .init(stored: row[1]), salt: .init(stored: row[2])),
             user: row[3], generation: UInt64(stored: row[4]), state: state, campaign: row[6],
-            upload: UploadCursor(clientVersion: UInt64(stored: row[7]), serverVersion: UInt64(stored: row[8])),
-            lockedServerVersion: UInt64(stored: row[9]), seenServerVersion: UInt64(stored: row[10]),
-            historyStart: (row[18] as Int64?).map(UInt64.init(stored:)),
+            upload: UploadCursor(clientVersion: .init(stored: row[7]), serverVersion: .init(stored: row[8])),
+            lockedServerVersion: .init(stored: row[9]), seenServerVersion: .init(stored: row[10]),
+            historyStart: (row[18] as Int64?).map(ServerVersion.init(stored:)),
             createdAt: UInt64(stored: row[11]), lastSeen: UInt64(stored: row[12]), connection: row[13],
-            protocolVersion: row[14], userAgent: row[15], supersededBy: (row[16] as Int64?).map(UInt64.init(stored:)),
-            resetOf: (row[17] as Int64?).map(UInt64.init(stored:)))
+            protocolVersion: row[14], userAgent: row[15],
+            supersededBy: (row[16] as Int64?).map(FileIdent.init(stored:)),
+            resetOf: (row[17] as Int64?).map(FileIdent.init(stored:)))
     }
 }
 
@@ -55,8 +56,8 @@ extension HistoryRecord {
 
     init(row: Row) {
         self.init(
-            version: UInt64(stored: row[0]), salt: UInt64(stored: row[1]), originFile: UInt64(stored: row[2]),
-            clientVersion: UInt64(stored: row[3]), timestamp: UInt64(stored: row[4]), changeset: row.bytes(6),
+            version: .init(stored: row[0]), salt: .init(stored: row[1]), originFile: .init(stored: row[2]),
+            clientVersion: .init(stored: row[3]), timestamp: .init(stored: row[4]), changeset: row.bytes(6),
             cumulativeBytes: UInt64(stored: row[5]))
     }
 
@@ -73,7 +74,7 @@ extension BaseRecord {
 
     init(row: Row) {
         self.init(
-            realm: RealmID(row[0]), generation: UInt64(stored: row[2]), version: UInt64(stored: row[1]),
+            realm: RealmID(row[0]), generation: UInt64(stored: row[2]), version: .init(stored: row[1]),
             entries: UInt64(stored: row[3]), bytes: UInt64(stored: row[4]), historyBytes: UInt64(stored: row[5]),
             isComplete: row[6], createdAt: UInt64(stored: row[7]))
     }
@@ -92,7 +93,7 @@ extension ResetCaseRecord {
 
     init(row: Row) {
         self.init(
-            realm: RealmID(row[0]), identOld: UInt64(stored: row[1]), user: row[2], isOpen: row[3],
+            realm: RealmID(row[0]), identOld: .init(stored: row[1]), user: row[2], isOpen: row[3],
             dueAt: (row[4] as Int64?).map(UInt64.init(stored:)), body: row.bytes(5))
     }
 }
@@ -120,6 +121,11 @@ extension UInt64 {
     /// The same bits as SQLite's signed integer.
     var stored: Int64 { Int64(bitPattern: self) }
     init(stored value: Int64) { self.init(bitPattern: value) }
+}
+
+extension WireInteger {
+    var stored: Int64 { rawValue.stored }
+    init(stored value: Int64) { self.init(rawValue: UInt64(stored: value)) }
 }
 
 extension Row {

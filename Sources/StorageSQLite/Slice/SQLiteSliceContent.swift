@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 import Storage
+import SyncModel
 
 /// What a slice's file holds, read through one connection.
 protocol SQLiteSliceContent: SliceContent {
@@ -75,7 +76,7 @@ extension SQLiteSliceContent {
     }
 
     func clientFiles(
-        in realm: RealmID, state: ClientFileRecord.State?, after ident: UInt64, limit: Int
+        in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {
         try await query { db in
             try Row.fetchAll(

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 /// A slice's file opened for reading only, beside its owner.
 final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
@@ -98,7 +98,7 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
         }
     }
 
-    func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [UInt64: VersionSpan] {
+    func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [FileIdent: VersionSpan] {
         try await query { db in
             let rows = try Row.fetchAll(
                 db,
@@ -107,7 +107,7 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
                     """,
                 arguments: [realm.value])
             return Dictionary(
-                rows.compactMap { row in Self.span(row, at: 1).map { (UInt64(stored: row[0]), $0) } },
+                rows.compactMap { row in Self.span(row, at: 1).map { (FileIdent(stored: row[0]), $0) } },
                 uniquingKeysWith: { first, _ in first })
         }
     }
@@ -121,6 +121,6 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
     private static func span(_ row: Row, at column: Int) -> VersionSpan? {
         guard let first = row[column] as Int64?, let last = row[column + 1] as Int64? else { return nil }
         return VersionSpan(
-            first: UInt64(stored: first), last: UInt64(stored: last), count: UInt64(stored: row[column + 2]))
+            first: .init(stored: first), last: .init(stored: last), count: UInt64(stored: row[column + 2]))
     }
 }

@@ -1,6 +1,6 @@
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 extension SQLiteSliceStore {
     func nextRealmID() async throws(StoreError) -> RealmID {

@@ -1,8 +1,8 @@
 import Changesets
 import Foundation
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 extension SQLiteSliceStore {
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
@@ -105,7 +105,7 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func trim(_ key: HistoryKey, through: UInt64, _ db: Database) throws {
+    private static func trim(_ key: HistoryKey, through: ServerVersion, _ db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?")
             .execute(arguments: [key.realm.value, key.series, through.stored])
         try db.cachedStatement(sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?")

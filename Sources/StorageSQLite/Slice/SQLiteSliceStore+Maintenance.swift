@@ -1,9 +1,10 @@
 import Foundation
 import GRDB
 import Storage
+import SyncModel
 
 extension SQLiteSliceStore {
-    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64? {
+    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> ServerVersion? {
         try await query { db in
             try Int64.fetchOne(
                 db.cachedStatement(
@@ -12,7 +13,7 @@ extension SQLiteSliceStore {
                         WHERE realm = ? AND state = 'live' AND generation = ? AND start IS NOT NULL
                         """),
                 arguments: [realm.value, generation.stored]
-            ).map(UInt64.init(stored:))
+            ).map(ServerVersion.init(stored:))
         }
     }
 
@@ -29,8 +30,8 @@ extension SQLiteSliceStore {
     }
 
     func historyStretch(
-        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
-    ) async throws(StoreError) -> UInt64? {
+        of key: HistoryKey, after: ServerVersion, through: ServerVersion, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> ServerVersion? {
         guard after < through else { return nil }
         return try await query { db in
             let rows = try Row.fetchCursor(
@@ -40,12 +41,12 @@ extension SQLiteSliceStore {
                         WHERE realm = ? AND generation = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?
                         """),
                 arguments: [key.realm.value, key.series, after.stored, through.stored, maxVersions])
-            var end: UInt64?
+            var end: ServerVersion?
             var start: UInt64 = 0
             while let row = try rows.next() {
                 let cumulative = UInt64(stored: row[1])
                 if end == nil { start = cumulative }
-                end = UInt64(stored: row[0])
+                end = ServerVersion(stored: row[0])
                 if cumulative &- start >= maxBytes { break }
             }
             return end

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import Messages
 import Storage
+import SyncModel
 
 /// A slice in one SQLite file (`slice-<n>.sqlite`), or in memory.
 ///

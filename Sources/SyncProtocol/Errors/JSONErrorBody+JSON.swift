@@ -1,3 +1,5 @@
+package import SyncModel
+
 extension JSONErrorBody {
     /// Strict about required keys and types, as clients are; unknown keys are skipped.
     package init(parsing bytes: [UInt8], code: ErrorCode) throws(SyncProtocolError) {

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// The body of a server's JSON_ERROR (docs/protocol.md, "Errors").
 package struct JSONErrorBody: Hashable, Sendable {
     package var message: String

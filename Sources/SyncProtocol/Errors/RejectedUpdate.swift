@@ -1,4 +1,5 @@
 internal import Foundation
+import SyncModel
 
 /// One write that the server undid.
 package struct RejectedUpdate: Hashable, Sendable {

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// A rule of the protocol that a peer broke, or that we were about to break.
 ///
 /// It carries the error code to answer, so that a gateway can turn it into a JSON_ERROR as it is. `message` names no

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Typed access to the members of a JSON object, every complaint naming the message and the key.
 struct JSONFields {
     private let members: [String: JSONValue]

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Writes JSON as the reference peers do: no spaces, keys sorted by their UTF-8 bytes, `/` and non-ASCII left as they are.
 package struct JSONWriter {
     private(set) var bytes: [UInt8] = []
@@ -44,29 +46,5 @@ package struct JSONWriter {
         }
     }
 
-    private mutating func write(_ text: String) {
-        bytes.append(UInt8(ascii: "\""))
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": bytes.append(contentsOf: "\\\"".utf8)
-            case "\\": bytes.append(contentsOf: "\\\\".utf8)
-            case "\u{08}": bytes.append(contentsOf: "\\b".utf8)
-            case "\u{0C}": bytes.append(contentsOf: "\\f".utf8)
-            case "\n": bytes.append(contentsOf: "\\n".utf8)
-            case "\r": bytes.append(contentsOf: "\\r".utf8)
-            case "\t": bytes.append(contentsOf: "\\t".utf8)
-            case _ where scalar.value < 0x20 || (asciiOnly && scalar.value > 0x7E):
-                for unit in String(scalar).utf16 { writeEscape(unit) }
-            default: bytes.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
-    }
-
-    private mutating func writeEscape(_ unit: UInt16) {
-        bytes.append(contentsOf: "\\u".utf8)
-        for shift in stride(from: 12, through: 0, by: -4) {
-            bytes.append(contentsOf: String((unit >> UInt16(shift)) & 0xF, radix: 16).utf8)
-        }
-    }
+    private mutating func write(_ text: String) { JSONText.append(quoted: text, asciiOnly: asciiOnly, to: &bytes) }
 }

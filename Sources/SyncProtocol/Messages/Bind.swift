@@ -1,3 +1,5 @@
+import SyncModel
+
 /// BIND: opens a session for one realm.
 ///
 /// The target travels as text and is read by `partition(limits:)` or `flexible()`, so that a bad one costs the session

@@ -1,11 +1,13 @@
+package import SyncModel
+
 /// DOWNLOAD: history for the client, and the only acknowledgement of its uploads.
 package struct Download: Hashable, Sendable {
     package var session: SessionIdent
     package var progress: SyncProgress
     package var detail: DownloadDetail
-    package var entries: [DownloadEntry]
+    package var entries: [HistoryEntry]
 
-    package init(session: SessionIdent, progress: SyncProgress, detail: DownloadDetail, entries: [DownloadEntry] = []) {
+    package init(session: SessionIdent, progress: SyncProgress, detail: DownloadDetail, entries: [HistoryEntry] = []) {
         self.session = session
         self.progress = progress
         self.detail = detail
@@ -16,7 +18,7 @@ package struct Download: Hashable, Sendable {
     package init(
         session: SessionIdent, downloadServerVersion: ServerVersion, downloadClientVersion: ClientVersion,
         latestServerVersion: ServerVersion, latestSalt: VersionSalt, uploadClientVersion: ClientVersion,
-        uploadServerVersion: ServerVersion, downloadableBytes: UInt64, entries: [DownloadEntry] = []
+        uploadServerVersion: ServerVersion, downloadableBytes: UInt64, entries: [HistoryEntry] = []
     ) {
         self.init(
             session: session,
@@ -78,32 +80,5 @@ package enum BatchState: Int, Sendable {
     /// What a build before version 14 makes of it: "last" for the active set is steady state to it.
     package func resolvedBeforeBatchStates(queryVersion: QueryVersion, active: QueryVersion) -> BatchState {
         self == .lastInBatch && queryVersion == active ? .steadyState : self
-    }
-}
-
-/// One changeset on its way down.
-package struct DownloadEntry: Hashable, Sendable {
-    /// Never 0.
-    package var serverVersion: ServerVersion
-    /// The receiver's newest version integrated before this one; 0 if none.
-    package var clientVersion: ClientVersion
-    package var originTimestamp: SyncTimestamp
-    /// The author's ident, at least 1 and never the receiver's.
-    package var originFileIdent: FileIdent
-    /// Bytes before compaction; as many as `changeset` has if there was none.
-    package var originalSize: UInt64
-    /// In the normalised form; may be empty.
-    package var changeset: [UInt8]
-
-    package init(
-        serverVersion: ServerVersion, clientVersion: ClientVersion, originTimestamp: SyncTimestamp,
-        originFileIdent: FileIdent, originalSize: UInt64? = nil, changeset: [UInt8]
-    ) {
-        self.serverVersion = serverVersion
-        self.clientVersion = clientVersion
-        self.originTimestamp = originTimestamp
-        self.originFileIdent = originFileIdent
-        self.originalSize = originalSize ?? UInt64(changeset.count)
-        self.changeset = changeset
     }
 }

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// The client's IDENT: which client realm this is and how far it has come. Sent once a bind.
 package struct Ident: Hashable, Sendable {
     package var session: SessionIdent

@@ -1,3 +1,5 @@
+import SyncModel
+
 extension LogMessage {
     /// All keys are optional; an unknown level is an error only when there is a text (docs/protocol.md, "Server
     /// messages").

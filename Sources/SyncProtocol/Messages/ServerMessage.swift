@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// What a server sends (docs/protocol.md, "Server messages").
 package enum ServerMessage: Hashable, Sendable {
     /// A new client realm's number and salt; only when BIND asked for it.

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// A client's JSON_ERROR: 212 bad changeset, 233 bad progress, 112 bootstrap too large to store, 201 anything else.
 /// Afterwards the client ignores DOWNLOADs until the session ends in an error or the connection is lost.
 package struct ClientJSONError: Hashable, Sendable {

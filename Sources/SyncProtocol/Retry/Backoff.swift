@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// When to try again (docs/protocol.md, "Timers and backoff"): 1, 2, 4 … 300 seconds, less up to a quarter at random.
 ///
 /// One for the connection and one for each session. The series is keyed by the reason: the same reason continues it,

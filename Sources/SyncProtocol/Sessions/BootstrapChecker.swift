@@ -1,3 +1,5 @@
+import SyncModel
+
 /// The order of flexible DOWNLOADs (docs/protocol.md, "Flexible sync"): batches of one set hang together, hold at least
 /// one entry, and never go back to an older set.
 struct BootstrapChecker: Hashable, Sendable {

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// All sessions of one connection as a client sees it. What `receive` throws closes the connection.
 package struct ClientConnectionChecker: Sendable {
     package let mode: SyncMode

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// One bind as a client sees it: which of a server's messages may come when (docs/protocol.md, "What the client
 /// checks"), and what DOWNLOADs may say. What it throws closes the connection. A new BIND, of the same session
 /// too, takes a new checker.

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// What a client checks in every DOWNLOAD of one session (docs/protocol.md, "What the client checks"): a gateway holds
 /// one to check what it is about to send, a client one to check what came.
 ///
@@ -90,7 +92,7 @@ package struct DownloadChecker: Hashable, Sendable {
                 throw refusal("the first entry's clientVer lies before the last DOWNLOAD")
             }
         }
-        guard download.entries.allSatisfy({ $0.originFileIdent != file }) else {
+        guard download.entries.allSatisfy({ $0.originFile != file }) else {
             throw refusal("an entry is the receiver's own")
         }
         switch (download.batch, bootstrap) {
@@ -126,7 +128,7 @@ package struct DownloadChecker: Hashable, Sendable {
             guard entry.clientVersion >= last.clientVersion else {
                 throw refusal("the entries' clientVer decrease")
             }
-            guard entry.originFileIdent > 0 else { throw refusal("an entry's originFileIdent is 0") }
+            guard entry.originFile > 0 else { throw refusal("an entry's originFileIdent is 0") }
             last = DownloadCursor(serverVersion: entry.serverVersion, clientVersion: entry.clientVersion)
         }
         guard last.serverVersion <= progress.download.serverVersion else {

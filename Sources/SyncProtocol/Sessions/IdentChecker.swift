@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// The cursor rules for an IDENT (docs/protocol.md, "What the server checks"). All it throws is the session's and calls
 /// for a client reset.
 package enum IdentChecker {

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// All sessions of one connection as a server sees it: the order of messages in both directions, idents in use, PING
 /// and PONG (docs/protocol.md, "What the server checks", "What the client checks" and "Sessions").
 package struct ServerConnectionChecker: Sendable {

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// One session as a server sees it, from BIND to UNBIND (docs/protocol.md, "Sessions"): what may come, and what may be
 /// sent.
 ///

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// The cursor rules for one session's UPLOADs (docs/protocol.md, "What the server checks"). All it throws is the
 /// session's and calls for a client reset; an UPLOAD that fails changes nothing.
 package struct UploadChecker: Hashable, Sendable {
@@ -53,9 +55,6 @@ package struct UploadChecker: Hashable, Sendable {
         }
         var last = previous
         for entry in upload.entries {
-            guard entry.originFileIdent == 0 else {
-                throw wrong(.badOriginFileIdent, "an entry's originFileIdent is not 0")
-            }
             guard entry.clientVersion > last.clientVersion else {
                 throw wrong(.badClientVersion, "the entries' clientVer do not increase")
             }

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// What an upgrade agreed on.
 package struct NegotiatedProtocol: Hashable, Sendable {
     package let mode: SyncMode

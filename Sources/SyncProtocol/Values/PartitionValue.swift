@@ -1,4 +1,5 @@
 internal import Foundation
+import SyncModel
 
 /// The value that names a partition: what a BIND's path says, in MongoDB extended JSON.
 ///

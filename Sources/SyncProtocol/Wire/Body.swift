@@ -1,3 +1,5 @@
+import SyncModel
+
 /// The body of an UPLOAD or DOWNLOAD: entries, compressed when it pays.
 struct Body {
     /// Bodies up to here travel as they are (docs/protocol.md, "Client messages").

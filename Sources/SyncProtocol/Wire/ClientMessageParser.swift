@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Reads what clients send: one WebSocket message at a time, strictly by docs/protocol.md, "Lexical rules" and "Client
 /// messages".
 ///
@@ -127,10 +129,13 @@ package struct ClientMessageParser: Sendable {
             tooLarge: tooLarge)
         let entries = try Body.entries(in: plain, limits: limits, tooLarge: tooLarge) {
             (reader: inout HeadReader) throws(SyncProtocolError) in
-            var entry = UploadEntry(
+            var entry = UploadedChangeset(
                 clientVersion: try reader.integer("clientVer"), serverVersion: try reader.integer("serverVer"),
-                originTimestamp: try reader.integer("originTimestamp"),
-                originFileIdent: try reader.integer("originFileIdent"), changeset: [])
+                timestamp: try reader.integer("originTimestamp"), changeset: [])
+            guard try reader.number("originFileIdent") == 0 else {
+                throw SyncProtocolError(
+                    .badOriginFileIdent, session: session, "UPLOAD: an entry's originFileIdent is not 0")
+            }
             return (
                 try reader.size("size"),
                 { changeset in

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Reads the tokens of a head or an entry header: ASCII, one separator, nothing left to chance.
 struct HeadReader {
     static let space = UInt8(ascii: " ")

@@ -1,3 +1,5 @@
+import SyncModel
+
 extension MessageEncoder {
     package func encode(_ message: ClientMessage) throws(SyncProtocolError) -> [UInt8] {
         switch message {
@@ -83,8 +85,9 @@ extension MessageEncoder {
         for entry in upload.entries {
             try entries.entry(
                 [
-                    entry.clientVersion.rawValue, entry.serverVersion.rawValue, entry.originTimestamp.rawValue,
-                    entry.originFileIdent.rawValue,
+                    entry.clientVersion.rawValue, entry.serverVersion.rawValue, entry.timestamp.rawValue,
+                    // The author: 0 is the sender.
+                    0,
                 ], changeset: entry.changeset)
         }
         let body = Body(plain: entries.bytes)

@@ -1,3 +1,5 @@
+import SyncModel
+
 extension MessageEncoder {
     /// - Throws: what would harm the receiver, with fault `.sending`.
     package func encode(_ message: ServerMessage) throws(SyncProtocolError) -> [UInt8] {

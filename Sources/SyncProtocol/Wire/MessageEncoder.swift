@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Writes messages of both directions.
 ///
 /// What a server sends is checked first: stock clients terminate or fall silent on several malformed messages, so

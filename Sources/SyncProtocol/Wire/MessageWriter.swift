@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Puts a message together; refuses numbers that do not fit the wire.
 struct MessageWriter {
     private(set) var bytes: [UInt8] = []

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// What a server must never send, whatever the session's state: messages that make stock clients terminate, close the
 /// connection or wait for ever (docs/protocol.md, "Server messages", "What the client checks" and "Errors"). Rules that
 /// need the session's cursors are `DownloadChecker`'s, those of order `ServerConnectionChecker`'s.

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// Reads what servers send, strictly by docs/protocol.md, "Lexical rules" and "Server messages". Whatever it throws
 /// means that the connection must be closed; the code is for the log.
 package struct ServerMessageParser: Sendable {
@@ -119,11 +121,12 @@ package struct ServerMessageParser: Sendable {
             tooLarge: Self.tooLarge)
         let entries = try Body.entries(in: plain, limits: limits, tooLarge: Self.tooLarge) {
             (reader: inout HeadReader) throws(SyncProtocolError) in
-            var entry = DownloadEntry(
+            var entry = HistoryEntry(
                 serverVersion: try reader.nonZero("serverVer"), clientVersion: try reader.integer("clientVer"),
-                originTimestamp: try reader.integer("originTimestamp"),
-                originFileIdent: try reader.nonZero("originFileIdent"),
-                originalSize: try reader.number("originalSize"), changeset: [])
+                originFile: 0, timestamp: try reader.integer("originTimestamp"), changeset: [])
+            entry.originFile = try reader.nonZero("originFileIdent")
+            // The size before the server compacted the changeset: for statistics that nobody keeps here.
+            _ = try reader.number("originalSize")
             return (
                 try reader.size("size"),
                 { changeset in

@@ -1,3 +1,5 @@
+import SyncModel
+
 extension ErrorCode {
     /// The code field of an error message; peers keep it in 32 bits.
     init(_ reader: inout HeadReader) throws(SyncProtocolError) {

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 
 /// The workers of the cluster as this one hears them, and what follows for the slices. Pure.
 struct Peers {

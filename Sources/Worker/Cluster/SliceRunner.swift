@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// Consumes one slice's queue as long as this worker is meant to, takes the slice at the first delivery, and lets it go in
 /// good order.

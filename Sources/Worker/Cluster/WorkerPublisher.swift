@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import SyncModel
 
 /// Publishes what batches give rise to, on a connection that does nothing else.
 struct WorkerPublisher: Sendable {

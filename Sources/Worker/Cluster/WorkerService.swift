@@ -4,6 +4,7 @@ import Messages
 package import Operations
 import ServiceLifecycle
 package import Storage
+import SyncModel
 import Synchronization
 
 /// A worker: hears the others, consumes the slices of which it is first or second choice, and owns those that the broker

@@ -1,8 +1,8 @@
 import Changesets
 import Logging
-import Messages
 import RealmState
 import Storage
+import SyncModel
 
 /// Writes a realm's base while its slice goes on: reads the state from a snapshot, page by page, and commits what it has made
 /// of each page under the owner's epoch. It rests as long as it works.
@@ -65,7 +65,7 @@ actor BaseWriter {
 
     /// So many that the base has fewer changesets than the history it stands for, whose versions they take.
     private func changesetBytes(for record: RealmRecord) -> Int {
-        let average = record.historyBytes / max(record.latest.version, 1)
+        let average = record.historyBytes / max(record.latest.version.rawValue, 1)
         return max(limits.changesetBytes, Int(min(average.multipliedReportingOverflow(by: 4).partialValue, 8 << 20)))
     }
 
@@ -77,12 +77,12 @@ actor BaseWriter {
     /// What the next commit writes.
     private struct Stage {
         var base: BaseRecord
-        private let salt: UInt64
-        private let timestamp: UInt64
+        private let salt: VersionSalt
+        private let timestamp: SyncTimestamp
         private var digests: DigestWriter
         private var history: [SliceBatch.Appended] = []
 
-        init(record: RealmRecord, timestamp: UInt64, createdAt: UInt64) {
+        init(record: RealmRecord, timestamp: SyncTimestamp, createdAt: UInt64) {
             base = BaseRecord(
                 realm: record.id, generation: record.generation, version: record.latest.version,
                 historyBytes: record.historyBytes, createdAt: createdAt)
@@ -94,7 +94,7 @@ actor BaseWriter {
         mutating func append(_ changeset: Changeset) throws {
             let bytes = changeset.encoded()
             guard !bytes.isEmpty else { return }
-            guard base.entries < base.version else {
+            guard base.lastEntry < base.version else {
                 throw WorkerError(
                     .tooLarge, "the state at version \(base.version) takes more changesets than there are versions")
             }
@@ -105,7 +105,7 @@ actor BaseWriter {
                 SliceBatch.Appended(
                     key: base.historyKey,
                     record: HistoryRecord(
-                        version: base.entries, salt: salt, originFile: 1, clientVersion: 0, timestamp: timestamp,
+                        version: base.lastEntry, salt: salt, originFile: 1, clientVersion: 0, timestamp: timestamp,
                         changeset: bytes, cumulativeBytes: base.bytes)))
         }
 

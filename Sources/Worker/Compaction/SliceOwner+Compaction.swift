@@ -1,6 +1,6 @@
 import Logging
-import Messages
 import Storage
+import SyncModel
 
 /// How far the owner has come with looking after its realms' histories.
 struct CompactionState {
@@ -73,7 +73,9 @@ extension SliceOwner {
     /// - Returns: whether it is done with the realm for now.
     private func compact(_ record: RealmRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {
         // One that has never been longer than that has no bases.
-        guard record.latest.version >= limits.compaction.minVersions || record.generation > 1 else { return true }
+        guard record.latest.version.rawValue >= limits.compaction.minVersions || record.generation > 1 else {
+            return true
+        }
         // It restarts when it is next needed.
         guard try await isCurrent(record) else { return true }
         // Asked first: one that is complete by the time that the bases are read must not be taken for a torso.
@@ -105,7 +107,7 @@ extension SliceOwner {
 
     private func isLong(_ record: RealmRecord, after newest: BaseRecord?) -> Bool {
         let limits = limits.compaction
-        return record.latest.version &- (newest?.version ?? 0) >= limits.minVersions
+        return record.latest.version.rawValue &- (newest?.version.rawValue ?? 0) >= limits.minVersions
             && record.historyBytes &- (newest?.historyBytes ?? 0) >= max(limits.minBytes, newest?.bytes ?? 0)
     }
 
@@ -163,7 +165,7 @@ extension SliceOwner {
             if let context = realms[record.name], context.record.generation == record.generation {
                 context.record.historyBase = max(context.record.historyBase, through)
             }
-            metrics.compacted(Int(truncatingIfNeeded: through &- from), app: record.name.app)
+            metrics.compacted(from.distance(to: through), app: record.name.app)
             from = through
         }
         return true
@@ -175,20 +177,26 @@ extension SliceOwner {
         while true {
             guard ContinuousClock.now < deadline else { return false }
             var batch = SliceBatch()
-            if let through = try await stretch(of: base.historyKey, after: 0, through: UInt64(Int64.max)) {
+            if let through = try await stretch(
+                of: base.historyKey, after: 0, through: ServerVersion(WireIntegerBounds.maximum))
+            {
                 batch.bases = [base]
                 batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: through)]
                 try await commit(batch)
             } else {
                 batch.baseRemovals = [base]
-                batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: UInt64(Int64.max))]
+                batch.historyTrims = [
+                    SliceBatch.HistoryTrim(key: base.historyKey, through: ServerVersion(WireIntegerBounds.maximum))
+                ]
                 try await commit(batch)
                 return true
             }
         }
     }
 
-    private func stretch(of key: HistoryKey, after: UInt64, through: UInt64) async throws -> UInt64? {
+    private func stretch(of key: HistoryKey, after: ServerVersion, through: ServerVersion) async throws
+        -> ServerVersion?
+    {
         try await store.historyStretch(
             of: key, after: after, through: through, maxVersions: limits.compaction.versionsPerStep,
             maxBytes: limits.compaction.bytesPerStep)

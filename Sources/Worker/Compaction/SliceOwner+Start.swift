@@ -1,5 +1,5 @@
-import Messages
 import Storage
+import SyncModel
 
 // Where a client file's history begins. It is decided once, and durable before anything is answered by it: what the versions
 // below mean to a client, and what its uploads are merged with, hangs on it.
@@ -8,10 +8,10 @@ extension SliceOwner {
     ///
     /// - Parameter version: what it has already; 0 lets it begin with the newest base, if there is one.
     func begin(
-        _ file: ClientFileRecord, at version: UInt64, in context: RealmContext
+        _ file: ClientFileRecord, at version: ServerVersion, in context: RealmContext
     ) async throws -> ClientFileRecord {
         guard file.historyStart == nil else { return file }
-        let start: UInt64
+        let start: ServerVersion
         if version > 0 {
             start = version
         } else {
@@ -27,14 +27,15 @@ extension SliceOwner {
 
     /// The base that a client file is within at a version; nil if it is in the history.
     func base(
-        at version: UInt64, of file: ClientFileRecord, in context: RealmContext
+        at version: ServerVersion, of file: ClientFileRecord, in context: RealmContext
     ) async throws -> BaseRecord? {
         guard let start = file.historyStart, version < start else { return nil }
         return try await store.base(of: context.record.id, generation: context.record.generation, version: start)
     }
 
     /// Whether everything that comes after a version for a client file is still there.
-    func isKept(after version: UInt64, for file: ClientFileRecord, in context: RealmContext) async throws -> Bool {
+    func isKept(after version: ServerVersion, for file: ClientFileRecord, in context: RealmContext) async throws -> Bool
+    {
         if file.historyStart == nil, version == 0 { return true }
         if try await base(at: version, of: file, in: context) != nil { return true }
         return version >= context.record.historyBase

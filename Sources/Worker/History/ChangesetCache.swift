@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 /// Versions of a realm's history as merging wants them, for all of the realm's clients: clients that work at the same time
 /// conflict with the same versions, and each is read and parsed once.
@@ -15,8 +16,8 @@ struct ChangesetCache {
     /// A parsed changeset takes several times the room of its bytes.
     private static let expansion = 8
 
-    private var young: [UInt64: Item] = [:]
-    private var old: [UInt64: Item] = [:]
+    private var young: [ServerVersion: Item] = [:]
+    private var old: [ServerVersion: Item] = [:]
     private var youngBytes = 0
     private var oldBytes = 0
     private let maxBytes: Int
@@ -26,7 +27,7 @@ struct ChangesetCache {
     /// About what it occupies.
     var bytes: Int { youngBytes + oldBytes }
 
-    mutating func item(_ version: UInt64) -> Item? {
+    mutating func item(_ version: ServerVersion) -> Item? {
         if let item = young[version] { return item }
         guard let item = old[version] else { return nil }
         insert(item)
@@ -34,7 +35,9 @@ struct ChangesetCache {
     }
 
     mutating func insert(_ item: Item) {
-        if let replaced = young.updateValue(item, forKey: item.local.version) { youngBytes -= Self.cost(replaced) }
+        if let replaced = young.updateValue(item, forKey: ServerVersion(item.local.version)) {
+            youngBytes -= Self.cost(replaced)
+        }
         youngBytes += Self.cost(item)
         guard youngBytes > maxBytes / 2 else { return }
         old = young

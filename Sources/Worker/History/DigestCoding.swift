@@ -1,8 +1,10 @@
+import SyncModel
+
 /// How a digest's body says what each of its versions touches: per version the author and twice the number of keys, plus 1
 /// if schema is erased, as variable-length numbers; then the keys, four bytes each, the lowest first.
 enum DigestCoding {
-    static func append(origin: UInt64, _ touches: Touches, to body: inout [UInt8]) {
-        append(origin, to: &body)
+    static func append(origin: FileIdent, _ touches: Touches, to body: inout [UInt8]) {
+        append(origin.rawValue, to: &body)
         append(UInt64(touches.keys.count) << 1 | (touches.isDestructive ? 1 : 0), to: &body)
         for key in touches.keys {
             body.append(UInt8(truncatingIfNeeded: key))
@@ -13,8 +15,8 @@ enum DigestCoding {
     }
 
     /// The versions in order; nil if the body is damaged.
-    static func decode(_ body: [UInt8]) -> [(origin: UInt64, touches: Touches)]? {
-        var versions: [(origin: UInt64, touches: Touches)] = []
+    static func decode(_ body: [UInt8]) -> [(origin: FileIdent, touches: Touches)]? {
+        var versions: [(origin: FileIdent, touches: Touches)] = []
         var position = 0
         while position < body.count {
             guard let origin = number(body, &position), let heading = number(body, &position) else { return nil }
@@ -28,7 +30,7 @@ enum DigestCoding {
                         | UInt32(body[position + 3]) << 24)
                 position += 4
             }
-            versions.append((origin, Touches(keys: keys, isDestructive: isDestructive)))
+            versions.append((FileIdent(origin), Touches(keys: keys, isDestructive: isDestructive)))
         }
         return versions
     }

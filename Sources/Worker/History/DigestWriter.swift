@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 
 /// The digests of the versions that are being appended to a history.
 ///
@@ -15,13 +16,13 @@ struct DigestWriter {
     private var open: HistoryDigest
     private var isDirty = false
 
-    init(key: HistoryKey, after latest: UInt64) {
+    init(key: HistoryKey, after latest: ServerVersion) {
         self.key = key
         open = HistoryDigest(key: key, after: latest, through: latest, body: [])
     }
 
     /// Appends the version that follows.
-    mutating func append(origin: UInt64, _ touches: Touches) {
+    mutating func append(origin: FileIdent, _ touches: Touches) {
         if open.body.count >= Self.maxBytes {
             closed.append(open)
             begin()

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// Which versions of a realm's latest history touch what, so that an upload is merged with those that it could conflict
 /// with and nothing is read of the others.
 ///
@@ -7,19 +9,19 @@ struct HistoryIndex {
     private static let segmentPostings = 1 << 15
 
     private var segments: [IndexSegment] = []
-    private(set) var base: UInt64
+    private(set) var base: ServerVersion
     private(set) var bytes = 0
     /// All versions after `soleSince` are by `soleOrigin`.
-    private var soleOrigin: UInt64 = 0
-    private var soleSince: UInt64
+    private var soleOrigin: FileIdent = 0
+    private var soleSince: ServerVersion
 
-    init(after latest: UInt64) {
+    init(after latest: ServerVersion) {
         base = latest
         soleSince = latest
     }
 
     /// Appends the version that follows.
-    mutating func append(origin: UInt64, _ touches: Touches) {
+    mutating func append(origin: FileIdent, _ touches: Touches) {
         let latest = segments.last?.through ?? base
         if origin != soleOrigin {
             soleOrigin = origin
@@ -43,11 +45,15 @@ struct HistoryIndex {
     }
 
     /// Whether one author has written everything after a version, as far as is known here.
-    func isAll(by origin: UInt64, after version: UInt64) -> Bool { soleOrigin == origin && soleSince <= version }
+    func isAll(by origin: FileIdent, after version: ServerVersion) -> Bool {
+        soleOrigin == origin && soleSince <= version
+    }
 
     /// Adds the versions after `version` that are here, touch one of the keys or erase schema, and are not by `origin`; in
     /// no order, and possibly more than once.
-    func collect(_ keys: [UInt32], after version: UInt64, notBy origin: UInt64, into found: inout [UInt64]) {
+    func collect(
+        _ keys: [UInt32], after version: ServerVersion, notBy origin: FileIdent, into found: inout [ServerVersion]
+    ) {
         for segment in segments.reversed() {
             guard segment.through > version else { return }
             segment.collect(keys, after: version, notBy: origin, into: &found)

@@ -1,13 +1,15 @@
+import SyncModel
+
 /// A stretch of a realm's history by what it touches: for each key the versions, newest first.
 ///
 /// Postings lie in three arrays and are chained through them, and the table of keys is open, so neither a key nor a version
 /// costs an allocation of its own; about 24 bytes a posting, all told.
 struct IndexSegment {
     /// The version before the first that is here.
-    let after: UInt64
+    let after: ServerVersion
     /// The author of each version.
-    private var origins: [UInt64] = []
-    private var destructive: [UInt64] = []
+    private var origins: [FileIdent] = []
+    private var destructive: [ServerVersion] = []
     private var keys: [UInt32] = []
     private var versions: [UInt32] = []
     /// The posting of the same key before this one, plus 1; 0 for none.
@@ -16,13 +18,13 @@ struct IndexSegment {
     private var slots: [UInt32] = [UInt32](repeating: 0, count: 16)
     private var distinctKeys = 0
 
-    init(after: UInt64) { self.after = after }
+    init(after: ServerVersion) { self.after = after }
 
-    var through: UInt64 { after &+ UInt64(origins.count) }
+    var through: ServerVersion { after &+ UInt64(origins.count) }
     var postings: Int { keys.count }
     var bytes: Int { 12 * keys.count + 4 * slots.count + 8 * origins.count }
 
-    mutating func append(origin: UInt64, _ touches: Touches) {
+    mutating func append(origin: FileIdent, _ touches: Touches) {
         origins.append(origin)
         if touches.isDestructive { destructive.append(through) }
         let version = UInt32(truncatingIfNeeded: origins.count)
@@ -39,8 +41,10 @@ struct IndexSegment {
 
     /// Adds the versions after `base` that touch one of the keys or erase schema, and are not by `origin`; in no order, and
     /// possibly more than once.
-    func collect(_ wanted: [UInt32], after base: UInt64, notBy origin: UInt64, into found: inout [UInt64]) {
-        for version in destructive where version > base && origins[Int(version &- after) - 1] != origin {
+    func collect(
+        _ wanted: [UInt32], after base: ServerVersion, notBy origin: FileIdent, into found: inout [ServerVersion]
+    ) {
+        for version in destructive where version > base && origins[after.distance(to: version) - 1] != origin {
             found.append(version)
         }
         for key in wanted {

@@ -3,11 +3,12 @@ import Logging
 import Merge
 import Messages
 import Storage
+import SyncModel
 
 /// The part of a realm's history that an upload has to be merged with.
 enum MergeWindow {
     /// These versions, ascending; what its author wrote and what says nothing may be among them.
-    case versions([UInt64])
+    case versions([ServerVersion])
     /// Everything since the upload's base.
     case everything
 }
@@ -19,13 +20,13 @@ extension SliceOwner {
     /// All that is left out has nothing in common that a rule of the merge could act on, so the result is the same, byte for
     /// byte, as that of merging with everything.
     func window(
-        for changesets: [Changeset], of ident: UInt64, after base: UInt64, in context: RealmContext
+        for changesets: [Changeset], of ident: FileIdent, after base: ServerVersion, in context: RealmContext
     ) async throws -> MergeWindow {
         guard limits.usesHistoryIndex else { return .everything }
         if context.index.isAll(by: ident, after: base) { return .versions([]) }
         let touches = Touches(of: changesets)
         if touches.isDestructive { return .everything }
-        var found: [UInt64] = []
+        var found: [ServerVersion] = []
         if base < context.index.base {
             try await search(context, for: touches, after: base, notBy: ident, into: &found)
         }
@@ -35,8 +36,8 @@ extension SliceOwner {
 
     /// Searches the digests between `base` and the index, and lets the index reach further back where it has room.
     private func search(
-        _ context: RealmContext, for touches: Touches, after base: UInt64, notBy origin: UInt64,
-        into found: inout [UInt64]
+        _ context: RealmContext, for touches: Touches, after base: ServerVersion, notBy origin: FileIdent,
+        into found: inout [ServerVersion]
     ) async throws {
         let filter = KeyFilter(touches.keys)
         let end = context.index.base
@@ -95,9 +96,9 @@ struct KeyFilter {
     }
 }
 
-extension [UInt64] {
-    fileprivate func sortedUnique() -> [UInt64] {
-        var result: [UInt64] = []
+extension [ServerVersion] {
+    fileprivate func sortedUnique() -> [ServerVersion] {
+        var result: [ServerVersion] = []
         result.reserveCapacity(count)
         for version in sorted() where version != result.last { result.append(version) }
         return result

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 
 extension ResetCase {
     /// How sure an inference is: what only this reset can look like, what something else could look like as well, and what
@@ -60,7 +61,7 @@ extension ResetCase {
     }
 
     private mutating func identified(
-        _ ident: UInt64, _ session: SessionReference, clientVersion: UInt64, _ now: UInt64
+        _ ident: FileIdent, _ session: SessionReference, clientVersion: ClientVersion, _ now: UInt64
     ) -> Conclusion? {
         switch phase {
         case .notified where clientVersion == 0:
@@ -78,7 +79,7 @@ extension ResetCase {
         return nil
     }
 
-    private mutating func uploaded(_ timestamps: [UInt64], _ now: UInt64) -> Conclusion? {
+    private mutating func uploaded(_ timestamps: [SyncTimestamp], _ now: UInt64) -> Conclusion? {
         switch phase {
         case .copying(let ident, _, _):
             // A fresh copy never uploads: this is the new file of a manual reset.
@@ -86,7 +87,7 @@ extension ResetCase {
             phase = .replaced(ident: ident)
             return conclude(.manualHandled, isSameConnection ? Self.medium : Self.low)
         case .merged(_, let boundAt, _):
-            let limit = boundAt > WorkerClock.changesetEpoch ? boundAt - WorkerClock.changesetEpoch : 0
+            let limit = SyncTimestamp(unixMilliseconds: Int64(clamping: boundAt))
             let older = timestamps.count { $0 < limit }
             guard older > 0 else { return nil }
             recovered += older

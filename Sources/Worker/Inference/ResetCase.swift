@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Storage
+import SyncModel
 
 /// What is known of one client realm's reset from its traffic alone: stock clients cannot report (docs/resets.md,
 /// "Inference").
@@ -13,17 +14,17 @@ struct ResetCase: Codable, Equatable {
         /// The error was sent; the client has done nothing yet.
         case notified
         /// A session asked for an ident: a fresh copy, or the new file after a manual reset.
-        case copying(ident: UInt64, session: SessionReference, isMarked: Bool)
+        case copying(ident: FileIdent, session: SessionReference, isMarked: Bool)
         /// The fresh copy is complete.
-        case copied(ident: UInt64)
+        case copied(ident: FileIdent)
         /// A session that has an ident was bound and has not said which one.
-        case resuming(ident: UInt64, session: SessionReference, boundAt: UInt64)
+        case resuming(ident: FileIdent, session: SessionReference, boundAt: UInt64)
         /// The client presented the fresh copy's ident: the merge is committed on its side.
-        case merged(ident: UInt64, boundAt: UInt64, isMarked: Bool)
+        case merged(ident: FileIdent, boundAt: UInt64, isMarked: Bool)
         /// The reset was given up; only a manual reset can follow.
         case failed
         /// The new file of a manual reset is in use.
-        case replaced(ident: UInt64)
+        case replaced(ident: FileIdent)
     }
 
     struct Conclusion: Codable, Equatable {
@@ -37,7 +38,7 @@ struct ResetCase: Codable, Equatable {
 
     let name: RealmName
     let user: String
-    let identOld: UInt64
+    let identOld: FileIdent
     var campaign: String
     var attempt = 1
     /// The connection on which the error was sent; then the one on which the fresh copy is made.
@@ -48,7 +49,7 @@ struct ResetCase: Codable, Equatable {
     /// The idents of fresh copies asked for on the connection of the error, the latest last. A client may keep a fresh copy
     /// over a repeated error and go on with it; once the client realm goes on under one ident, the others are abandoned.
     /// Nil in cases stored by earlier versions.
-    var freshCopies: [UInt64]?
+    var freshCopies: [FileIdent]?
     /// The app allowed recovery when the error was sent; if not, whatever the client had not synced is discarded. Nil in
     /// cases stored by earlier versions.
     var mayRecover: Bool?
@@ -60,7 +61,8 @@ struct ResetCase: Codable, Equatable {
     var dueAt: UInt64?
 
     init(
-        name: RealmName, user: String, identOld: UInt64, campaign: String, connection: String, mayRecover: Bool = true,
+        name: RealmName, user: String, identOld: FileIdent, campaign: String, connection: String,
+        mayRecover: Bool = true,
         openedAt: UInt64
     ) {
         self.name = name
@@ -73,7 +75,7 @@ struct ResetCase: Codable, Equatable {
     }
 
     /// The ident that the client realm goes on under, as far as it is known.
-    var identNew: UInt64? {
+    var identNew: FileIdent? {
         switch phase {
         case .copying(let ident, _, _), .copied(let ident), .resuming(let ident, _, _), .merged(let ident, _, _),
             .replaced(let ident):
@@ -83,7 +85,7 @@ struct ResetCase: Codable, Equatable {
     }
 
     /// The ident under which the client realm certainly goes on; nil while it could still present its old one.
-    var identInUse: UInt64? {
+    var identInUse: FileIdent? {
         switch phase {
         case .merged(let ident, _, _), .replaced(let ident): ident
         default: nil
@@ -91,12 +93,12 @@ struct ResetCase: Codable, Equatable {
     }
 
     /// Whether the ident is that of a fresh copy which the client realm does not go on under yet, and may never.
-    func isCopying(_ ident: UInt64) -> Bool {
+    func isCopying(_ ident: FileIdent) -> Bool {
         identInUse == nil && (identNew == ident || freshCopies?.contains(ident) == true)
     }
 
     /// Whether the client realm goes on under another ident, and will never come back under this one.
-    func hasAbandoned(_ ident: UInt64) -> Bool {
+    func hasAbandoned(_ ident: FileIdent) -> Bool {
         guard let identInUse, identInUse != ident else { return false }
         return freshCopies?.contains(ident) == true
     }

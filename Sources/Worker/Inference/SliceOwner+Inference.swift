@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// Which events of a realm's traffic belong to which reset.
 extension SliceOwner {
@@ -11,7 +12,7 @@ extension SliceOwner {
     ///   - campaign: set if the file must reset: a case is then opened if there is none.
     ///   - opensOnly: a case that is open hears nothing of it.
     func observe(
-        _ event: ResetEvent, of ident: UInt64, campaign: String?, opensOnly: Bool = false, in context: RealmContext
+        _ event: ResetEvent, of ident: FileIdent, campaign: String?, opensOnly: Bool = false, in context: RealmContext
     ) async throws {
         guard let file = try await clientFile(ident, in: context) else { return }
         if let campaign {
@@ -32,7 +33,7 @@ extension SliceOwner {
         }
     }
 
-    func observeBind(_ request: BindRequest, clientFile ident: UInt64?, in context: RealmContext) async throws {
+    func observeBind(_ request: BindRequest, clientFile ident: FileIdent?, in context: RealmContext) async throws {
         let session = request.context.session
         guard let ident else {
             // The session of a reset says its ident only later: the connection tells whose it is.
@@ -174,7 +175,7 @@ extension SliceOwner {
     }
 
     /// The ident that a session's fresh copy was given before, if it is a reset's.
-    func identCopied(by request: BindRequest, in context: RealmContext) async throws -> UInt64? {
+    func identCopied(by request: BindRequest, in context: RealmContext) async throws -> FileIdent? {
         for key in try await openCases(of: request.user, in: context) {
             guard let known = cases[key], known.connection == request.connection,
                 case .copying(let ident, request.context.session, _) = known.phase
@@ -227,7 +228,7 @@ extension SliceOwner {
 
     /// An abandoned fresh copy that a campaign has found is accounted for: nothing will present its ident again.
     private func retire(
-        _ copy: UInt64, replacedBy ident: UInt64, campaign: String, in context: RealmContext
+        _ copy: FileIdent, replacedBy ident: FileIdent, campaign: String, in context: RealmContext
     ) async throws {
         guard let file = try await clientFile(copy, in: context), file.state == .resetRequired,
             let found = file.campaign

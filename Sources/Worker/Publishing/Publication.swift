@@ -1,5 +1,5 @@
 package import AMQP
-package import Messages
+package import SyncModel
 
 /// A message that a batch gives rise to; published once the batch is durable.
 package struct Publication: Sendable {

@@ -1,11 +1,11 @@
-import Messages
+import SyncModel
 
 /// Realms whose last change has been followed by none for a while. Notices get lost (a gateway's queue at its bound drops the
 /// oldest), and a session misses one only when it hears of a later version: of the last one it would hear nothing.
 struct QuietRealms {
     struct Position: Equatable {
         var generation: UInt64
-        var latest: SaltedVersion
+        var latest: SaltedServerVersion
     }
 
     /// Of a slice; what changes beyond it between two ticks is not told again.

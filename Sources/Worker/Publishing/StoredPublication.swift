@@ -1,5 +1,6 @@
 import AMQP
 import Foundation
+import SyncModel
 
 /// A publication as the outbox keeps it.
 struct StoredPublication: Codable {

@@ -1,37 +1,37 @@
-import Messages
 import Storage
+import SyncModel
 
 /// A client file in memory: its row, and its reciprocals as far as merges have needed them.
 struct ClientFileEntry {
     var record: ClientFileRecord
     /// Present and empty ones with no bytes.
-    private(set) var reciprocals: [UInt64: [UInt8]] = [:]
+    private(set) var reciprocals: [ServerVersion: [UInt8]] = [:]
     private(set) var reciprocalBytes = 0
     /// After this version there are no others than those; nil if there may be.
-    private(set) var completeAfter: UInt64?
+    private(set) var completeAfter: ServerVersion?
     /// There are too many to hold them all.
     var hasMany = false
     var lastUse: UInt64 = 0
 
     init(record: ClientFileRecord) { self.record = record }
 
-    func hasReciprocals(after version: UInt64) -> Bool { completeAfter.map { $0 <= version } ?? false }
+    func hasReciprocals(after version: ServerVersion) -> Bool { completeAfter.map { $0 <= version } ?? false }
 
     /// Everything that the store has after a version. What a merge wrote since wins.
-    mutating func load(_ stored: [UInt64: [UInt8]], after version: UInt64) {
+    mutating func load(_ stored: [ServerVersion: [UInt8]], after version: ServerVersion) {
         for (version, changeset) in stored where reciprocals[version] == nil {
             setReciprocal(changeset, version: version)
         }
         completeAfter = version
     }
 
-    mutating func setReciprocal(_ changeset: [UInt8], version: UInt64) {
+    mutating func setReciprocal(_ changeset: [UInt8], version: ServerVersion) {
         let previous = reciprocals.updateValue(changeset, forKey: version)
         reciprocalBytes += changeset.count - (previous?.count ?? -32)
     }
 
     /// - Returns: whether the store may have any of them.
-    mutating func dropReciprocals(through version: UInt64) -> Bool {
+    mutating func dropReciprocals(through version: ServerVersion) -> Bool {
         let wereAllKnown = hasReciprocals(after: record.upload.serverVersion)
         let count = reciprocals.count
         if count > 0 {

@@ -1,7 +1,7 @@
 import Changesets
-import Messages
 import RealmState
 import Storage
+import SyncModel
 
 /// What an owner holds of one realm between batches. Confined to its slice's actor.
 final class RealmContext {
@@ -16,14 +16,14 @@ final class RealmContext {
     var parsed: ChangesetCache
     var lastUse: UInt64 = 0
     /// The version that the batch in hand found, and the client files whose uploads it dealt with.
-    var batchStart: UInt64
-    var acknowledged: [UInt64] = []
+    var batchStart: ServerVersion
+    var acknowledged: [FileIdent] = []
     /// Gateways are told its latest version with the next commit although nothing has changed.
     var isToldAgain = false
     var sessions = SessionBook()
 
-    private(set) var clientFiles: [UInt64: ClientFileEntry] = [:]
-    private var dirtyIdents: Set<UInt64> = []
+    private(set) var clientFiles: [FileIdent: ClientFileEntry] = [:]
+    private var dirtyIdents: Set<FileIdent> = []
     private var uses: UInt64 = 0
 
     init(record: RealmRecord, schema: Schema, limits: WorkerLimits) {
@@ -42,11 +42,11 @@ final class RealmContext {
     var historyKey: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
     /// Bytes of what is held of the history.
     var historyMemory: Int { recent.bytes + index.bytes + parsed.bytes }
-    func key(_ ident: UInt64) -> ClientFileKey { ClientFileKey(realm: record.id, ident: ident) }
+    func key(_ ident: FileIdent) -> ClientFileKey { ClientFileKey(realm: record.id, ident: ident) }
 
     // MARK: Client files
 
-    func clientFile(_ ident: UInt64) -> ClientFileEntry? {
+    func clientFile(_ ident: FileIdent) -> ClientFileEntry? {
         guard let index = clientFiles.index(forKey: ident) else { return nil }
         uses &+= 1
         clientFiles.values[index].lastUse = uses
@@ -61,14 +61,14 @@ final class RealmContext {
     }
 
     /// Changes a client file's row, to be written with the batch.
-    func update(_ ident: UInt64, _ change: (inout ClientFileRecord) -> Void) {
+    func update(_ ident: FileIdent, _ change: (inout ClientFileRecord) -> Void) {
         guard let index = clientFiles.index(forKey: ident) else { return }
         change(&clientFiles.values[index].record)
         dirtyIdents.insert(ident)
     }
 
     /// Changes what is held of a client file beside its row, in place.
-    func updateEntry<T>(_ ident: UInt64, _ change: (inout ClientFileEntry) -> T) -> T? {
+    func updateEntry<T>(_ ident: FileIdent, _ change: (inout ClientFileEntry) -> T) -> T? {
         guard let index = clientFiles.index(forKey: ident) else { return nil }
         return change(&clientFiles.values[index])
     }

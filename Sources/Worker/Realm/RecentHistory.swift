@@ -1,15 +1,16 @@
 import Storage
+import SyncModel
 
 /// The latest versions of a realm's history, with those that are not committed yet.
 struct RecentHistory {
     private var items: [HistoryRecord] = []
     private(set) var bytes = 0
     /// The version before the first that is here.
-    private(set) var base: UInt64
+    private(set) var base: ServerVersion
 
-    init(after latest: UInt64) { base = latest }
+    init(after latest: ServerVersion) { base = latest }
 
-    var latest: UInt64 { base &+ UInt64(items.count) }
+    var latest: ServerVersion { base &+ UInt64(items.count) }
 
     mutating func append(_ record: HistoryRecord) {
         items.append(record)
@@ -17,15 +18,15 @@ struct RecentHistory {
     }
 
     /// The records of `after + 1 ... through` that are here.
-    func records(after: UInt64, through: UInt64) -> ArraySlice<HistoryRecord> {
+    func records(after: ServerVersion, through: ServerVersion) -> ArraySlice<HistoryRecord> {
         let low = max(after, base)
         let high = min(through, latest)
         guard low < high else { return [] }
-        return items[Int(low - base)..<Int(high - base)]
+        return items[base.distance(to: low)..<base.distance(to: high)]
     }
 
-    func record(_ version: UInt64) -> HistoryRecord? {
-        version > base && version <= latest ? items[Int(version - base) - 1] : nil
+    func record(_ version: ServerVersion) -> HistoryRecord? {
+        version > base && version <= latest ? items[base.distance(to: version) - 1] : nil
     }
 
     /// Forgets the oldest until `maxBytes` are left. Only when nothing of it is uncommitted.

@@ -1,5 +1,6 @@
 import DequeModule
 import Messages
+import SyncModel
 
 /// The sessions of one realm that were bound at this owner, and those of them that have ended, as far as memory goes back.
 ///
@@ -9,9 +10,9 @@ struct SessionBook {
     struct Session {
         var connection: String
         /// Once it has said which client file it is.
-        var clientFile: UInt64?
+        var clientFile: FileIdent?
         /// The newest version that it asked a page after.
-        var askedAfter: UInt64 = 0
+        var askedAfter: ServerVersion = 0
     }
 
     enum Standing {
@@ -47,12 +48,14 @@ struct SessionBook {
         open[session] = Session(connection: connection)
     }
 
-    mutating func identified(_ session: SessionReference, as ident: UInt64) {
+    mutating func identified(_ session: SessionReference, as ident: FileIdent) {
         open[session]?.clientFile = ident
         questions.close(session)
     }
 
-    mutating func asked(_ session: SessionReference, after version: UInt64) { open[session]?.askedAfter = version }
+    mutating func asked(_ session: SessionReference, after version: ServerVersion) {
+        open[session]?.askedAfter = version
+    }
 
     mutating func ended(_ session: SessionReference) {
         questions.close(session)

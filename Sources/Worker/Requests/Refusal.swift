@@ -2,72 +2,76 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// Why a session is refused, as the client is to be told (docs/protocol.md).
 struct Refusal {
-    var code: Int
-    var action: String
+    var code: ErrorCode
+    var action: ErrorAction
     var message: String
     var tryAgain: Bool
-    var backoff: RefusedAnswer.Backoff?
-    var clientFile: UInt64?
+    var backoff: BackoffPolicy?
+    var clientFile: FileIdent?
     var campaign: String?
     /// As in `RefusedAnswer`.
-    var integrated: UInt64?
+    var integrated: ClientVersion?
 
     static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
-        let backoff = RefusedAnswer.Backoff(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
+        let backoff = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
         switch app.syncState {
         case .enabled: return nil
         case .terminated where !needsClientFile:
             return Refusal(
-                code: 201, action: "Warning", message: "sync is not enabled for app \(app.id)", tryAgain: true,
+                code: .otherSessionError, action: .warning, message: "sync is not enabled for app \(app.id)",
+                tryAgain: true,
                 backoff: backoff)
         case .paused, .terminated:
             return Refusal(
-                code: 229, action: "Transient", message: "sync is paused for app \(app.id)", tryAgain: true,
+                code: .initialSyncNotCompleted, action: .transient, message: "sync is paused for app \(app.id)",
+                tryAgain: true,
                 backoff: backoff)
         }
     }
 
     static func unknownApp(_ app: String) -> Refusal {
         Refusal(
-            code: 229, action: "Transient", message: "app \(app) does not exist", tryAgain: true,
-            backoff: RefusedAnswer.Backoff(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
+            code: .initialSyncNotCompleted, action: .transient, message: "app \(app) does not exist", tryAgain: true,
+            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
     }
 
     /// The client file cannot go on.
     static func reset(
-        code: Int, _ message: String, app: AppRecord, clientFile: UInt64?, campaign: String?, integrated: UInt64? = nil
+        code: ErrorCode, _ message: String, app: AppRecord, clientFile: FileIdent?, campaign: String?,
+        integrated: ClientVersion? = nil
     ) -> Refusal {
         Refusal(
-            code: code, action: app.clientRecovery ? "ClientReset" : "ClientResetNoRecovery", message: message,
+            code: code, action: app.clientRecovery ? .clientReset : .clientResetNoRecovery, message: message,
             tryAgain: false, backoff: nil, clientFile: clientFile, campaign: campaign, integrated: integrated)
     }
 
     /// One of many resets; its turn comes.
     static func turn(inSeconds seconds: Int, app: AppRecord) -> Refusal {
         Refusal(
-            code: 229, action: "Transient",
+            code: .initialSyncNotCompleted, action: .transient,
             message: "many client realms of app \(app.id) reset; this one's turn is in \(seconds) s", tryAgain: true,
-            backoff: RefusedAnswer.Backoff(intervalSeconds: seconds, maxDelaySeconds: seconds, multiplier: 1))
+            backoff: BackoffPolicy(intervalSeconds: Int64(seconds), maxDelaySeconds: Int64(seconds), multiplier: 1))
     }
 
     /// What is stored of the realm cannot be read. That takes an operator; until then every request only costs.
     static func damaged(_ realm: RealmName) -> Refusal {
         Refusal(
-            code: 229, action: "Transient",
+            code: .initialSyncNotCompleted, action: .transient,
             message:
                 "realm \(realm.partition) of app \(realm.app) cannot be read on the server; its operator looks at it"
                 + " with: sluice realms verify",
-            tryAgain: true, backoff: RefusedAnswer.Backoff(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
+            tryAgain: true, backoff: BackoffPolicy(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
     }
 
     /// The session cannot go on as it is; the same client can, from what the server has.
     static func retry(_ message: String) -> Refusal {
         Refusal(
-            code: 201, action: "Transient", message: message, tryAgain: true,
-            backoff: RefusedAnswer.Backoff(intervalSeconds: 1, maxDelaySeconds: 60, multiplier: 2))
+            code: .otherSessionError, action: .transient, message: message, tryAgain: true,
+            backoff: BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 60, multiplier: 2))
     }
 }
 
@@ -78,7 +82,7 @@ extension SliceOwner {
         logger.debug(
             "session refused",
             metadata: [
-                "app": "\(realm.app)", "realm": "\(realm.partition)", "code": "\(refusal.code)",
+                "app": "\(realm.app)", "realm": "\(realm.partition)", "code": "\(refusal.code.rawValue)",
                 "client_file": "\(refusal.clientFile ?? 0)", "reason": "\(refusal.message)",
             ])
         metrics.refused(app: realm.app)
@@ -97,8 +101,8 @@ extension SliceOwner {
     ///   - isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way when it
     ///     was refused, and says nothing of a reset that has begun.
     func refuseForReset(
-        _ context: RealmContext, _ session: SessionReference, code: Int, _ message: String, app: AppRecord,
-        file: ClientFileRecord, integrated: UInt64?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
+        _ context: RealmContext, _ session: SessionReference, code: ErrorCode, _ message: String, app: AppRecord,
+        file: ClientFileRecord, integrated: ClientVersion?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
     ) async throws {
         let campaign = try await requireReset(context, file, reason: message)
         try await overtake(file, of: context.name, by: campaign)

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// A session begins; it may ask for a client file ident, which is durable before the answer leaves.
@@ -31,10 +32,10 @@ extension SliceOwner {
             ? try await realm(name, of: app) : try await unrestartedRealm(name, of: app)
         let generation = max(context.record.generation, try await self.generation(of: app).generation)
         let now = stamp
-        var file: ClientFile?
+        var file: ClientFileIdent?
         if request.needsClientFile {
-            let allocated = ClientFile(ident: context.record.nextIdent, salt: Self.makeSalt())
-            context.record.nextIdent += 1
+            let allocated = ClientFileIdent(ident: context.record.nextIdent, salt: FileSalt(Self.makeSalt()))
+            context.record.nextIdent = FileIdent(context.record.nextIdent.rawValue + 1)
             context.isDirty = true
             context.insert(
                 ClientFileRecord(
@@ -54,7 +55,7 @@ extension SliceOwner {
     /// The client file that a request for one was given before, if a reset's fresh copy is made with it and it still holds.
     private func fileCopied(
         by request: BindRequest, of app: AppRecord, in context: RealmContext
-    ) async throws -> ClientFile? {
+    ) async throws -> ClientFileIdent? {
         let generation = context.record.generation
         guard request.needsClientFile, generation == (try await self.generation(of: app).generation),
             let ident = try await identCopied(by: request, in: context),

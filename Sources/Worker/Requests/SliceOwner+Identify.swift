@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// A client says which file it is and how far it has come: with every check that docs/protocol.md has.
@@ -25,19 +26,22 @@ extension SliceOwner {
         }
         guard let file = try await clientFile(ident, in: context) else {
             let refusal = Refusal.reset(
-                code: 208, "client file \(ident) does not exist here", app: app, clientFile: ident, campaign: nil)
+                code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
+                campaign: nil)
             return try refuse(name, session, refusal, to: address)
         }
         // Whoever does not know the salt is not this client: its row stays as it is.
         guard file.file.salt == request.clientFile.salt else {
             let refusal = Refusal.reset(
-                code: 211, "the salt of client file \(ident) is another one", app: app, clientFile: ident, campaign: nil
+                code: .divergingHistories, "the salt of client file \(ident) is another one", app: app,
+                clientFile: ident, campaign: nil
             )
             return try refuse(name, session, refusal, to: address)
         }
         guard file.user == request.user else {
             let refusal = Refusal.reset(
-                code: 223, "client file \(ident) belongs to another user", app: app, clientFile: ident, campaign: nil)
+                code: .userMismatch, "client file \(ident) belongs to another user", app: app, clientFile: ident,
+                campaign: nil)
             return try refuse(name, session, refusal, to: address)
         }
         if let objection = try await objection(to: request, file, context) {
@@ -65,7 +69,7 @@ extension SliceOwner {
 
     /// Why a client file may not go on.
     private struct Objection {
-        var code: Int
+        var code: ErrorCode
         var reason: String
         /// The client file has to reset whatever its client says; else its cursors say so.
         var isOfFile = false
@@ -117,44 +121,50 @@ extension SliceOwner {
         switch file.state {
         case .resetRequired:
             return Objection(
-                code: 208, reason: try await reason(for: file), isOfFile: true)
+                code: .badClientFileIdent, reason: try await reason(for: file), isOfFile: true)
         case .superseded:
-            return Objection(code: 208, reason: "client file \(file.ident) was replaced by a reset", isOfFile: true)
+            return Objection(
+                code: .badClientFileIdent, reason: "client file \(file.ident) was replaced by a reset", isOfFile: true)
         case .expired:
-            return Objection(code: 222, reason: "client file \(file.ident) was not seen for too long", isOfFile: true)
+            return Objection(
+                code: .clientFileExpired, reason: "client file \(file.ident) was not seen for too long", isOfFile: true)
         case .live: break
         }
         guard file.generation == context.record.generation else {
-            return Objection(code: 208, reason: ResetReason.termination, isOfFile: true)
+            return Objection(code: .badClientFileIdent, reason: ResetReason.termination, isOfFile: true)
         }
         let download = request.download
         let latest = request.latest
         let current = context.record.latest.version
         if download.serverVersion < file.upload.serverVersion {
             return Objection(
-                code: 209,
+                code: .badServerVersion,
                 reason: "download cursor \(download.serverVersion) lies before what the client has uploaded on")
         }
         guard try await isKept(after: download.serverVersion, for: file, in: context) else {
             return Objection(
-                code: 222, reason: "the history after server version \(download.serverVersion) is compacted")
+                code: .clientFileExpired,
+                reason: "the history after server version \(download.serverVersion) is compacted")
         }
         if download.clientVersion > file.upload.clientVersion {
-            return Objection(code: 210, reason: "client version \(download.clientVersion) was never integrated")
+            return Objection(
+                code: .badClientVersion, reason: "client version \(download.clientVersion) was never integrated")
         }
         guard download.serverVersion <= latest.version, latest.version <= current else {
             return Objection(
-                code: 209, reason: "server version \(latest.version) does not exist; the latest is \(current)")
+                code: .badServerVersion,
+                reason: "server version \(latest.version) does not exist; the latest is \(current)")
         }
         if try await salt(of: latest.version, context) != latest.salt {
             return Objection(
-                code: 211, reason: "server version \(latest.version) has another salt: the history has diverged")
+                code: .divergingHistories,
+                reason: "server version \(latest.version) has another salt: the history has diverged")
         }
         return nil
     }
 
     /// What a version was salted with; nil if it is not in the history.
-    private func salt(of version: UInt64, _ context: RealmContext) async throws -> UInt64? {
+    private func salt(of version: ServerVersion, _ context: RealmContext) async throws -> VersionSalt? {
         if version == 0 { return 0 }
         if version == context.record.latest.version { return context.record.latest.salt }
         if let record = context.recent.record(version) { return record.salt }

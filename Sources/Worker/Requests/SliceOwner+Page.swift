@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// A page of history for a session that is behind.
@@ -18,14 +19,14 @@ extension SliceOwner {
         }
         guard var file = try await clientFile(request.clientFile, in: context) else {
             let refusal = Refusal.reset(
-                code: 208, "client file \(request.clientFile) does not exist here", app: app,
+                code: .badClientFileIdent, "client file \(request.clientFile) does not exist here", app: app,
                 clientFile: request.clientFile, campaign: nil)
             return try refuse(name, session, refusal, to: address)
         }
         let generation = context.record.generation
         guard file.state == .live, file.generation == generation else {
             return try await refuseForReset(
-                context, session, code: 208, try await reason(for: file), app: app, file: file,
+                context, session, code: .badClientFileIdent, try await reason(for: file), app: app, file: file,
                 integrated: file.upload.clientVersion, to: address)
         }
         guard request.generation == generation else {
@@ -36,7 +37,8 @@ extension SliceOwner {
         let after = request.after.serverVersion
         guard after <= latest.version else {
             return try await refuseForReset(
-                context, session, code: 209, "server version \(after) does not exist; the latest is \(latest.version)",
+                context, session, code: .badServerVersion,
+                "server version \(after) does not exist; the latest is \(latest.version)",
                 app: app, file: file, integrated: nil, to: address)
         }
         guard try await isKept(after: after, for: file, in: context) else {
@@ -69,13 +71,13 @@ extension SliceOwner {
         var bytes = 0
         if let base = try await base(at: cursor.serverVersion, of: file, in: context) {
             let records = try await store.history(
-                of: base.historyKey, after: cursor.serverVersion, through: base.entries, maxBytes: budget)
+                of: base.historyKey, after: cursor.serverVersion, through: base.lastEntry, maxBytes: budget)
             for record in records {
                 try advance(&cursor, to: record, of: file, in: context, &entries)
                 bytes += record.changeset.count + 32
             }
             let rest = base.bytes &- min(base.bytes, records.last?.cumulativeBytes ?? base.bytes)
-            guard records.isEmpty || cursor.serverVersion == base.entries else {
+            guard records.isEmpty || cursor.serverVersion == base.lastEntry else {
                 return PageAnswer(
                     generation: context.record.generation, after: request.after, entries: entries, download: cursor,
                     latest: latest, upload: file.upload,

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 /// How fast the client realms that a termination has reset may fetch their fresh copies from one slice.
 ///

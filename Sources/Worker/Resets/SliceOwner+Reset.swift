@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// One client realm, or every one of a realm, must reset. The realm's history goes on as it is.
@@ -37,7 +38,7 @@ extension SliceOwner {
         let pass = "reset \(campaign) of realm \(context.record.id)"
         guard try await !store.isSeen(messageID: pass) else { return }
         let limit = max(1, limits.maxFoundPerReport)
-        var last: UInt64 = 0
+        var last: FileIdent = 0
         var isDone = false
         while !isDone {
             let files = try await store.clientFiles(in: context.record.id, state: .live, after: last, limit: limit)
@@ -64,7 +65,7 @@ extension SliceOwner {
     func tell(_ file: ClientFileRecord, of name: RealmName, campaign: String, reason: String?) throws {
         let notice = ResetNotice(
             app: name.app, partition: name.partition, slice: slice, generation: file.generation,
-            clientFile: file.ident, campaign: campaign, code: 208,
+            clientFile: file.ident, campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(reason) ?? ResetReason.reset,
             integrated: file.upload.clientVersion)
         publish(

@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// Begins an app's next generation here and tells the coordinator whom it reaches.
@@ -43,7 +44,7 @@ extension SliceOwner {
             reason: message.reason)
         let notice = ResetNotice(
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
-            campaign: campaign, code: 208,
+            campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(message.reason) ?? ResetReason.termination)
         publish(
             Publication(.realms(key: ResetNotice.topicKey(app: app.id)), try AMQPMessage(notice, persistent: false)))

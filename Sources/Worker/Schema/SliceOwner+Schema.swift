@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// Whether the app lets a client change its realm's schema like this; what is new is the app's from then on.
@@ -42,6 +43,6 @@ struct SchemaRefusedError: Error {
     }
 
     var refusal: Refusal {
-        Refusal(code: 225, action: "ApplicationBug", message: reason, tryAgain: false)
+        Refusal(code: .invalidSchemaChange, action: .applicationBug, message: reason, tryAgain: false)
     }
 }

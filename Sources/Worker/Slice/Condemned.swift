@@ -2,6 +2,7 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// The messages of a batch that cannot be dealt with for a reason of ours, and the reasons.
 struct Condemned {

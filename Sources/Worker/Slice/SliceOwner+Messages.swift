@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import SyncModel
 
 /// Where the answer to a request goes.
 struct ReplyAddress {

@@ -1,8 +1,8 @@
 import Changesets
 import Logging
-import Messages
 import RealmState
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// The app's sync generation in this slice.
@@ -38,7 +38,7 @@ extension SliceOwner {
         }
         guard var record = try await store.realm(name) else { return nil }
         if record.saltEpoch != epoch {
-            record.salt = Self.makeSalt()
+            record.salt = VersionSalt(Self.makeSalt())
             record.saltEpoch = epoch
         }
         let context = RealmContext(record: record, schema: try schema(record), limits: limits)
@@ -53,7 +53,7 @@ extension SliceOwner {
         if let next = nextRealm { id = next } else { id = try await store.nextRealmID() }
         nextRealm = RealmID(id.value + 1)
         let record = RealmRecord(
-            id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: epoch,
+            id: id, name: name, generation: generation.generation, salt: VersionSalt(Self.makeSalt()), saltEpoch: epoch,
             compatibility: app.compatibility)
         let context = RealmContext(record: record, schema: Schema(), limits: limits)
         context.isDirty = true
@@ -77,7 +77,7 @@ extension SliceOwner {
     static func makeSalt() -> UInt64 { UInt64.random(in: 1...UInt64(Int64.max)) }
 
     /// A client file's row; nil if there is none.
-    func clientFile(_ ident: UInt64, in context: RealmContext) async throws -> ClientFileRecord? {
+    func clientFile(_ ident: FileIdent, in context: RealmContext) async throws -> ClientFileRecord? {
         if let entry = context.clientFile(ident) { return entry.record }
         guard ident >= 2, let record = try await store.clientFile(context.key(ident)) else { return nil }
         context.remember(record)
@@ -114,7 +114,7 @@ extension SliceOwner {
 
     /// The history of `after + 1 ... through`, uncommitted versions included, until `maxBytes` are reached.
     func history(
-        of context: RealmContext, after: UInt64, through: UInt64, maxBytes: Int
+        of context: RealmContext, after: ServerVersion, through: ServerVersion, maxBytes: Int
     ) async throws -> [HistoryRecord] {
         guard after < through else { return [] }
         var records: [HistoryRecord] = []

@@ -3,6 +3,7 @@ import Logging
 import Messages
 import RealmState
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// Begins a realm's history anew from its state, as an app's new generation wants it: the state becomes versions 1 to k
@@ -15,13 +16,13 @@ extension SliceOwner {
         var record = context.record
         let old = context.historyKey
         let new = HistoryKey(realm: record.id, generation: generation)
-        let everything = UInt64(Int64.max)
+        let everything = ServerVersion(WireIntegerBounds.maximum)
         var stage = SliceBatch()
         stage.historyTrims = [SliceBatch.HistoryTrim(key: new, through: everything)]
 
         record.generation = generation
-        record.salt = Self.makeSalt()
-        record.latest = SaltedVersion(version: 0, salt: 0)
+        record.salt = VersionSalt(Self.makeSalt())
+        record.latest = SaltedServerVersion()
         record.historyBase = 0
         record.historyBytes = 0
         let timestamp = clock.changesetNow
@@ -30,7 +31,7 @@ extension SliceOwner {
         func append(_ changeset: Changeset) {
             let bytes = changeset.encoded()
             guard !bytes.isEmpty else { return }
-            record.latest = SaltedVersion(version: record.latest.version + 1, salt: record.salt)
+            record.latest = SaltedServerVersion(version: record.latest.version + 1, salt: record.salt)
             record.historyBytes += UInt64(bytes.count)
             digests.append(origin: 1, Touches(of: CollectionOfOne(changeset)))
             stage.history.append(

@@ -4,6 +4,7 @@ package import Logging
 package import Messages
 import RealmState
 package import Storage
+package import SyncModel
 
 /// The owner of one slice under one epoch: takes messages in batches, changes the slice in one commit each, and says what
 /// is to be published then.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SyncModel
 
 /// The time in the units of messages and stores; injected, so that tests can move it.
 package struct WorkerClock: Sendable {
@@ -17,14 +18,8 @@ package struct WorkerClock: Sendable {
         now: { UInt64(max(0, Date().timeIntervalSince1970 * 1_000)) },
         uptime: { DispatchTime.now().uptimeNanoseconds / 1_000_000 })
 
-    /// 2015-01-01T00:00:00Z, where the timestamps of changesets begin.
-    static let changesetEpoch: UInt64 = 1_420_070_400_000
-
     /// Now, as a changeset's timestamp.
-    var changesetNow: UInt64 {
-        let now = now()
-        return now > Self.changesetEpoch ? now - Self.changesetEpoch : 0
-    }
+    var changesetNow: SyncTimestamp { SyncTimestamp(unixMilliseconds: Int64(clamping: now())) }
 }
 
 extension Duration {

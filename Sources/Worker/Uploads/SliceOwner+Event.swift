@@ -1,6 +1,7 @@
 import Changesets
 import Messages
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// Integrates changesets published from a shell: written by the server itself on top of the latest version.
@@ -20,11 +21,11 @@ extension SliceOwner {
             }
         }
         let context = try await realm(message.realm, of: app)
-        var changesets: [(changeset: Changeset, timestamp: UInt64)] = []
+        var changesets: [(changeset: Changeset, timestamp: SyncTimestamp)] = []
         for (index, entry) in message.entries.enumerated() {
             do {
                 let timestamp = entry.timestamp == 0 ? clock.changesetNow : entry.timestamp
-                changesets.append((try Changeset(parsing: entry.changeset.bytes), timestamp))
+                changesets.append((try Changeset(parsing: entry.changeset), timestamp))
             } catch {
                 throw PoisonError(reason: "changeset \(index): \(error)", app: app.id)
             }

@@ -1,12 +1,12 @@
 import Changesets
 import Merge
-import Messages
 import Storage
+import SyncModel
 
 /// Uploaded changesets as they apply to the realm's state, and what the merge made of the history for that client.
 struct MergedUpload {
     var changesets: [Changeset]
-    var reciprocals: [(version: UInt64, changeset: Changeset)] = []
+    var reciprocals: [(version: ServerVersion, changeset: Changeset)] = []
 }
 
 extension SliceOwner {
@@ -15,11 +15,13 @@ extension SliceOwner {
     /// Reads of that window only what the changesets may conflict with, in steps of bounded size: merging over a sequence is
     /// the same as merging over its parts in turn.
     func merge(
-        _ incoming: [IncomingChangeset], of ident: UInt64, in context: RealmContext
+        _ incoming: [IncomingChangeset], of ident: FileIdent, in context: RealmContext
     ) async throws -> MergedUpload {
         var result = MergedUpload(changesets: incoming.map(\.changeset))
         let current = context.record.latest.version
-        guard var base = incoming.first?.lastIntegratedLocalVersion, base < current else { return result }
+        guard var base = incoming.first.map({ ServerVersion($0.lastIntegratedLocalVersion) }), base < current else {
+            return result
+        }
         if let file = context.clientFile(ident)?.record,
             let start = try await self.base(at: base, of: file, in: context)
         {
@@ -63,7 +65,7 @@ extension SliceOwner {
             let merged = try MergeEngine().transform(
                 incoming: step, over: window, currentLocalVersion: end)
             result.changesets = merged.incoming
-            result.reciprocals += merged.modifiedLocal.map { ($0.version, $0.changeset) }
+            result.reciprocals += merged.modifiedLocal.map { (ServerVersion($0.version), $0.changeset) }
             metrics.merged(over: window.count, conflicts: merged.modifiedLocal.count, app: context.name.app)
         } catch {
             throw BadChangesetError(reason: error.description)
@@ -74,7 +76,8 @@ extension SliceOwner {
 
     /// As many of the versions as one step may hold, at least one; and how many those were.
     private func locals(
-        of versions: ArraySlice<UInt64>, for ident: UInt64, after base: UInt64, in context: RealmContext
+        of versions: ArraySlice<ServerVersion>, for ident: FileIdent, after base: ServerVersion,
+        in context: RealmContext
     ) async throws -> (locals: [LocalChangeset], count: Int) {
         var items: [ChangesetCache.Item] = []
         var bytes = 0
@@ -113,28 +116,33 @@ extension SliceOwner {
     func item(_ record: HistoryRecord, in context: RealmContext) throws -> ChangesetCache.Item {
         ChangesetCache.Item(
             local: LocalChangeset(
-                version: record.version, originTimestamp: record.timestamp, originFileIdent: record.originFile,
+                version: record.version.rawValue, originTimestamp: record.timestamp.rawValue,
+                originFileIdent: record.originFile.rawValue,
                 changeset: try parsed(record.changeset, record.version, in: context)),
             bytes: record.changeset.count)
     }
 
     /// The entries that the client did not write and that say something, as earlier merges with it have left them.
     func reciprocated(
-        _ items: [ChangesetCache.Item], for ident: UInt64, after base: UInt64, in context: RealmContext
+        _ items: [ChangesetCache.Item], for ident: FileIdent, after base: ServerVersion, in context: RealmContext
     ) async throws -> [LocalChangeset] {
         var locals: [LocalChangeset] = []
-        for item in items where item.local.originFileIdent != ident && item.bytes > 0 { locals.append(item.local) }
+        for item in items where item.local.originFileIdent != ident.rawValue && item.bytes > 0 {
+            locals.append(item.local)
+        }
         guard !locals.isEmpty else { return [] }
-        let reciprocals = try await reciprocals(of: ident, at: locals.map(\.version), after: base, in: context)
+        let reciprocals = try await reciprocals(
+            of: ident, at: locals.map { ServerVersion($0.version) }, after: base, in: context)
         guard !reciprocals.isEmpty else { return locals }
         for index in locals.indices {
-            guard let reciprocal = reciprocals[locals[index].version] else { continue }
-            locals[index].changeset = try parsed(reciprocal, locals[index].version, in: context)
+            let version = ServerVersion(locals[index].version)
+            guard let reciprocal = reciprocals[version] else { continue }
+            locals[index].changeset = try parsed(reciprocal, version, in: context)
         }
         return locals
     }
 
-    private func parsed(_ bytes: [UInt8], _ version: UInt64, in context: RealmContext) throws -> Changeset {
+    private func parsed(_ bytes: [UInt8], _ version: ServerVersion, in context: RealmContext) throws -> Changeset {
         do {
             return try Changeset(parsing: bytes)
         } catch {
@@ -148,8 +156,8 @@ extension SliceOwner {
     /// The client's reciprocals, those of the given versions at least. All are held if they are few; of many only what is
     /// asked for is read.
     private func reciprocals(
-        of ident: UInt64, at versions: [UInt64], after base: UInt64, in context: RealmContext
-    ) async throws -> [UInt64: [UInt8]] {
+        of ident: FileIdent, at versions: [ServerVersion], after base: ServerVersion, in context: RealmContext
+    ) async throws -> [ServerVersion: [UInt8]] {
         guard let entry = context.clientFile(ident) else { return [:] }
         if entry.hasReciprocals(after: base) { return entry.reciprocals }
         if !entry.hasMany {

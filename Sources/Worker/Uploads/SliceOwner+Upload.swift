@@ -4,6 +4,7 @@ import Merge
 import Messages
 import RealmState
 import Storage
+import SyncModel
 
 extension SliceOwner {
     /// Integrates one UPLOAD: all of its new changesets, or none.
@@ -19,15 +20,16 @@ extension SliceOwner {
         let context = try await unrestartedRealm(message.realm, of: app)
         guard var file = try await clientFile(upload.clientFile, in: context) else {
             let refusal = Refusal.reset(
-                code: 208, "client file \(upload.clientFile) does not exist here", app: app,
+                code: .badClientFileIdent, "client file \(upload.clientFile) does not exist here", app: app,
                 clientFile: upload.clientFile, campaign: nil)
             return try refuse(message.realm, upload.session, refusal)
         }
         let generation = context.record.generation
         guard file.state == .live, file.generation == generation else {
-            let (code, reason) =
+            let (code, reason): (ErrorCode, String) =
                 file.state == .expired
-                ? (222, "client file \(file.ident) was not seen for too long") : (208, try await self.reason(for: file))
+                ? (.clientFileExpired, "client file \(file.ident) was not seen for too long")
+                : (.badClientFileIdent, try await self.reason(for: file))
             return try await refuseForReset(
                 context, upload.session, code: code, reason, app: app, file: file,
                 integrated: file.upload.clientVersion)
@@ -47,7 +49,7 @@ extension SliceOwner {
             // An upload that contradicts the row does not say what its client has under the row's numbers.
             try await refuseForReset(
                 context, upload.session, code: code, reason, app: app, file: file,
-                integrated: code == 222 ? file.upload.clientVersion : nil)
+                integrated: code == .clientFileExpired ? file.upload.clientVersion : nil)
         case .integrate(let entries):
             metrics.duplicates(message.entries.count - entries.count, app: app.id)
             do {
@@ -58,7 +60,7 @@ extension SliceOwner {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 try setAside(original, reason: error.reason, app: app.id, isOnce: true)
                 return try await refuseForReset(
-                    context, upload.session, code: 212, error.reason, app: app, file: file,
+                    context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
                     integrated: file.upload.clientVersion)
             }
             metrics.integrated(entries.count, app: app.id)
@@ -73,7 +75,7 @@ extension SliceOwner {
 
     /// - Throws: `BadChangesetError` or `SchemaRefusedError` with nothing changed.
     private func integrate(
-        _ entries: [ChangesetMessage.Entry], of upload: ChangesetMessage.Upload, from app: AppRecord,
+        _ entries: [UploadedChangeset], of upload: ChangesetMessage.Upload, from app: AppRecord,
         in context: RealmContext
     ) async throws {
         let ident = upload.clientFile
@@ -96,14 +98,14 @@ extension SliceOwner {
     }
 
     private func parse(
-        _ entries: [ChangesetMessage.Entry], origin: UInt64
+        _ entries: [UploadedChangeset], origin: FileIdent
     ) throws -> [IncomingChangeset] {
         try entries.map { entry in
             do {
                 return IncomingChangeset(
-                    version: entry.clientVersion, lastIntegratedLocalVersion: entry.serverVersion,
-                    originTimestamp: entry.timestamp, originFileIdent: origin,
-                    changeset: try Changeset(parsing: entry.changeset.bytes))
+                    version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: entry.serverVersion.rawValue,
+                    originTimestamp: entry.timestamp.rawValue, originFileIdent: origin.rawValue,
+                    changeset: try Changeset(parsing: entry.changeset))
             } catch {
                 throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
             }
@@ -137,10 +139,12 @@ extension SliceOwner {
 
     /// Appends one version to the history, whether or not the merge has left anything of it.
     func append(
-        _ changeset: Changeset, origin: UInt64, clientVersion: UInt64, timestamp: UInt64, to context: RealmContext
+        _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp,
+        to context: RealmContext
     ) {
         let bytes = changeset.encoded()
-        context.record.latest = SaltedVersion(version: context.record.latest.version + 1, salt: context.record.salt)
+        context.record.latest = SaltedServerVersion(
+            version: context.record.latest.version + 1, salt: context.record.salt)
         context.record.historyBytes += UInt64(bytes.count)
         context.isDirty = true
         let record = HistoryRecord(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Messages
 import Storage
+import SyncModel
 
 struct CampaignsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 
 /// What the admin API answers (docs/admin-api.md), as far as the commands use it.
 struct AppList: Codable {

@@ -5,6 +5,7 @@ import Inspection
 import Messages
 import Operations
 import Storage
+import SyncModel
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ import Messages
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import SyncModel
 
 /// Asks the broker's management plugin for what AMQP does not tell.
 struct ManagementDoctor {

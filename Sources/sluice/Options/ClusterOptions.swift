@@ -5,6 +5,7 @@ import Logging
 import Messages
 import Operations
 import Storage
+import SyncModel
 
 /// The settings that every command shares; each flag wins over its environment variable and the file.
 struct ClusterOptions: ParsableArguments {

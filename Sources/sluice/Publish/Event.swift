@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messages
+import SyncModel
 
 /// An event on its way from the shell to the cluster.
 enum Event {
@@ -14,7 +15,7 @@ enum Event {
                 throw CommandFailure(
                     .badInput, "--hex: expected an even number of hexadecimal digits, got \"\(text.prefix(24))\"")
             }
-            return ChangesetMessage.Entry(timestamp: timestamp ?? 0, changeset: bytes.bytes)
+            return UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: bytes.bytes)
         }
         let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
         return .changeset(ChangesetMessage(realm: realm, upload: nil, entries: entries))
@@ -22,7 +23,8 @@ enum Event {
 
     static func reset(app: String, partition: String, clientFile: UInt64?, reason: String?) -> Event {
         let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
-        return .reset(ResetMessage(realm: realm, clientFile: clientFile, campaign: nil, reason: reason))
+        return .reset(
+            ResetMessage(realm: realm, clientFile: clientFile.map(FileIdent.init), campaign: nil, reason: reason))
     }
 
     static func termination(app: String, reason: String?) -> Event {
@@ -84,7 +86,7 @@ struct EventLine {
         }
         var message: ChangesetMessage = try EventLine(number: number, text: text).decode()
         if let timestamp {
-            for index in message.entries.indices { message.entries[index].timestamp = timestamp }
+            for index in message.entries.indices { message.entries[index].timestamp = SyncTimestamp(timestamp) }
         }
         return message
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import Messages
 import Storage
+import SyncModel
 
 /// A realm as the commands show it.
 struct RealmLine: Encodable {
@@ -9,8 +9,8 @@ struct RealmLine: Encodable {
     var partition: String
     var slice: Int
     var generation: UInt64
-    var version: UInt64
-    var historyBase: UInt64
+    var version: ServerVersion
+    var historyBase: ServerVersion
     var historyBytes: UInt64
     var objects: Int?
     var clientFiles: [String: Int]
@@ -37,18 +37,18 @@ struct RealmLine: Encodable {
 
 /// A client file without its salt.
 struct ClientFileLine: Encodable {
-    var clientFile: UInt64
+    var clientFile: FileIdent
     var user: String
     var state: String
     var generation: UInt64
     var campaign: String?
-    var clientVersion: UInt64
-    var serverVersion: UInt64
+    var clientVersion: ClientVersion
+    var serverVersion: ServerVersion
     /// How many versions it has not been seen to have.
     var behind: UInt64?
     var lastSeen: UInt64
     var userAgent: String
-    var supersededBy: UInt64?
+    var supersededBy: FileIdent?
 
     init(_ record: ClientFileRecord, of realm: RealmRecord) {
         clientFile = record.ident
@@ -60,7 +60,7 @@ struct ClientFileLine: Encodable {
         serverVersion = record.seenServerVersion
         behind =
             record.generation == realm.generation && record.seenServerVersion <= realm.latest.version
-            ? realm.latest.version - record.seenServerVersion : nil
+            ? realm.latest.version.rawValue - record.seenServerVersion.rawValue : nil
         lastSeen = record.lastSeen
         userAgent = record.userAgent
         supersededBy = record.supersededBy

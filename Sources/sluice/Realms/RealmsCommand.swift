@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import Messages
 import Operations
 import Storage
+import SyncModel
 
 struct RealmsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

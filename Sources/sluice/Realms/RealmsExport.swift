@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Inspection
-import Messages
 import Storage
 
 struct RealmsExport: AsyncParsableCommand {

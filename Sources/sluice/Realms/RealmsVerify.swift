@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Inspection
-import Messages
 import Storage
+import SyncModel
 
 struct RealmsVerify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,6 +8,7 @@ import Metrics
 import Operations
 import ServiceLifecycle
 import Storage
+import SyncModel
 import UnixSignals
 import Worker
 

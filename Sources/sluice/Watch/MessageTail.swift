@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Inspection
 import Messages
+import SyncModel
 import Synchronization
 
 /// One message on its way to the terminal.

@@ -2,6 +2,7 @@ import AMQP
 import ArgumentParser
 import Foundation
 import Messages
+import SyncModel
 
 struct QueuesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

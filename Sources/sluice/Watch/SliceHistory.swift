@@ -1,6 +1,6 @@
-import Messages
 import Operations
 import Storage
+import SyncModel
 
 /// Who had a slice under which epoch, as the slice's own store remembers it: the last hundred owners of each.
 struct SliceHistory {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Messages
+import SyncModel
 
 struct SlicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

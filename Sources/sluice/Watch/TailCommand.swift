@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Inspection
 import Messages
+import SyncModel
 
 struct TailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RealmState
+import SyncModel
 import SyncProtocol
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import SyncProtocol
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import Merge
 import RealmState
+import SyncModel
 import SyncProtocol
 import SyncServerSupport
 import Testing
@@ -20,7 +21,7 @@ final class TestServer: @unchecked Sendable {
     }
     struct File {
         var salt: UInt64
-        var upload = SyncProtocol.UploadCursor()
+        var upload = UploadCursor()
         var isReset = false
         /// Others' entries as this file's uploads have left them, by version.
         var reciprocals: [UInt64: Changeset] = [:]
@@ -267,7 +268,7 @@ final class TestServer: @unchecked Sendable {
         }
     }
 
-    private func integrate(_ entries: [SyncProtocol.UploadEntry], of file: UInt64) throws {
+    private func integrate(_ entries: [UploadedChangeset], of file: UInt64) throws {
         guard let base = entries.map(\.serverVersion.rawValue).min() else { return }
         let local = try history.filter { $0.version > base && $0.file != file }.map { entry in
             LocalChangeset(
@@ -277,7 +278,7 @@ final class TestServer: @unchecked Sendable {
         let incoming = try entries.map { entry in
             IncomingChangeset(
                 version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: entry.serverVersion.rawValue,
-                originTimestamp: entry.originTimestamp.rawValue, originFileIdent: file,
+                originTimestamp: entry.timestamp.rawValue, originFileIdent: file,
                 changeset: try Changeset(parsing: entry.changeset))
         }
         let merged = try MergeEngine().transform(
@@ -287,7 +288,7 @@ final class TestServer: @unchecked Sendable {
             append(
                 Entry(
                     version: 0, file: file, clientVersion: entry.clientVersion.rawValue,
-                    timestamp: entry.originTimestamp.rawValue, changeset: changeset.encoded()))
+                    timestamp: entry.timestamp.rawValue, changeset: changeset.encoded()))
         }
         for reciprocal in merged.modifiedLocal { files[file]?.reciprocals[reciprocal.version] = reciprocal.changeset }
     }
@@ -311,7 +312,7 @@ final class TestServer: @unchecked Sendable {
             let file = files[own]
         else { return }
         var newestOwn = history.filter { $0.file == own && $0.version <= session.cursor }.last?.clientVersion ?? 0
-        var entries: [SyncProtocol.DownloadEntry] = []
+        var entries: [SyncModel.HistoryEntry] = []
         let latest = UInt64(history.count)
         let end = isHoldingPages ? session.cursor : latest
         for entry in history where entry.version > session.cursor && entry.version <= end {
@@ -320,9 +321,9 @@ final class TestServer: @unchecked Sendable {
                 continue
             }
             entries.append(
-                SyncProtocol.DownloadEntry(
+                SyncModel.HistoryEntry(
                     serverVersion: ServerVersion(entry.version), clientVersion: ClientVersion(newestOwn),
-                    originTimestamp: SyncTimestamp(rawValue: entry.timestamp), originFileIdent: FileIdent(entry.file),
+                    originFile: FileIdent(entry.file), timestamp: SyncTimestamp(rawValue: entry.timestamp),
                     changeset: entry.changeset))
         }
         connection.sessions[ident]?.cursor = end

@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import RealmState
+import SyncModel
 import SyncProtocol
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing
@@ -154,7 +155,7 @@ struct TranscriptTests {
         let file = ClientFileIdent(ident: 5, salt: 6)
         var machine = ClientSession(
             ident: 1, partitionPath: "\"p\"", fileIdent: file, progress: SyncProgress(), newestVersion: 3)
-        let entry = UploadEntry(clientVersion: 3, serverVersion: 0, originTimestamp: 9, changeset: [1])
+        let entry = UploadedChangeset(clientVersion: 3, serverVersion: 0, timestamp: 9, changeset: [1])
         func names(_ machine: inout ClientSession) -> [String] {
             var names: [String] = []
             while let message = machine.nextMessage(scan: { _, version in

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import SyncProtocol
 
 /// Plays the clients' side of a recording against a real server, message by message.
@@ -41,7 +42,7 @@ final class RecordingPlayer {
 
     private struct RecordedFile {
         var image = ObjectImage()
-        var entries: [DownloadEntry] = []
+        var entries: [HistoryEntry] = []
     }
 
     init(_ recording: Recording, connections: [Int: StockConnection] = [:]) {
@@ -135,7 +136,7 @@ final class RecordingPlayer {
         let now = UInt64(Date().timeIntervalSince1970 * 1000) - 1_420_070_400_000
         for index in upload.entries.indices {
             upload.entries[index].serverVersion = version(upload.entries[index].serverVersion)
-            if let uploadAge { upload.entries[index].originTimestamp = SyncTimestamp(now - uploadAge) }
+            if let uploadAge { upload.entries[index].timestamp = SyncTimestamp(now - uploadAge) }
         }
         try await connection.send(.upload(upload), as: message.bytes)
         // The next client's uploads are integrated after this one's, as they were when it was recorded.
@@ -224,11 +225,11 @@ final class RecordingPlayer {
                 differences.append("file \(ident): \(entries.count) entries, \(known.entries.count) recorded")
             }
             for (number, (mine, theirs)) in zip(entries, known.entries).enumerated() {
-                if authors[mine.originFileIdent] != theirs.originFileIdent {
-                    differences.append("file \(ident), entry \(number): author \(mine.originFileIdent)")
+                if authors[mine.originFile] != theirs.originFile {
+                    differences.append("file \(ident), entry \(number): author \(mine.originFile)")
                 }
-                if mine.originTimestamp != theirs.originTimestamp {
-                    differences.append("file \(ident), entry \(number): time \(mine.originTimestamp)")
+                if mine.timestamp != theirs.timestamp {
+                    differences.append("file \(ident), entry \(number): time \(mine.timestamp)")
                 }
                 if try mine.changeset.canonicalChangeset != theirs.changeset.canonicalChangeset {
                     differences.append("file \(ident), entry \(number): other instructions")

@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import LocalCluster
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import LocalCluster
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import SyncProtocol
 
 /// A connection of a stock client: everything that comes passes the strictest model of what such a client accepts.
@@ -192,8 +193,8 @@ extension ClientMessage {
                 session: session, progress: UploadCursor(clientVersion: version, serverVersion: seen),
                 lockedServerVersion: seen,
                 entries: [
-                    UploadEntry(
-                        clientVersion: version, serverVersion: seen, originTimestamp: SyncTimestamp(now),
+                    UploadedChangeset(
+                        clientVersion: version, serverVersion: seen, timestamp: SyncTimestamp(now),
                         changeset: changeset)
                 ]))
     }

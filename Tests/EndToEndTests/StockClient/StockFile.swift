@@ -1,4 +1,5 @@
 import Changesets
+import SyncModel
 import SyncProtocol
 
 /// A client realm as its file on the device knows it: who it is, how far it has come, what it was sent.
@@ -8,7 +9,7 @@ final class StockFile {
     var progress = SyncProgress()
     /// The newest version of its own history that it has told the server.
     var newestClientVersion: ClientVersion = 0
-    private(set) var entries: [DownloadEntry] = []
+    private(set) var entries: [HistoryEntry] = []
     /// What the entries amount to.
     private(set) var image = ObjectImage()
 

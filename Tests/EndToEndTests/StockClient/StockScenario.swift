@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import LocalCluster
+import SyncModel
 import SyncProtocol
 
 /// What the scenarios share: one app, realms of one partition, users of the stock client.

@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing

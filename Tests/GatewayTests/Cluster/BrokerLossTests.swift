@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Operations
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing
@@ -46,11 +47,11 @@ struct BrokerLossTests {
                 // The queue is bound again: a notice of another writer arrives. Or, if the session has yet to ask for what it
                 // missed, the page with it.
                 await gateway.owner?.write([1], to: SessionOpening.realm)
-                let latest = UInt64(history.count)
+                let latest = ServerVersion(UInt64(history.count))
                 try await gateway.owner?.notify(
                     IntegratedNotice(
                         realm: SessionOpening.realm, generation: 1, follows: latest,
-                        latest: SaltedVersion(version: latest + 1, salt: 77),
+                        latest: SaltedServerVersion(version: latest + 1, salt: 77),
                         entries: [
                             HistoryEntry(
                                 serverVersion: latest + 1, clientVersion: 1, originFile: 99, timestamp: 1,

@@ -1,5 +1,6 @@
 import Changesets
 import Storage
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 import Testing
 

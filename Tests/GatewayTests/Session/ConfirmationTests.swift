@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import SyncProtocol
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
         var again = script.identifies[1]
         again.confirms = 0
         #expect(again == script.identifies[0])
-        #expect(again.download == Messages.DownloadCursor(serverVersion: 5, clientVersion: 3))
+        #expect(again.download == DownloadCursor(serverVersion: 5, clientVersion: 3))
         // The owner changed in between.
         try script.cluster(.confirm(ConfirmAnswer(question: 8)), 1)
         #expect(script.identifies.map(\.confirms) == [0, 7, 8])
@@ -65,7 +66,7 @@ import Testing
         return body
     }
 
-    private func refusal(_ action: String) -> ClusterEvent {
+    private func refusal(_ action: ErrorAction) -> ClusterEvent {
         .refused(
             RefusedAnswer(
                 realm: SessionScript.name, session: SessionReference(gateway: "g", number: 1), code: 208,
@@ -73,7 +74,7 @@ import Testing
                 message: "", tryAgain: true, clientFile: 2, campaign: "c", integrated: 17))
     }
 
-    private func notice(of file: UInt64?) -> ClusterEvent {
+    private func notice(of file: FileIdent?) -> ClusterEvent {
         .reset(
             ResetNotice(
                 app: "tasks", partition: file == nil ? nil : "\"tasks\"", slice: SliceNumber(0), generation: 2,

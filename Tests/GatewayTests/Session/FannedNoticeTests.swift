@@ -1,20 +1,22 @@
 import Messages
+import SyncModel
 import SyncProtocol
 import Testing
 
 @testable import Gateway
 
 @Suite struct FannedNoticeTests {
-    private static func notice(_ authors: UInt64...) -> FannedNotice {
+    private static func notice(_ authors: FileIdent...) -> FannedNotice {
         let entries = authors.enumerated().map { index, author in
             HistoryEntry(
-                serverVersion: UInt64(index + 1), clientVersion: UInt64(index + 10), originFile: author, timestamp: 3,
+                serverVersion: ServerVersion(UInt64(index + 1)), clientVersion: ClientVersion(UInt64(index + 10)),
+                originFile: author, timestamp: 3,
                 changeset: Array(repeating: UInt8(index), count: 900))
         }
         return FannedNotice(
             IntegratedNotice(
                 realm: SessionScript.name, generation: 1, follows: 0,
-                latest: SaltedVersion(version: UInt64(authors.count), salt: 77), entries: entries,
+                latest: SaltedServerVersion(version: ServerVersion(UInt64(authors.count)), salt: 77), entries: entries,
                 acknowledgements: []))
     }
 

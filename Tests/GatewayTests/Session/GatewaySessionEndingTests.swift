@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 import Testing
 
@@ -203,7 +204,7 @@ import Testing
     }
 
     @Test func codesThatStockClientsDoNotSurviveNeverLeave() throws {
-        for code in [202, 203, 205, 224, 104, 999] {
+        for code in [202, 203, 205, 224, 104, 999] as [ErrorCode] {
             var script = try SessionScript.live()
             try script.cluster(
                 .refused(

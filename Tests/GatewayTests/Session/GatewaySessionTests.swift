@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 import Testing
 
@@ -64,7 +65,7 @@ import Testing
             .integrated(
                 SessionScript.notice(
                     follows: 1, latest: 3, entries: [SessionScript.entry(2, by: 9, []), SessionScript.entry(3)],
-                    acknowledges: Messages.UploadCursor(clientVersion: 4))), 1)
+                    acknowledges: UploadCursor(clientVersion: 4))), 1)
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
         #expect(download.entries.map(\.serverVersion) == [3])
         #expect(download.entries.map(\.clientVersion) == [4])
@@ -88,7 +89,7 @@ import Testing
         #expect(script.realm.uploads[2] == nil)
         script.environment.now += 10_000
         try script.event(.tick, 1)
-        #expect(script.realm.uploads[2] == Messages.UploadCursor(clientVersion: 2))
+        #expect(script.realm.uploads[2] == UploadCursor(clientVersion: 2))
         #expect(script.takeLog().isEmpty)
     }
 
@@ -156,7 +157,7 @@ import Testing
         var script = try SessionScript.live()
         script.holdsAnswers = true
         for version: ClientVersion in [2, 4, 7] { try script.client(.upload(SessionScript.upload(version))) }
-        let follows = script.heldRequests.compactMap { _, action -> UInt64? in
+        let follows = script.heldRequests.compactMap { _, action -> ClientVersion? in
             if case .publish(let message, _) = action { message.upload?.follows } else { nil }
         }
         #expect(follows == [0, 2, 4])

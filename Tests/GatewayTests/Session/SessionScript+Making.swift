@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 @testable import Gateway
@@ -25,20 +26,22 @@ extension SessionScript {
         Upload(
             session: 1, progress: .init(clientVersion: progress ?? version, serverVersion: seen),
             lockedServerVersion: seen,
-            entries: [UploadEntry(clientVersion: version, serverVersion: seen, originTimestamp: 5, changeset: [1, 2])])
+            entries: [UploadedChangeset(clientVersion: version, serverVersion: seen, timestamp: 5, changeset: [1, 2])])
     }
 
-    static func entry(_ version: UInt64, by file: UInt64 = 9, _ bytes: [UInt8] = [7]) -> HistoryEntry {
-        HistoryEntry(serverVersion: version, clientVersion: version, originFile: file, timestamp: 3, changeset: bytes)
+    static func entry(_ version: ServerVersion, by file: FileIdent = 9, _ bytes: [UInt8] = [7]) -> HistoryEntry {
+        HistoryEntry(
+            serverVersion: version, clientVersion: ClientVersion(version.rawValue), originFile: file, timestamp: 3,
+            changeset: bytes)
     }
 
     static func notice(
-        follows: UInt64, latest: UInt64, entries: [HistoryEntry], acknowledges: Messages.UploadCursor? = nil,
+        follows: ServerVersion, latest: ServerVersion, entries: [HistoryEntry], acknowledges: UploadCursor? = nil,
         generation: UInt64 = 1
     ) -> IntegratedNotice {
         IntegratedNotice(
             realm: name, generation: generation, follows: follows,
-            latest: SaltedVersion(version: latest, salt: 77), entries: entries,
+            latest: SaltedServerVersion(version: latest, salt: 77), entries: entries,
             acknowledgements: acknowledges.map { [.init(clientFile: 2, upload: $0)] } ?? [])
     }
 }

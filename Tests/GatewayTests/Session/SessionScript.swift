@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import SyncModel
 import SyncProtocol
 
 @testable import Gateway
@@ -87,11 +88,7 @@ struct SessionScript {
             log.append((socket, .download(download)))
         case .recorded(let upload, let locked):
             sockets[socket]?.checker.identified(
-                session,
-                upload: SyncProtocol.UploadCursor(
-                    clientVersion: ClientVersion(upload.clientVersion),
-                    serverVersion: ServerVersion(upload.serverVersion)),
-                lockedServerVersion: ServerVersion(locked))
+                session, upload: upload, lockedServerVersion: locked)
         case .forget: sockets[socket]?.sessions[session] = nil
         case .subscribeAndBind, .identify, .page, .publish:
             if holdsAnswers { heldRequests.append((socket, action)) } else { try answer(action, socket) }

@@ -1,5 +1,6 @@
 import Foundation
 import Messages
+import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing
@@ -57,8 +58,10 @@ import Testing
             // The recording begins in mid-connection: four versions by others exist.
             script.realm.salt = 792_252_356_701
             script.realm.nextIdent = 4
-            script.realm.history = (1...4).map {
-                HistoryEntry(serverVersion: $0, clientVersion: $0, originFile: 3, timestamp: 1, changeset: [0])
+            script.realm.history = (1...4).map { (version: UInt64) in
+                HistoryEntry(
+                    serverVersion: ServerVersion(version), clientVersion: ClientVersion(version), originFile: 3,
+                    timestamp: 1, changeset: [0])
             }
         }
     }

@@ -7,6 +7,7 @@ import Operations
 import ServiceLifecycle
 import Storage
 import StorageSQLite
+import SyncModel
 import Synchronization
 import TestSupport
 

@@ -2,6 +2,8 @@ import AMQP
 import Foundation
 import Messages
 import MessagingSupport
+import SyncModel
+import TestSupport
 
 /// Stands for the workers: consumes every slice queue, keeps each realm's history in memory, integrates uploads as they
 /// come (no merge), answers and notifies as the contracts say.
@@ -76,7 +78,7 @@ actor ScriptedOwner {
         var realm = realms[name, default: FakeRealm()]
         realm.history.append(
             HistoryEntry(
-                serverVersion: UInt64(realm.history.count) + 1, clientVersion: 1, originFile: 99, timestamp: 1,
+                serverVersion: realm.latest.version + 1, clientVersion: 1, originFile: 99, timestamp: 1,
                 changeset: changeset))
         realms[name] = realm
     }
@@ -164,31 +166,31 @@ actor ScriptedOwner {
 /// A realm of the scripted owner.
 struct FakeRealm: Sendable {
     var generation: UInt64 = 1
-    var salt: UInt64 = 77
+    var salt: VersionSalt = 77
     var history: [HistoryEntry] = []
-    var uploads: [UInt64: UploadCursor] = [:]
-    var salts: [UInt64: UInt64] = [:]
-    var nextIdent: UInt64 = 2
+    var uploads: [FileIdent: UploadCursor] = [:]
+    var salts: [FileIdent: FileSalt] = [:]
+    var nextIdent: FileIdent = 2
 
-    var latest: SaltedVersion {
-        SaltedVersion(version: UInt64(history.count), salt: history.isEmpty ? 0 : salt)
+    var latest: SaltedServerVersion {
+        SaltedServerVersion(version: ServerVersion(UInt64(history.count)), salt: history.isEmpty ? 0 : salt)
     }
 
-    mutating func allocate(ident: UInt64? = nil, salt: UInt64? = nil) -> ClientFile {
-        let file = ClientFile(ident: ident ?? nextIdent, salt: salt ?? UInt64.random(in: 1...(1 << 62)))
-        nextIdent = max(nextIdent, file.ident) + 1
+    mutating func allocate(ident: FileIdent? = nil, salt: FileSalt? = nil) -> ClientFileIdent {
+        let file = ClientFileIdent(ident: ident ?? nextIdent, salt: salt ?? FileSalt(.random(in: 1...(1 << 62))))
+        nextIdent = FileIdent(max(nextIdent, file.ident).rawValue + 1)
         salts[file.ident] = file.salt
         return file
     }
 
-    func page(for file: UInt64, after: DownloadCursor, maxEntries: Int) -> PageAnswer {
+    func page(for file: FileIdent, after: DownloadCursor, maxEntries: Int) -> PageAnswer {
         var cursor = after
         var entries: [HistoryEntry] = []
-        for entry in history.dropFirst(Int(after.serverVersion)).prefix(maxEntries) {
+        for entry in history.dropFirst(Int(after.serverVersion.rawValue)).prefix(maxEntries) {
             cursor.serverVersion = entry.serverVersion
             if entry.originFile == file {
                 cursor.clientVersion = max(cursor.clientVersion, entry.clientVersion)
-            } else if !entry.changeset.bytes.isEmpty {
+            } else if !entry.changeset.isEmpty {
                 var entry = entry
                 entry.clientVersion = cursor.clientVersion
                 entries.append(entry)
@@ -204,17 +206,17 @@ struct FakeRealm: Sendable {
         guard let upload = message.upload else { return nil }
         let recorded = uploads[upload.clientFile] ?? UploadCursor()
         guard upload.follows <= recorded.clientVersion else { return nil }
-        let follows = UInt64(history.count)
+        let follows = latest.version
         for entry in message.entries where entry.clientVersion > recorded.clientVersion {
             history.append(
                 HistoryEntry(
-                    serverVersion: UInt64(history.count) + 1, clientVersion: entry.clientVersion,
-                    originFile: upload.clientFile, timestamp: entry.timestamp, changeset: entry.changeset.bytes))
+                    serverVersion: latest.version + 1, clientVersion: entry.clientVersion,
+                    originFile: upload.clientFile, timestamp: entry.timestamp, changeset: entry.changeset))
         }
         if upload.progress.clientVersion > recorded.clientVersion { uploads[upload.clientFile] = upload.progress }
         return IntegratedNotice(
             realm: message.realm, generation: generation, follows: follows, latest: latest,
-            entries: Array(history.dropFirst(Int(follows))),
+            entries: Array(history.dropFirst(Int(follows.rawValue))),
             acknowledgements: [.init(clientFile: upload.clientFile, upload: uploads[upload.clientFile] ?? recorded)])
     }
 }

@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 import SyncProtocol
 
 @testable import Gateway
@@ -27,8 +28,8 @@ enum SessionOpening {
             Upload(
                 session: session, progress: .init(clientVersion: ClientVersion(version)), lockedServerVersion: 0,
                 entries: [
-                    UploadEntry(
-                        clientVersion: ClientVersion(version), serverVersion: 0, originTimestamp: 1, changeset: bytes)
+                    UploadedChangeset(
+                        clientVersion: ClientVersion(version), serverVersion: 0, timestamp: 1, changeset: bytes)
                 ]))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SyncModel
 import SyncProtocol
 import Testing
 

@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import SyncModel
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messages
+import SyncModel
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messages
+import SyncModel
 import Testing
 
 @testable import Inspection
@@ -12,7 +13,7 @@ import Testing
         let upload = ChangesetMessage.Upload(
             session: SessionReference(gateway: "g1", number: 4), clientFile: 7, generation: 1, follows: 2,
             progress: UploadCursor(clientVersion: 5, serverVersion: 3), lockedServerVersion: 3)
-        let entry = ChangesetMessage.Entry(clientVersion: 5, serverVersion: 3, timestamp: 1, changeset: [0xde, 0xad])
+        let entry = UploadedChangeset(clientVersion: 5, serverVersion: 3, timestamp: 1, changeset: [0xde, 0xad])
         return try AMQPMessage(ChangesetMessage(realm: Self.realm, upload: upload, entries: [entry]), id: "m1")
     }
 
@@ -29,8 +30,8 @@ import Testing
         let identify = IdentifyRequest(
             context: RequestContext(
                 realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), sentAt: 9, patience: 1),
-            user: "u1", clientFile: ClientFile(ident: 7, salt: 123_456_789), download: DownloadCursor(),
-            latest: SaltedVersion(version: 3, salt: 987_654_321))
+            user: "u1", clientFile: ClientFileIdent(ident: 7, salt: 123_456_789), download: DownloadCursor(),
+            latest: SaltedServerVersion(version: 3, salt: 987_654_321))
         let text = MessageBody.text(of: try AMQPMessage(identify))
         #expect(text.contains("\"ident\":7") && text.contains("<redacted>"))
         #expect(!text.contains("123456789") && !text.contains("987654321"))

@@ -2,6 +2,7 @@ import Messages
 import RealmState
 import Storage
 import StorageSQLite
+import SyncModel
 import Testing
 
 @testable import Inspection
@@ -90,7 +91,7 @@ import Testing
         for (index, changeset) in changesets.enumerated() {
             entries.append(
                 HistoryRecord(
-                    version: UInt64(index + 1), salt: 77, originFile: 1, clientVersion: 0, timestamp: 5,
+                    version: ServerVersion(UInt64(index + 1)), salt: 77, originFile: 1, clientVersion: 0, timestamp: 5,
                     changeset: changeset,
                     cumulativeBytes: UInt64(changesets[...index].reduce(0) { $0 + $1.count })))
         }

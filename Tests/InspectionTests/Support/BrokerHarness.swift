@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Messages
 import MessagingSupport
+import SyncModel
 import TestSupport
 
 @testable import Inspection

@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import StorageSQLite
+import SyncModel
 
 @testable import Inspection
 
@@ -39,12 +40,12 @@ final class StoredRealm {
         for (index, hex) in changesets.enumerated() {
             let bytes = HexBytes(hex: hex)?.bytes ?? []
             try state.apply(try Changeset(parsing: bytes))
-            record.latest = SaltedVersion(version: UInt64(index + 1), salt: 77)
+            record.latest = SaltedServerVersion(version: ServerVersion(UInt64(index + 1)), salt: 77)
             record.historyBytes += UInt64(bytes.count)
             history.append(
                 HistoryRecord(
-                    version: UInt64(index + 1), salt: 77, originFile: index == 0 ? 1 : 2,
-                    clientVersion: index == 0 ? 0 : UInt64(index + 1), timestamp: 5, changeset: bytes,
+                    version: record.latest.version, salt: 77, originFile: index == 0 ? 1 : 2,
+                    clientVersion: index == 0 ? 0 : ClientVersion(UInt64(index + 1)), timestamp: 5, changeset: bytes,
                     cumulativeBytes: record.historyBytes))
         }
         record.schema = state.schema.encoded()
@@ -66,7 +67,7 @@ final class StoredRealm {
 
     func clientFile(_ change: (inout ClientFileRecord) -> Void = { _ in }) -> ClientFileRecord {
         var file = ClientFileRecord(
-            realm: record.id, file: ClientFile(ident: 2, salt: 9), user: "u1", generation: record.generation,
+            realm: record.id, file: ClientFileIdent(ident: 2, salt: 9), user: "u1", generation: record.generation,
             upload: UploadCursor(clientVersion: 3, serverVersion: 1), seenServerVersion: 1, createdAt: 1, lastSeen: 2,
             connection: "c", protocolVersion: 10, userAgent: "RealmSwift/10.50.0 (Linux)")
         change(&file)

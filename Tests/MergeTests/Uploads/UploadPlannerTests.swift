@@ -1,16 +1,17 @@
 import Merge
 import MergeConformance
+import SyncModel
 import Testing
 
 /// Sections 13.2 and 13.4.
 @Suite struct UploadPlannerTests {
-    private let cursor = UploadCursor(clientVersion: 2, serverVersion: 3)
+    private let cursor = SyncModel.UploadCursor(clientVersion: 2, serverVersion: 3)
 
-    private func ours(_ version: UInt64, _ size: Int = 100, at server: UInt64 = 3) -> ClientHistoryEntry {
+    private func ours(_ version: ClientVersion, _ size: Int = 100, at server: ServerVersion = 3) -> ClientHistoryEntry {
         ClientHistoryEntry(version: version, isLocal: true, size: size, serverVersion: server)
     }
 
-    private func theirs(_ version: UInt64, at server: UInt64) -> ClientHistoryEntry {
+    private func theirs(_ version: ClientVersion, at server: ServerVersion) -> ClientHistoryEntry {
         ClientHistoryEntry(version: version, isLocal: false, size: 0, serverVersion: server)
     }
 

@@ -1,9 +1,9 @@
 import Coordinator
 import Foundation
 import GRDB
-import Messages
 import SeededRandom
 import Storage
+import SyncModel
 import Testing
 
 @testable import StorageSQLite
@@ -268,7 +268,8 @@ import Testing
             let effects = try await store.apply(
                 [
                     found([1], app: "none"), found([1], chunk: 3, chunks: 2), found([1], slice: -1),
-                    found([1], kind: "party"), found([.max]), found([1], of: ""), outcome(.max, .recovered),
+                    found([1], kind: "party"), found([FileIdent(.max)]), found([1], of: ""),
+                    outcome(FileIdent(.max), .recovered),
                     outcome(2, .recovered, confidence: .nan),
                     outcome(2, .recovered, attempt: String(repeating: "x", count: 999)),
                     outcome(2, .recovered, app: "none"), found([2]),
@@ -398,12 +399,13 @@ import Testing
             $0.parkedOutcomes = 20
             $0.earlyEntries = 5
         } _: { store in
-            let effects = try await store.apply((1...30).map { outcome($0, .recovered) }, slices: 1, at: 1)
+            let effects = try await store.apply((1...30).map { outcome(FileIdent($0), .recovered) }, slices: 1, at: 1)
             #expect(effects.parked == 30 && effects.dropped == 10)
             _ = try await store.apply([found([10, 11], of: "late")], slices: 1, at: 2)
             #expect(try await store.campaign("late")?.counts == CampaignCounts(recovered: 1, pending: 1))
 
-            let early = try await store.apply((1...9).map { notified($0, campaign: "never") }, slices: 1, at: 3)
+            let early = try await store.apply(
+                (1...9).map { notified(FileIdent($0), campaign: "never") }, slices: 1, at: 3)
             #expect(early.dropped == 4)
         }
     }

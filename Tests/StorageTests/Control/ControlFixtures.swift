@@ -1,8 +1,8 @@
 import Coordinator
 import Foundation
 import MemoryStorage
-import Messages
 import Storage
+import SyncModel
 
 @testable import StorageSQLite
 
@@ -32,7 +32,7 @@ func withControlFolder(_ body: (String) async throws -> Void) async throws {
 }
 
 func found(
-    _ clientFiles: [UInt64], of campaign: String = "c1", slice: Int = 0, chunk: Int = 0, chunks: Int = 1,
+    _ clientFiles: [FileIdent], of campaign: String = "c1", slice: Int = 0, chunk: Int = 0, chunks: Int = 1,
     generation: UInt64 = 2,
     kind: String = "termination", app: String = "tasks", user: String = "u1",
     partition: String = "\"nw\""
@@ -46,14 +46,14 @@ func found(
             }))
 }
 
-func notified(_ clientFile: UInt64, campaign: String = "c1", at: UInt64 = 60) -> CampaignReport {
+func notified(_ clientFile: FileIdent, campaign: String = "c1", at: UInt64 = 60) -> CampaignReport {
     .notified(
         NotifiedReport(
             campaign: campaign, realm: RealmName(app: "tasks", partition: "\"nw\""), clientFile: clientFile, at: at))
 }
 
 func report(
-    _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+    _ clientFile: FileIdent, _ result: OutcomeReport.Result, campaign: String? = nil,
     evidence: OutcomeReport.Evidence = .client, confidence: Double = 1, at: UInt64 = 100, attempt: String = "a1",
     user: String = "u1", app: String = "tasks"
 ) -> OutcomeReport {
@@ -64,14 +64,14 @@ func report(
 }
 
 /// A slice's word that another campaign has the client realm reset once more.
-func superseded(_ clientFile: UInt64, campaign: String, by other: String) -> CampaignReport {
+func superseded(_ clientFile: FileIdent, campaign: String, by other: String) -> CampaignReport {
     var report = report(clientFile, .interrupted, campaign: campaign, evidence: .inferred)
     report.supersededBy = other
     return .outcome(report)
 }
 
 func outcome(
-    _ clientFile: UInt64, _ result: OutcomeReport.Result, campaign: String? = nil,
+    _ clientFile: FileIdent, _ result: OutcomeReport.Result, campaign: String? = nil,
     evidence: OutcomeReport.Evidence = .client, confidence: Double = 1, at: UInt64 = 100, attempt: String = "a1",
     user: String = "u1", app: String = "tasks"
 ) -> CampaignReport {

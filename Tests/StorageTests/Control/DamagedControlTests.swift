@@ -1,8 +1,8 @@
 import Coordinator
 import Foundation
 import GRDB
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import StorageSQLite
@@ -47,7 +47,7 @@ import Testing
     @Test func aBatchOfOneDamagedCampaignIsRejected() async throws {
         let store = try await withCampaigns(["n1"])
         try await damage(store, "UPDATE campaigns SET kind = '?'")
-        let reports = (2...4).map { outcome($0, .recovered, campaign: "n1") }
+        let reports = (2...4).map { outcome(FileIdent($0), .recovered, campaign: "n1") }
         #expect(try await store.applyWhatItCan(reports, slices: 1, at: 2).rejected.map(\.index) == [0, 1, 2])
     }
 
@@ -72,7 +72,7 @@ import Testing
             }
             try bytes.write(to: file)
             let store = try await SQLiteControlStore.open(folder: folder)
-            let reports = (0..<count).map { outcome(2 + UInt64($0), .recovered, campaign: "n1") }
+            let reports = (0..<count).map { outcome(FileIdent(2 + UInt64($0)), .recovered, campaign: "n1") }
             let error = await #expect(throws: StoreError.self) {
                 _ = try await store.applyWhatItCan(reports, slices: 1, at: 2)
             }

@@ -1,12 +1,12 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceBaseTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
 
-    private func base(_ version: UInt64, generation: UInt64 = 1, isComplete: Bool = true) -> BaseRecord {
+    private func base(_ version: ServerVersion, generation: UInt64 = 1, isComplete: Bool = true) -> BaseRecord {
         BaseRecord(
             realm: RealmID(1), generation: generation, version: version, entries: 2, bytes: 6, historyBytes: 30,
             isComplete: isComplete, createdAt: 77)
@@ -84,7 +84,9 @@ import Testing
             try await commit(store, epoch) {
                 $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
             }
-            func stretch(after: UInt64, through: UInt64, versions: Int, bytes: UInt64) async throws -> UInt64? {
+            func stretch(after: ServerVersion, through: ServerVersion, versions: Int, bytes: UInt64) async throws
+                -> ServerVersion?
+            {
                 try await store.historyStretch(
                     of: key, after: after, through: through, maxVersions: versions, maxBytes: bytes)
             }
@@ -101,7 +103,8 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await store.take()
             func file(
-                _ ident: UInt64, start: UInt64?, uploaded: UInt64, _ state: ClientFileRecord.State = .live,
+                _ ident: FileIdent, start: ServerVersion?, uploaded: ServerVersion,
+                _ state: ClientFileRecord.State = .live,
                 generation: UInt64 = 1
             ) -> ClientFileRecord {
                 var file = Sample.file(ident, generation: generation)
@@ -110,7 +113,7 @@ import Testing
                 file.state = state
                 return file
             }
-            func needed() async throws -> UInt64? {
+            func needed() async throws -> ServerVersion? {
                 try await store.neededHistory(of: RealmID(1), generation: 1)
             }
             try await commit(store, epoch) {
@@ -159,7 +162,7 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await store.take()
             #expect(try await store.returnSpace(maxBytes: 1 << 20, epoch: epoch) == 0)
-            for version in 1...16 as ClosedRange<UInt64> {
+            for version in 1...16 as ClosedRange<ServerVersion> {
                 try await commit(store, epoch) {
                     $0.history = [
                         .init(key: key, record: Sample.entry(version, [UInt8](repeating: 5, count: 1 << 20)))

@@ -1,6 +1,6 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 /// All of a batch or nothing, and what a key that comes again does.

@@ -1,6 +1,6 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import StorageSQLite
@@ -16,7 +16,7 @@ import Testing
             var batch = SliceBatch()
             batch.realms = [Sample.realm(1), Sample.realm(2, compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
-            batch.realms = [Sample.realm(2, generation: 4, latest: .max, compatibility: .convergent)]
+            batch.realms = [Sample.realm(2, generation: 4, latest: ServerVersion(.max), compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.realms(after: nil, limit: 9) == [Sample.realm(1), batch.realms[0]])
             #expect(try await store.realms(after: RealmID(1), limit: 9) == batch.realms)

@@ -1,6 +1,6 @@
 import Changesets
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 /// What one call finds, and where reading ends.
@@ -8,9 +8,9 @@ import Testing
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
     private let owner = ClientFileKey(realm: RealmID(1), ident: 2)
 
-    private func resetCase(_ ident: UInt64, realm: Int64 = 1, user: String = "u") -> ResetCaseRecord {
+    private func resetCase(_ ident: FileIdent, realm: Int64 = 1, user: String = "u") -> ResetCaseRecord {
         ResetCaseRecord(
-            realm: RealmID(realm), identOld: ident, user: user, isOpen: true, dueAt: nil, body: [UInt8(ident)])
+            realm: RealmID(realm), identOld: ident, user: user, isOpen: true, dueAt: nil, body: [UInt8(ident.rawValue)])
     }
 
     /// Two realms with something of every kind in each.
@@ -96,18 +96,19 @@ import Testing
             let limit = UInt64(SliceFindings.UserResets.limit)
             var batch = SliceBatch()
             batch.realms = [Sample.realm(1)]
-            batch.resetCases = (2...limit + 5).map { resetCase($0) } + [resetCase(99, user: "v")]
+            batch.resetCases = (2...limit + 5).map { resetCase(FileIdent($0)) } + [resetCase(99, user: "v")]
             batch.clientFiles = (2...limit + 5).map { ident in
-                var file = Sample.file(ident, lastSeen: 1_000 - ident / 2)
+                var file = Sample.file(FileIdent(ident), lastSeen: 1_000 - ident / 2)
                 file.state = .resetRequired
                 return file
             }
             batch.clientFiles += [Sample.file(98), Sample.file(99, user: "v")]
             try await store.commit(batch, epoch: try await store.take())
             let resets = try await store.resets(of: RealmUser(realm: RealmID(1), user: "u"))
-            #expect(resets.openCases.map(\.identOld) == (6...limit + 5).reversed())
+            #expect(resets.openCases.map(\.identOld.rawValue) == (6...limit + 5).reversed())
             // Of two that were seen at the same time, the one with the higher ident comes first.
-            #expect(resets.waiting.count == Int(limit) && resets.waiting.prefix(4).map(\.ident) == [3, 2, 5, 4])
+            #expect(
+                resets.waiting.count == Int(limit) && resets.waiting.prefix(4).map(\.ident.rawValue) == [3, 2, 5, 4])
         }
     }
 
@@ -156,21 +157,21 @@ import Testing
         try await variant.withStore { store in
             var batch = SliceBatch()
             batch.clientFiles = (2...9 as ClosedRange<UInt64>).map { ident in
-                var file = Sample.file(ident)
+                var file = Sample.file(FileIdent(ident))
                 if ident.isMultiple(of: 2) { file.state = .expired }
                 return file
             }
             batch.clientFiles.append(Sample.file(3, realm: 2))
             try await store.commit(batch, epoch: try await store.take())
-            func idents(_ state: ClientFileRecord.State?, after: UInt64) async throws -> [UInt64] {
-                try await store.clientFiles(in: RealmID(1), state: state, after: after, limit: 3).map(\.ident)
+            func idents(_ state: ClientFileRecord.State?, after: FileIdent) async throws -> [UInt64] {
+                try await store.clientFiles(in: RealmID(1), state: state, after: after, limit: 3).map(\.ident.rawValue)
             }
             #expect(try await idents(nil, after: 0) == [2, 3, 4])
             #expect(try await idents(nil, after: 4) == [5, 6, 7])
             #expect(try await idents(.live, after: 3) == [5, 7, 9])
             #expect(try await idents(.superseded, after: 0) == [])
             var visited: [UInt64] = []
-            try await store.forEachClientFile(in: RealmID(1)) { visited.append($0.ident) }
+            try await store.forEachClientFile(in: RealmID(1)) { visited.append($0.ident.rawValue) }
             #expect(visited == Array(2...9))
         }
     }

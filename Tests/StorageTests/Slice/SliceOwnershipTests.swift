@@ -1,7 +1,7 @@
 import Foundation
-import Messages
 import Storage
 import StorageSQLite
+import SyncModel
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceOwnershipTests {

@@ -1,5 +1,5 @@
-import Messages
 import Storage
+import SyncModel
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceResetTests {
@@ -99,9 +99,12 @@ import Testing
     func resetCasesAreFoundByUserAndByTime(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await filled(store)
-            func record(_ ident: UInt64, user: String = "u", open: Bool = true, due: UInt64? = nil) -> ResetCaseRecord {
+            func record(_ ident: FileIdent, user: String = "u", open: Bool = true, due: UInt64? = nil)
+                -> ResetCaseRecord
+            {
                 ResetCaseRecord(
-                    realm: RealmID(1), identOld: ident, user: user, isOpen: open, dueAt: due, body: [1, UInt8(ident)])
+                    realm: RealmID(1), identOld: ident, user: user, isOpen: open, dueAt: due,
+                    body: [1, UInt8(ident.rawValue)])
             }
             var batch = SliceBatch()
             batch.resetCases = [record(2, due: 100), record(3, open: false), record(4, user: "v"), record(5, due: 50)]

@@ -1,9 +1,9 @@
 import Changesets
 import Foundation
 import MemoryStorage
-import Messages
 import Storage
 import StorageSQLite
+import SyncModel
 import Testing
 
 /// The stores that keep the contract of slices.
@@ -47,26 +47,30 @@ enum Sample {
     static let name = RealmName(app: "tasks", partition: "\"p\"")
 
     static func realm(
-        _ id: Int64 = 1, generation: UInt64 = 1, latest: UInt64 = 0, compatibility: PeerCompatibility = .stockClients
+        _ id: Int64 = 1, generation: UInt64 = 1, latest: ServerVersion = 0,
+        compatibility: PeerCompatibility = .stockClients
     ) -> RealmRecord {
         RealmRecord(
             id: RealmID(id), name: RealmName(app: "tasks", partition: "\"p\(id)\""), generation: generation,
-            latest: SaltedVersion(version: latest, salt: 77), salt: 77, saltEpoch: Epoch(1), historyBytes: 12,
+            latest: SaltedServerVersion(version: latest, salt: 77), salt: 77, saltEpoch: Epoch(1), historyBytes: 12,
             nextIdent: 5, schema: [1, 2, 3], compatibility: compatibility)
     }
 
     static func file(
-        _ ident: UInt64, realm: Int64 = 1, user: String = "u", generation: UInt64 = 1, lastSeen: UInt64 = 50
+        _ ident: FileIdent, realm: Int64 = 1, user: String = "u", generation: UInt64 = 1, lastSeen: UInt64 = 50
     ) -> ClientFileRecord {
         ClientFileRecord(
-            realm: RealmID(realm), file: ClientFile(ident: ident, salt: .max), user: user, generation: generation,
-            upload: UploadCursor(clientVersion: .max, serverVersion: 3), createdAt: 1, lastSeen: lastSeen,
+            realm: RealmID(realm), file: ClientFileIdent(ident: ident, salt: FileSalt(.max)), user: user,
+            generation: generation,
+            upload: UploadCursor(clientVersion: ClientVersion(.max), serverVersion: 3), createdAt: 1,
+            lastSeen: lastSeen,
             connection: "c", protocolVersion: 10, userAgent: "agent")
     }
 
-    static func entry(_ version: UInt64, _ changeset: [UInt8] = [1, 2, 3]) -> HistoryRecord {
+    static func entry(_ version: ServerVersion, _ changeset: [UInt8] = [1, 2, 3]) -> HistoryRecord {
         HistoryRecord(
-            version: version, salt: 9, originFile: 2, clientVersion: version, timestamp: .max, changeset: changeset,
-            cumulativeBytes: version * 3)
+            version: version, salt: 9, originFile: 2, clientVersion: ClientVersion(version.rawValue),
+            timestamp: SyncTimestamp(.max),
+            changeset: changeset, cumulativeBytes: version.rawValue * 3)
     }
 }

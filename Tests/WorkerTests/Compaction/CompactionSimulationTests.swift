@@ -3,6 +3,7 @@ import Changesets
 import Messages
 import RealmState
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -37,8 +38,8 @@ import Testing
             let published = try await harness.send(message)
             #expect(try published.every(RefusedAnswer.self).isEmpty, "seed \(seed)")
             for notice in try published.every(IntegratedNotice.self) {
-                for entry in notice.entries where !entry.changeset.bytes.isEmpty {
-                    try whole.apply(Changeset(parsing: entry.changeset.bytes))
+                for entry in notice.entries where !entry.changeset.isEmpty {
+                    try whole.apply(Changeset(parsing: entry.changeset))
                 }
             }
         }
@@ -57,7 +58,7 @@ import Testing
             }
             for index in clients.indices {
                 switch Int.random(in: 0..<8, using: &edits.random) {
-                case 0...2: try clients[index].edit(&edits, at: time + UInt64(index))
+                case 0...2: try clients[index].edit(&edits, at: SyncTimestamp(time + UInt64(index)))
                 case 3, 4:
                     let count = Int.random(in: 1...3, using: &edits.random)
                     if let message = clients[index].upload(in: harness.realm, atMost: count) { try await send(message) }

@@ -5,6 +5,7 @@ import MergeConformance
 import Messages
 import RealmState
 import Storage
+import SyncModel
 import Synchronization
 import Testing
 
@@ -26,7 +27,8 @@ import Testing
 
     private func write(_ versions: Int, by author: inout SyncingClient, to harness: OwnerHarness) async throws {
         for number in 0..<versions {
-            try author.make(Changes.set(Int64(number % 10) + 1, title: "v\(number)"), at: 100 + UInt64(number))
+            try author.make(
+                Changes.set(Int64(number % 10) + 1, title: "v\(number)"), at: SyncTimestamp(100 + UInt64(number)))
         }
         try await author.settle(with: harness)
     }
@@ -111,8 +113,8 @@ import Testing
         try await harness.tick()
         #expect(try await harness.record().historyBase == 99)
         let cursor = DownloadCursor(serverVersion: away.cursor, clientVersion: 0)
-        let latest = SaltedVersion(version: away.cursor, salt: away.progress.latestServerVersionSalt)
-        for (attempt, code) in [222, 208].enumerated() {
+        let latest = SaltedServerVersion(version: away.cursor, salt: VersionSalt(away.progress.latestServerVersionSalt))
+        for (attempt, code) in ([222, 208] as [ErrorCode]).enumerated() {
             let published = try await harness.identify(
                 away.file, session: 5 + UInt64(attempt), download: cursor, latest: latest)
             let refused = try published.one(RefusedAnswer.self)
@@ -245,7 +247,7 @@ import Testing
         #expect(try await harness.digest() == expected)
         let page = try await harness.page(file, session: 2, generation: 2).one(PageAnswer.self)
         var state = RealmState()
-        for entry in page.entries { try state.apply(Changeset(parsing: entry.changeset.bytes)) }
+        for entry in page.entries { try state.apply(Changeset(parsing: entry.changeset)) }
         #expect(page.isComplete && StateDump.digest(of: state) == expected)
     }
 

@@ -1,4 +1,5 @@
 import Changesets
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -7,9 +8,9 @@ struct HistoryIndexTests {
     private func touches(_ keys: UInt32...) -> Touches { Touches(keys: keys.sorted()) }
 
     private func found(
-        _ index: HistoryIndex, _ keys: [UInt32], after version: UInt64 = 0, notBy origin: UInt64 = 0
-    ) -> [UInt64] {
-        var found: [UInt64] = []
+        _ index: HistoryIndex, _ keys: [UInt32], after version: ServerVersion = 0, notBy origin: FileIdent = 0
+    ) -> [ServerVersion] {
+        var found: [ServerVersion] = []
         index.collect(keys, after: version, notBy: origin, into: &found)
         return Set(found).sorted()
     }
@@ -39,14 +40,14 @@ struct HistoryIndexTests {
         let versions: UInt32 = 30_000
         for version in 1...versions { index.append(origin: 2, touches(version &* 7919, version % 1_000)) }
         for version in [1, 999, 15_000, versions] as [UInt32] {
-            #expect(found(index, [version &* 7919]).contains(UInt64(version)))
+            #expect(found(index, [version &* 7919]).contains(ServerVersion(UInt64(version))))
         }
         #expect(found(index, [5], after: 29_000) == [29_005])
         let bytes = index.bytes
         index.trim(to: bytes / 2)
         #expect(index.bytes <= bytes / 2)
         #expect(index.base > 0)
-        #expect(found(index, [versions &* 7919]) == [UInt64(versions)])
+        #expect(found(index, [versions &* 7919]) == [ServerVersion(UInt64(versions))])
         #expect(found(index, [5], after: 29_000) == [29_005])
     }
 
@@ -76,8 +77,8 @@ struct HistoryIndexTests {
     }
 
     @Test func digestsSayWhatTheyWereGiven() throws {
-        let versions: [(origin: UInt64, touches: Touches)] = [
-            (2, touches(1, 0xffff_ffff)), (1 << 40, Touches(keys: [], isDestructive: true)), (3, touches()),
+        let versions: [(origin: FileIdent, touches: Touches)] = [
+            (2, touches(1, 0xffff_ffff)), (FileIdent(1 << 40), Touches(keys: [], isDestructive: true)), (3, touches()),
         ]
         var body: [UInt8] = []
         for (origin, touches) in versions { DigestCoding.append(origin: origin, touches, to: &body) }

@@ -3,6 +3,7 @@ import Changesets
 import Messages
 import RealmState
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -53,9 +54,9 @@ import Testing
             }
             return first ?? (nil, [])
         }
-        func join(_ session: UInt64) async throws -> ClientFile {
-            var idents: Set<UInt64> = []
-            var file: ClientFile?
+        func join(_ session: UInt64) async throws -> ClientFileIdent {
+            var idents: Set<FileIdent> = []
+            var file: ClientFileIdent?
             for owner in owners {
                 file = try await owner.join(session: session)
                 if let ident = file?.ident { idents.insert(ident) }
@@ -67,11 +68,11 @@ import Testing
         var edits = RandomEdits(seed: seed)
         edits.schemaPercent = schemaPercent
         var server = RealmState()
-        var version: UInt64 = 0
+        var version: ServerVersion = 0
         var authors: [OfflineAuthor] = []
         func follow(_ notice: IntegratedNotice?) throws {
             for entry in notice?.entries ?? [] {
-                if !entry.changeset.bytes.isEmpty { try server.apply(Changeset(parsing: entry.changeset.bytes)) }
+                if !entry.changeset.isEmpty { try server.apply(Changeset(parsing: entry.changeset)) }
                 version = entry.serverVersion
             }
         }
@@ -83,14 +84,14 @@ import Testing
         }
 
         var time: UInt64 = 10_000
-        var idents: Set<UInt64> = []
+        var idents: Set<FileIdent> = []
         for round in 0..<rounds {
             for index in authors.indices {
                 time += UInt64.random(in: 0...3, using: &edits.random)
                 if !authors[index].hasWaiting, Bool.random(using: &edits.random) {
                     authors[index].synchronize(with: server, at: version)
                 }
-                if Bool.random(using: &edits.random) { authors[index].edit(&edits, at: time) }
+                if Bool.random(using: &edits.random) { authors[index].edit(&edits, at: SyncTimestamp(time)) }
             }
             var messages: [AMQPMessage] = []
             for index in authors.indices where Int.random(in: 0..<3, using: &edits.random) == 0 {
@@ -126,10 +127,10 @@ import Testing
     /// What the store has of the realm.
     private struct Stored {
         var history: [HistoryEntry] = []
-        var reciprocals: [UInt64: [UInt64: [UInt8]]] = [:]
+        var reciprocals: [FileIdent: [ServerVersion: [UInt8]]] = [:]
         var objects: [ObjectRow: [UInt8]] = [:]
 
-        init(of owner: OwnerHarness, _ idents: Set<UInt64>) async throws {
+        init(of owner: OwnerHarness, _ idents: Set<FileIdent>) async throws {
             let record = try #require(try await owner.store.realm(owner.realm))
             let key = HistoryKey(realm: record.id, generation: record.generation)
             let latest = record.latest.version

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import Storage
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -10,7 +11,7 @@ import Testing
     /// A client that has been identified with nothing, and has uploaded on top of somebody else's change since.
     private struct Scene {
         var harness: OwnerHarness
-        var file: ClientFile
+        var file: ClientFileIdent
         var bind: BindRequest
         var identify: IdentifyRequest
 
@@ -106,7 +107,7 @@ import Testing
         let latest = try await harness.record().latest
         let early = harness.identifyRequest(
             file, session: 2, download: DownloadCursor(serverVersion: 2, clientVersion: 0),
-            latest: SaltedVersion(version: 2, salt: latest.salt))
+            latest: SaltedServerVersion(version: 2, salt: latest.salt))
         _ = try await harness.send(harness.bindRequest(session: 2, needsIdent: false)).one(BoundAnswer.self)
         let question = try await harness.send(early).one(ConfirmAnswer.self).question
         try await harness.send(harness.upload(file, follows: 1, base: 1, [Changes.create(1)]))
@@ -138,7 +139,7 @@ import Testing
         let bind = harness.bindRequest(session: 2, needsIdent: false)
         let identify = harness.identifyRequest(
             old, session: 2, download: DownloadCursor(serverVersion: 2, clientVersion: 2),
-            latest: SaltedVersion(version: 2, salt: 1))
+            latest: SaltedServerVersion(version: 2, salt: 1))
         _ = try await harness.send(bind)
         // Nothing is at stake yet: it is told at once, and how far it came.
         let refusal = try await harness.send(identify).one(RefusedAnswer.self)

@@ -7,6 +7,7 @@ import Operations
 import ServiceLifecycle
 import Storage
 import StorageSQLite
+import SyncModel
 import Synchronization
 import TestSupport
 import Testing
@@ -181,7 +182,7 @@ final class Cluster: Sendable {
     }
 
     /// - Parameter other: instead of the cluster's own realm.
-    func join(session: UInt64, to other: RealmName? = nil) async throws -> (file: ClientFile, generation: UInt64) {
+    func join(session: UInt64, to other: RealmName? = nil) async throws -> (file: ClientFileIdent, generation: UInt64) {
         let realm = other ?? realm
         let context = RequestContext(
             realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
@@ -196,27 +197,29 @@ final class Cluster: Sendable {
         return (file, bound.generation)
     }
 
-    func identify(_ file: ClientFile, session: UInt64, in other: RealmName? = nil) async throws {
+    func identify(_ file: ClientFileIdent, session: UInt64, in other: RealmName? = nil) async throws {
         let realm = other ?? realm
         let context = RequestContext(
             realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
         try await send(
             IdentifyRequest(
                 context: context, user: "u", clientFile: file, download: DownloadCursor(),
-                latest: SaltedVersion(version: 0, salt: 0)), to: realm.slice(of: slices))
+                latest: SaltedServerVersion(version: 0, salt: 0)), to: realm.slice(of: slices))
     }
 
     func upload(
-        _ file: ClientFile, follows: UInt64 = 0, base: UInt64 = 0, timestamp: UInt64 = 1_000, _ changesets: [[UInt8]]
+        _ file: ClientFileIdent, follows: ClientVersion = 0, base: ServerVersion = 0, timestamp: SyncTimestamp = 1_000,
+        _ changesets: [[UInt8]]
     ) -> ChangesetMessage {
         let entries = changesets.enumerated().map { index, bytes in
-            ChangesetMessage.Entry(
+            UploadedChangeset(
                 clientVersion: follows + 1 + UInt64(index), serverVersion: base, timestamp: timestamp, changeset: bytes)
         }
         return ChangesetMessage(
             realm: realm,
             upload: .init(
-                session: SessionReference(gateway: "g", number: file.ident), clientFile: file.ident, generation: 1,
+                session: SessionReference(gateway: "g", number: file.ident.rawValue), clientFile: file.ident,
+                generation: 1,
                 follows: follows,
                 progress: UploadCursor(clientVersion: follows + UInt64(changesets.count), serverVersion: base),
                 lockedServerVersion: 0), entries: entries)

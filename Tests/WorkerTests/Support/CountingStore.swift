@@ -1,6 +1,7 @@
 import MemoryStorage
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 
 /// A store in memory that counts what is read of the history, and is slow or breaks down when told to.
@@ -91,7 +92,7 @@ final class CountingStore: SliceStore {
         try await store.objects(in: realm, after: after, maxBytes: maxBytes)
     }
     func clientFiles(
-        in realm: RealmID, state: ClientFileRecord.State?, after ident: UInt64, limit: Int
+        in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {
         try await store.clientFiles(in: realm, state: state, after: ident, limit: limit)
     }
@@ -118,13 +119,13 @@ final class CountingStore: SliceStore {
     {
         try await store.outbox(after: number, maxBytes: maxBytes)
     }
-    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> UInt64? {
+    func neededHistory(of realm: RealmID, generation: UInt64) async throws(StoreError) -> ServerVersion? {
         try await store.neededHistory(of: realm, generation: generation)
     }
     func isNeeded(_ base: BaseRecord) async throws(StoreError) -> Bool { try await store.isNeeded(base) }
     func historyStretch(
-        of key: HistoryKey, after: UInt64, through: UInt64, maxVersions: Int, maxBytes: UInt64
-    ) async throws(StoreError) -> UInt64? {
+        of key: HistoryKey, after: ServerVersion, through: ServerVersion, maxVersions: Int, maxBytes: UInt64
+    ) async throws(StoreError) -> ServerVersion? {
         try await store.historyStretch(
             of: key, after: after, through: through, maxVersions: maxVersions, maxBytes: maxBytes)
     }

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import StorageSQLite
+import SyncModel
 
 /// These stores, whatever they are made of, and stores in memory for all other slices.
 struct GivenStores: SliceStores {

@@ -2,18 +2,19 @@ import AMQP
 import Changesets
 import Messages
 import RealmState
+import SyncModel
 
 /// A client that takes the server's state as its own, edits it offline, and uploads its changesets in parts, all with the
 /// base that it began from.
 struct OfflineAuthor {
-    var file: ClientFile
+    var file: ClientFileIdent
     let session: UInt64
     private var state: RealmState
-    private var base: UInt64
-    private var integrated: UInt64 = 0
-    private var waiting: [(timestamp: UInt64, bytes: [UInt8])] = []
+    private var base: ServerVersion
+    private var integrated: ClientVersion = 0
+    private var waiting: [(timestamp: SyncTimestamp, bytes: [UInt8])] = []
 
-    init(file: ClientFile, session: UInt64, at version: UInt64, _ state: RealmState) {
+    init(file: ClientFileIdent, session: UInt64, at version: ServerVersion, _ state: RealmState) {
         self.file = file
         self.session = session
         self.state = state
@@ -23,12 +24,12 @@ struct OfflineAuthor {
     var hasWaiting: Bool { !waiting.isEmpty }
 
     /// Goes by what the server has now; nothing may be waiting.
-    mutating func synchronize(with server: RealmState, at version: UInt64) {
+    mutating func synchronize(with server: RealmState, at version: ServerVersion) {
         state = server
         base = version
     }
 
-    mutating func edit(_ edits: inout RandomEdits, at timestamp: UInt64) {
+    mutating func edit(_ edits: inout RandomEdits, at timestamp: SyncTimestamp) {
         if let bytes = edits.transaction(&state) { waiting.append((timestamp, bytes)) }
     }
 
@@ -36,7 +37,7 @@ struct OfflineAuthor {
     mutating func upload(atMost count: Int, in realm: RealmName) -> ChangesetMessage? {
         guard !waiting.isEmpty else { return nil }
         let follows = integrated
-        var entries: [ChangesetMessage.Entry] = []
+        var entries: [UploadedChangeset] = []
         for item in waiting.prefix(count) {
             integrated += 1
             entries.append(
@@ -52,7 +53,7 @@ struct OfflineAuthor {
     }
 
     /// Lives on as another client file after a reset.
-    mutating func becomes(_ file: ClientFile, with server: RealmState, at version: UInt64) {
+    mutating func becomes(_ file: ClientFileIdent, with server: RealmState, at version: ServerVersion) {
         self.file = file
         integrated = 0
         waiting = []

@@ -6,6 +6,7 @@ import Messages
 import RealmState
 import Storage
 import StorageSQLite
+import SyncModel
 import Synchronization
 import Testing
 
@@ -90,7 +91,7 @@ final class OwnerHarness: Sendable {
     }
 
     /// A new client file, bound and identified.
-    func join(session: UInt64, user: String = "u", connection: String = "c1") async throws -> ClientFile {
+    func join(session: UInt64, user: String = "u", connection: String = "c1") async throws -> ClientFileIdent {
         let bound = try await send(bindRequest(session: session, user: user, connection: connection)).one(
             BoundAnswer.self)
         let file = try #require(bound.clientFile)
@@ -99,16 +100,16 @@ final class OwnerHarness: Sendable {
     }
 
     func identifyRequest(
-        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
-        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+        _ file: ClientFileIdent, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedServerVersion = SaltedServerVersion(version: 0, salt: 0)
     ) -> IdentifyRequest {
         IdentifyRequest(context: context(session), user: user, clientFile: file, download: download, latest: latest)
     }
 
     /// As a gateway whose session waits for the answer: it confirms when it is asked.
     func identify(
-        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
-        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+        _ file: ClientFileIdent, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedServerVersion = SaltedServerVersion(version: 0, salt: 0)
     ) async throws -> Published {
         var request = identifyRequest(file, session: session, user: user, download: download, latest: latest)
         let answer = try await send(request)
@@ -119,21 +120,23 @@ final class OwnerHarness: Sendable {
 
     /// A further session of a client file: bound, then identified.
     func rejoin(
-        _ file: ClientFile, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
-        latest: SaltedVersion = SaltedVersion(version: 0, salt: 0)
+        _ file: ClientFileIdent, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
+        latest: SaltedServerVersion = SaltedServerVersion(version: 0, salt: 0)
     ) async throws -> Published {
         _ = try await send(bindRequest(session: session, user: user, needsIdent: false)).one(BoundAnswer.self)
         return try await identify(file, session: session, user: user, download: download, latest: latest)
     }
 
     func upload(
-        _ file: ClientFile, session: UInt64 = 1, follows: UInt64 = 0, base: UInt64 = 0, generation: UInt64 = 1,
-        first: UInt64? = nil, timestamp: UInt64 = 1_000, _ changesets: [[UInt8]]
+        _ file: ClientFileIdent, session: UInt64 = 1, follows: ClientVersion = 0, base: ServerVersion = 0,
+        generation: UInt64 = 1,
+        first: ClientVersion? = nil, timestamp: SyncTimestamp = 1_000, _ changesets: [[UInt8]]
     ) -> ChangesetMessage {
         let first = first ?? follows + 1
         let entries = changesets.enumerated().map { index, bytes in
-            ChangesetMessage.Entry(
-                clientVersion: first + UInt64(index), serverVersion: base, timestamp: timestamp + UInt64(index),
+            UploadedChangeset(
+                clientVersion: first + UInt64(index), serverVersion: base,
+                timestamp: SyncTimestamp(timestamp.rawValue + UInt64(index)),
                 changeset: bytes)
         }
         return ChangesetMessage(
@@ -146,7 +149,7 @@ final class OwnerHarness: Sendable {
     }
 
     func page(
-        _ file: ClientFile, session: UInt64 = 1, after: DownloadCursor = DownloadCursor(), generation: UInt64 = 1,
+        _ file: ClientFileIdent, session: UInt64 = 1, after: DownloadCursor = DownloadCursor(), generation: UInt64 = 1,
         maxBytes: Int = 1 << 18, isMark: Bool = false
     ) async throws -> Published {
         try await send(
@@ -156,7 +159,8 @@ final class OwnerHarness: Sendable {
     }
 
     func unbind(
-        _ file: ClientFile?, session: UInt64, user: String = "u", connection: String = "c1", wasRefused: Bool = false
+        _ file: ClientFileIdent?, session: UInt64, user: String = "u", connection: String = "c1",
+        wasRefused: Bool = false
     ) async throws -> Published {
         try await send(
             UnbindNotice(

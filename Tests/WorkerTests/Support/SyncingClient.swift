@@ -4,6 +4,7 @@ import Merge
 import MergeConformance
 import Messages
 import RealmState
+import SyncModel
 import Testing
 
 @testable import Worker
@@ -12,44 +13,44 @@ import Testing
 /// time, and uploads what it has not been acknowledged for.
 struct SyncingClient {
     private struct Entry {
-        var version: UInt64
-        var timestamp: UInt64
+        var version: ClientVersion
+        var timestamp: SyncTimestamp
         /// As it was made; no bytes for what came from the server.
         var original: [UInt8]
         var changeset: Changeset
         /// The last server version that was integrated when it was made.
-        var serverVersion: UInt64
+        var serverVersion: ServerVersion
     }
 
-    let file: ClientFile
+    let file: ClientFileIdent
     var session: UInt64
     private(set) var state = RealmState()
-    private(set) var progress = SyncProgress()
+    private(set) var progress = MergeConformance.SyncProgress()
     private var history: [Entry] = []
     /// What the next upload follows.
-    private var uploaded = UploadCursor()
+    private var uploaded = SyncModel.UploadCursor()
 
-    init(file: ClientFile, session: UInt64) {
+    init(file: ClientFileIdent, session: UInt64) {
         self.file = file
         self.session = session
     }
 
     var digest: StateDigest { StateDump.digest(of: state) }
-    var cursor: UInt64 { progress.downloadServerVersion }
-    private var newest: UInt64 { history.last?.version ?? 0 }
+    var cursor: ServerVersion { ServerVersion(progress.downloadServerVersion) }
+    private var newest: ClientVersion { history.last?.version ?? 0 }
 
-    mutating func edit(_ edits: inout RandomEdits, at timestamp: UInt64) throws {
+    mutating func edit(_ edits: inout RandomEdits, at timestamp: SyncTimestamp) throws {
         guard let bytes = edits.transaction(&state) else { return }
         try keep(bytes, at: timestamp)
     }
 
     /// Applies and keeps a change of its own.
-    mutating func make(_ bytes: [UInt8], at timestamp: UInt64) throws {
+    mutating func make(_ bytes: [UInt8], at timestamp: SyncTimestamp) throws {
         try state.apply(Changeset(parsing: bytes))
         try keep(bytes, at: timestamp)
     }
 
-    private mutating func keep(_ bytes: [UInt8], at timestamp: UInt64) throws {
+    private mutating func keep(_ bytes: [UInt8], at timestamp: SyncTimestamp) throws {
         history.append(
             Entry(
                 version: newest + 1, timestamp: timestamp, original: bytes, changeset: try Changeset(parsing: bytes),
@@ -64,11 +65,13 @@ struct SyncingClient {
         let answer = try await harness.identify(
             file, session: session,
             download: DownloadCursor(
-                serverVersion: progress.downloadServerVersion, clientVersion: progress.downloadClientVersion),
-            latest: SaltedVersion(version: progress.latestServerVersion, salt: progress.latestServerVersionSalt)
+                serverVersion: cursor, clientVersion: ClientVersion(progress.downloadClientVersion)),
+            latest: SaltedServerVersion(
+                version: ServerVersion(progress.latestServerVersion),
+                salt: VersionSalt(progress.latestServerVersionSalt))
         ).one(IdentifiedAnswer.self)
         uploaded = answer.upload
-        progress.uploadClientVersion = max(progress.uploadClientVersion, answer.upload.clientVersion)
+        progress.uploadClientVersion = max(progress.uploadClientVersion, answer.upload.clientVersion.rawValue)
     }
 
     /// Downloads and integrates one page.
@@ -79,7 +82,7 @@ struct SyncingClient {
         let page = try await harness.page(
             file, session: session,
             after: DownloadCursor(
-                serverVersion: progress.downloadServerVersion, clientVersion: progress.downloadClientVersion),
+                serverVersion: cursor, clientVersion: ClientVersion(progress.downloadClientVersion)),
             maxBytes: maxBytes
         ).one(PageAnswer.self)
         try integrate(page)
@@ -88,33 +91,37 @@ struct SyncingClient {
 
     mutating func integrate(_ page: PageAnswer) throws {
         let integration = try DownloadIntegration(
-            SyncProgress(
-                downloadServerVersion: page.download.serverVersion, downloadClientVersion: page.download.clientVersion,
-                latestServerVersion: page.latest.version, latestServerVersionSalt: page.latest.salt,
-                uploadClientVersion: page.upload.clientVersion, uploadServerVersion: page.upload.serverVersion),
+            MergeConformance.SyncProgress(
+                downloadServerVersion: page.download.serverVersion.rawValue,
+                downloadClientVersion: page.download.clientVersion.rawValue,
+                latestServerVersion: page.latest.version.rawValue, latestServerVersionSalt: page.latest.salt.rawValue,
+                uploadClientVersion: page.upload.clientVersion.rawValue,
+                uploadServerVersion: page.upload.serverVersion.rawValue),
             entries: page.entries.map {
                 DownloadEntry(
-                    serverVersion: $0.serverVersion, clientVersion: $0.clientVersion, originTimestamp: $0.timestamp,
-                    originFileIdent: $0.originFile)
+                    serverVersion: $0.serverVersion.rawValue, clientVersion: $0.clientVersion.rawValue,
+                    originTimestamp: $0.timestamp.rawValue, originFileIdent: $0.originFile.rawValue)
             },
-            progress: progress, order: .strict, ownFileIdent: file.ident, newestLocalVersion: newest)
-        let base = integration.windowBase(historyBase: 0) ?? newest
-        let changesets = try page.entries.map { try Changeset(parsing: $0.changeset.bytes) }
+            progress: progress, order: .strict, ownFileIdent: file.ident.rawValue,
+            newestLocalVersion: newest.rawValue)
+        let base = integration.windowBase(historyBase: 0) ?? newest.rawValue
+        let changesets = try page.entries.map { try Changeset(parsing: $0.changeset) }
         let result = try MergeEngine(compatibility: .convergent).transform(
             incoming: integration.incoming(changesets, historyBase: 0),
-            over: history.filter { $0.version > base && !$0.original.isEmpty }.map {
+            over: history.filter { $0.version.rawValue > base && !$0.original.isEmpty }.map {
                 LocalChangeset(
-                    version: $0.version, originTimestamp: $0.timestamp, originFileIdent: file.ident,
+                    version: $0.version.rawValue, originTimestamp: $0.timestamp.rawValue,
+                    originFileIdent: file.ident.rawValue,
                     changeset: $0.changeset)
-            }, currentLocalVersion: newest)
+            }, currentLocalVersion: newest.rawValue)
         let outcome = integration.finish(result)
         for changeset in outcome.apply { try state.apply(changeset) }
         for reciprocal in outcome.reciprocals {
-            if let index = history.firstIndex(where: { $0.version == reciprocal.version }) {
+            if let index = history.firstIndex(where: { $0.version.rawValue == reciprocal.version }) {
                 history[index].changeset = reciprocal.changeset
             }
         }
-        let isNews = outcome.progress.downloadServerVersion > cursor
+        let isNews = outcome.progress.downloadServerVersion > cursor.rawValue
         progress = outcome.progress
         guard isNews else { return }
         history.append(
@@ -123,7 +130,7 @@ struct SyncingClient {
 
     /// The next upload, if there is anything to say.
     mutating func upload(in realm: RealmName, atMost count: Int = .max) -> ChangesetMessage? {
-        var entries: [ChangesetMessage.Entry] = []
+        var entries: [UploadedChangeset] = []
         var scanned = uploaded
         for entry in history where entry.version > uploaded.clientVersion {
             guard entries.count < count else { break }
@@ -133,7 +140,7 @@ struct SyncingClient {
                         clientVersion: entry.version, serverVersion: entry.serverVersion, timestamp: entry.timestamp,
                         changeset: entry.original))
             }
-            scanned = UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
+            scanned = SyncModel.UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
         }
         guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return nil }
         let message = ChangesetMessage(

@@ -1,3 +1,4 @@
+import SyncModel
 import SyncProtocol
 
 /// A client's WebSocket frame.

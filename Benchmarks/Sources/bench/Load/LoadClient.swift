@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import SyncProtocol
 
 /// One client realm on a socket of its own: opens its session as a stock client does, sends what it is given and takes

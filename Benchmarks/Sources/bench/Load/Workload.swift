@@ -1,5 +1,6 @@
 import Changesets
 import Foundation
+import SyncModel
 import SyncProtocol
 
 /// What a client realm has to upload, made before the clock starts.
@@ -25,7 +26,7 @@ struct Workload: Sendable {
     ) throws {
         let encoder = MessageEncoder(mode: .partition)
         let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000)) - 1_420_070_400_000
-        var entries: [UploadEntry] = []
+        var entries: [UploadedChangeset] = []
         var size = 0
         var total = 0
         var version = first
@@ -43,9 +44,9 @@ struct Workload: Sendable {
             let changeset = SampleChangeset.bytes(
                 client: client, number: Int(first) + number, objects: objects, schema: schema && number == 0, run: run)
             entries.append(
-                UploadEntry(
+                UploadedChangeset(
                     clientVersion: ClientVersion(rawValue: version), serverVersion: ServerVersion(rawValue: seen),
-                    originTimestamp: SyncTimestamp(rawValue: now + UInt64(number)), changeset: changeset))
+                    timestamp: SyncTimestamp(rawValue: now + UInt64(number)), changeset: changeset))
             version += 1
             size += changeset.count
             total += changeset.count

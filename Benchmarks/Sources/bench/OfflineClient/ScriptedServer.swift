@@ -3,6 +3,7 @@ import Foundation
 import Merge
 import NIOPosix
 import RealmState
+import SyncModel
 import SyncProtocol
 import SyncServerSupport
 
@@ -33,12 +34,12 @@ final class ScriptedServer: @unchecked Sendable {
     private var remote: [[UInt8]]
     private var remoteState: RealmState
     private var history: [Entry] = []
-    private var uploads: [UInt64: SyncProtocol.UploadCursor] = [:]
+    private var uploads: [UInt64: UploadCursor] = [:]
     private var sessions: [SessionIdent: Session] = [:]
     private var oldest: UInt64 = 2
     private var nextFile: UInt64 = 2
     private var salt: UInt64 = 5
-    private var received: [SyncProtocol.UploadEntry] = []
+    private var received: [UploadedChangeset] = []
     private var isAway = false
 
     init(_ workload: OfflineWorkload) throws {
@@ -89,7 +90,7 @@ final class ScriptedServer: @unchecked Sendable {
         let incoming = try received.map { entry in
             IncomingChangeset(
                 version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: entry.serverVersion.rawValue,
-                originTimestamp: entry.originTimestamp.rawValue, originFileIdent: 2,
+                originTimestamp: entry.timestamp.rawValue, originFileIdent: 2,
                 changeset: try Changeset(parsing: entry.changeset))
         }
         let local = try history.dropFirst(Int(first) - 1).enumerated().map { number, entry in
@@ -151,11 +152,11 @@ final class ScriptedServer: @unchecked Sendable {
 
     private func sendPages(_ ident: SessionIdent, _ send: (ServerMessage) -> Void) {
         guard let session = sessions[ident], let own = session.file else { return }
-        let upload = uploads[own] ?? SyncProtocol.UploadCursor()
+        let upload = uploads[own] ?? UploadCursor()
         var integrated = history.prefix(session.cursor).last { $0.file == own }?.clientVersion ?? 0
         var cursor = session.cursor
         repeat {
-            var entries: [SyncProtocol.DownloadEntry] = []
+            var entries: [HistoryEntry] = []
             var bytes = 0
             while cursor < history.count, bytes < Self.pageBytes {
                 let entry = history[cursor]
@@ -166,10 +167,10 @@ final class ScriptedServer: @unchecked Sendable {
                 }
                 bytes += entry.changeset.count
                 entries.append(
-                    SyncProtocol.DownloadEntry(
+                    HistoryEntry(
                         serverVersion: ServerVersion(UInt64(cursor)), clientVersion: ClientVersion(integrated),
-                        originTimestamp: SyncTimestamp(rawValue: entry.timestamp),
-                        originFileIdent: FileIdent(entry.file), changeset: entry.changeset))
+                        originFile: FileIdent(entry.file), timestamp: SyncTimestamp(rawValue: entry.timestamp),
+                        changeset: entry.changeset))
             }
             send(
                 .download(

@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 /// How far a client file has come, as the server has stored it (docs/merge.md, "Uploads at the server").
 struct ClientFileProgress: Hashable, Sendable {

@@ -1,4 +1,5 @@
 package import Merge
+import SyncModel
 
 /// Which of a client's own history entries are of no more use (docs/merge.md, "Trimming").
 package enum HistoryTrimming {
@@ -13,8 +14,8 @@ package enum HistoryTrimming {
     ) -> UInt64 {
         var base: UInt64 = 0
         for entry in entries {
-            if entry.version > downloadClientVersion, entry.isUploadable { break }
-            base = entry.version
+            if entry.version.rawValue > downloadClientVersion, entry.isUploadable { break }
+            base = entry.version.rawValue
         }
         return base
     }

@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 extension UploadCursor {
     /// A client that has no version yet cannot have integrated anything.

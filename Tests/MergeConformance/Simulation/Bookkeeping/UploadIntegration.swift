@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 /// Decides what an upload means for the server, before anything is parsed or merged (docs/merge.md, "Uploads at the
 /// server"; docs/protocol.md, "What the server checks").

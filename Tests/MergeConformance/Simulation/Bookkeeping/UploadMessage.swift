@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 /// What an UPLOAD message says beside its changesets.
 struct UploadHeader: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SyncModel
 
 /// Uploads that no honest client makes.
 enum HostileUploads {

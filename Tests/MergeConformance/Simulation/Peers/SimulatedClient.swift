@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 package import RealmState
+import SyncModel
 
 /// One client file (docs/merge.md, "Downloads at the client").
 package struct SimulatedClient: Sendable {
@@ -64,15 +65,21 @@ package struct SimulatedClient: Sendable {
         let next = entries.drop { $0.version <= session.uploadCursor.clientVersion }.prefix(limit)
         let scanned = next.map { entry in
             ClientHistoryEntry(
-                version: entry.version, isLocal: entry.isLocal, size: entry.changeset.count,
-                serverVersion: entry.serverVersion)
+                version: ClientVersion(entry.version), isLocal: entry.isLocal, size: entry.changeset.count,
+                serverVersion: ServerVersion(entry.serverVersion))
         }
-        let planner = UploadPlanner(after: session.uploadCursor)
-        guard let batch = planner.next(scanned, downloadServerVersion: progress.downloadServerVersion) else { return }
-        let sent = next.filter { batch.versions.contains($0.version) }
+        let planner = UploadPlanner(
+            after: SyncModel.UploadCursor(
+                clientVersion: ClientVersion(session.uploadCursor.clientVersion),
+                serverVersion: ServerVersion(session.uploadCursor.serverVersion)))
+        let downloaded = ServerVersion(progress.downloadServerVersion)
+        guard let batch = planner.next(scanned, downloadServerVersion: downloaded) else { return }
+        let sent = next.filter { batch.versions.contains(ClientVersion($0.version)) }
+        let scannedTo = UploadCursor(
+            clientVersion: batch.progress.clientVersion.rawValue, serverVersion: batch.progress.serverVersion.rawValue)
         let upload = SimulatedUpload(
             header: UploadHeader(
-                progress: batch.progress, lockedServerVersion: batch.lockedServerVersion,
+                progress: scannedTo, lockedServerVersion: batch.lockedServerVersion.rawValue,
                 follows: session.uploadCursor.clientVersion),
             entries: sent.map { entry in
                 UploadEntry(
@@ -80,7 +87,7 @@ package struct SimulatedClient: Sendable {
                     originTimestamp: entry.timestamp, originFileIdent: 0)
             },
             changesets: sent.map(\.changeset))
-        session.uploadCursor = batch.progress
+        session.uploadCursor = scannedTo
         session.uploads.append(upload)
         lastUpload = upload
     }
@@ -134,8 +141,8 @@ package struct SimulatedClient: Sendable {
     private mutating func trim() {
         let scanned = entries.map { entry in
             ClientHistoryEntry(
-                version: entry.version, isLocal: entry.isLocal, size: entry.changeset.count,
-                serverVersion: entry.serverVersion)
+                version: ClientVersion(entry.version), isLocal: entry.isLocal, size: entry.changeset.count,
+                serverVersion: ServerVersion(entry.serverVersion))
         }
         let base = HistoryTrimming.base(scanned, downloadClientVersion: progress.downloadClientVersion)
         // What the upload scan has not seen yet has to stay, whatever the merge needs.

@@ -1,4 +1,5 @@
 import Merge
+import SyncModel
 
 /// An UPLOAD on its way.
 struct SimulatedUpload: Sendable {

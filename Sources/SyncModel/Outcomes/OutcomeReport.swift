@@ -2,9 +2,7 @@
 /// owner.
 ///
 /// Keyed by (campaign, client realm); `attempt` tells attempts apart, and a later report of one updates the earlier.
-package struct OutcomeReport: Message, Equatable {
-    package static let type = "outcome"
-
+package struct OutcomeReport: Codable, Sendable, Equatable {
     package enum Result: String, Codable, Sendable, CaseIterable {
         case recovered, discarded, manualPending, manualHandled, manualAtLaunch, failed, interrupted, notNeeded
     }
@@ -40,8 +38,8 @@ package struct OutcomeReport: Message, Equatable {
     package var attempt: String
     package var realm: RealmName
     package var user: String
-    package var identOld: UInt64
-    package var identNew: UInt64?
+    package var identOld: FileIdent
+    package var identNew: FileIdent?
     package var modeRequested: String?
     package var modeUsed: String?
     package var result: Result
@@ -59,7 +57,7 @@ package struct OutcomeReport: Message, Equatable {
     package var at: UInt64
 
     package init(
-        campaign: String?, attempt: String, realm: RealmName, user: String, identOld: UInt64, identNew: UInt64?,
+        campaign: String?, attempt: String, realm: RealmName, user: String, identOld: FileIdent, identNew: FileIdent?,
         modeRequested: String?, modeUsed: String?, result: Result, supersededBy: String? = nil,
         changesets: Changesets?, backupFile: String?, error: Failure?, evidence: Evidence, confidence: Double,
         at: UInt64
@@ -81,11 +79,4 @@ package struct OutcomeReport: Message, Equatable {
         self.confidence = confidence
         self.at = at
     }
-}
-
-/// The reason why a message went to the dead-letter queue, as its headers say.
-package struct DeadLetter: Sendable, Equatable {
-    package static let reasonHeader = "x-sluice-reason"
-    package static let queueHeader = "x-sluice-queue"
-    package static let appHeader = "x-sluice-app"
 }

@@ -14,10 +14,10 @@ package enum WireIntegerBounds {
 }
 
 extension WireInteger {
-    package init(_ rawValue: UInt64) { self.init(rawValue: rawValue) }
-    package init(integerLiteral value: UInt64) { self.init(rawValue: value) }
+    @inlinable package init(_ rawValue: UInt64) { self.init(rawValue: rawValue) }
+    @inlinable package init(integerLiteral value: UInt64) { self.init(rawValue: value) }
 
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    @inlinable package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     package var description: String { String(rawValue) }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A realm's name in the cluster: the app, the sync mode and, for partition sync, the partition value.
 ///
 /// `partition` is the canonical extended JSON text that a client sends in BIND, such as `"store-nw"` with its quotes,
@@ -14,7 +12,7 @@ package struct RealmName: Hashable, Sendable {
         self.partition = partition
     }
 
-    /// `<app>/<sync mode>/<partition>`, which decides the slice (docs/messages.md).
+    /// The text that identifies the realm in the whole cluster: `<app>/<sync mode>/<partition>` (docs/messages.md).
     package var key: String { "\(app)/partition/\(partition)" }
 
     package func slice(of count: SliceCount) -> SliceNumber {
@@ -28,29 +26,25 @@ package struct RealmName: Hashable, Sendable {
     }
 
     /// App ids may hold a dot, which separates words in a topic key.
-    package static func topicWord(_ app: String) -> String { app.replacingOccurrences(of: ".", with: "_") }
+    package static func topicWord(_ app: String) -> String { String(app.map { $0 == "." ? "_" : $0 }) }
 
     /// A partition value as an operator writes it: extended JSON is kept, anything else is a plain string.
     package static func partition(fromText text: String) -> String {
-        if text == "null" || text.hasPrefix("\"") || text.hasPrefix("{") { return escaped(text) }
-        guard let data = try? JSONEncoder.message.encode(text) else { return "\"\(escaped(text))\"" }
-        return escaped(String(decoding: data, as: UTF8.self))
+        if text == "null" || text.hasPrefix("\"") || text.hasPrefix("{") { return inASCII(text) }
+        return JSONText.quoted(text, asciiOnly: true)
     }
 
-    /// In ASCII alone, other characters as `\uXXXX`: the form in which gateways name realms.
-    private static func escaped(_ text: String) -> String {
-        var result = ""
+    /// Extended JSON in ASCII alone, other characters as `\uXXXX`: the form in which gateways name realms.
+    private static func inASCII(_ text: String) -> String {
+        var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
             if scalar.value <= 0x7e {
-                result.unicodeScalars.append(scalar)
+                bytes.append(UInt8(scalar.value))
             } else {
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
+                JSONText.appendEscape(of: scalar, to: &bytes)
             }
         }
-        return result
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Messages
+import SyncModel
 import Testing
 
 @Suite struct RealmNameTests {

@@ -1,14 +1,3 @@
-/// A client realm's identity: its number and the secret that goes with it.
-package struct ClientFileIdent: Hashable, Codable, Sendable {
-    package var ident: FileIdent
-    package var salt: FileSalt
-
-    package init(ident: FileIdent, salt: FileSalt) {
-        self.ident = ident
-        self.salt = salt
-    }
-}
-
 /// How far a client has downloaded: it holds all server history up to `serverVersion`, at or before which the
 /// server had integrated the client's own history up to `clientVersion`.
 package struct DownloadCursor: Hashable, Codable, Sendable {
@@ -21,7 +10,8 @@ package struct DownloadCursor: Hashable, Codable, Sendable {
     }
 }
 
-/// How far a client has uploaded: `clientVersion` of its history, made when it had seen `serverVersion`.
+/// How far a client has uploaded: up to `clientVersion` of its own history, which it wrote when it had integrated the
+/// server's up to `serverVersion`.
 package struct UploadCursor: Hashable, Codable, Sendable {
     package var clientVersion: ClientVersion
     package var serverVersion: ServerVersion
@@ -43,15 +33,8 @@ package struct UploadCursor: Hashable, Codable, Sendable {
     }
 }
 
-/// A server version with the salt that ties it to one line of history.
-package struct SaltedServerVersion: Hashable, Codable, Sendable {
-    package var version: ServerVersion
-    package var salt: VersionSalt
-
-    package init(version: ServerVersion = 0, salt: VersionSalt = 0) {
-        self.version = version
-        self.salt = salt
-    }
+extension UploadCursor: CustomStringConvertible {
+    package var description: String { "client version \(clientVersion) at server version \(serverVersion)" }
 }
 
 /// All cursors of one client realm; what a DOWNLOAD carries and a client persists.

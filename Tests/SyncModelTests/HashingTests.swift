@@ -1,4 +1,4 @@
-import Messages
+import SyncModel
 import Testing
 
 @Suite struct HashingTests {

@@ -1,15 +1,13 @@
 /// A slice's part of a campaign: which client realms of the app it holds. One of `chunks` messages; each is idempotent.
-package struct FoundReport: Message, Equatable {
-    package static let type = "found"
-
+package struct FoundReport: Codable, Sendable, Equatable {
     package struct ClientRealm: Codable, Sendable, Equatable {
         package var partition: String
-        package var clientFile: UInt64
+        package var clientFile: FileIdent
         package var user: String
         /// Milliseconds of Unix time.
         package var lastSeen: UInt64
 
-        package init(partition: String, clientFile: UInt64, user: String, lastSeen: UInt64) {
+        package init(partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64) {
             self.partition = partition
             self.clientFile = clientFile
             self.user = user
@@ -45,15 +43,14 @@ package struct FoundReport: Message, Equatable {
 }
 
 /// A gateway has sent the client-reset error to a client realm.
-package struct NotifiedReport: Message, Equatable {
-    package static let type = "notified"
+package struct NotifiedReport: Codable, Sendable, Equatable {
     package var campaign: String
     package var realm: RealmName
-    package var clientFile: UInt64
+    package var clientFile: FileIdent
     /// Milliseconds of Unix time.
     package var at: UInt64
 
-    package init(campaign: String, realm: RealmName, clientFile: UInt64, at: UInt64) {
+    package init(campaign: String, realm: RealmName, clientFile: FileIdent, at: UInt64) {
         self.campaign = campaign
         self.realm = realm
         self.clientFile = clientFile

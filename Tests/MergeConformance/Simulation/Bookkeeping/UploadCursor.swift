@@ -1,4 +1,4 @@
-/// A point in both histories: a client version, and the last server version that the client had integrated then.
+/// A point in both histories of the simulation: a client version, and the last server version that the client had integrated then.
 package struct UploadCursor: Hashable, Sendable, CustomStringConvertible {
     package var clientVersion: UInt64
     package var serverVersion: UInt64

@@ -52,3 +52,14 @@ package enum ErrorAction: Hashable, Sendable {
 
     package var isClientReset: Bool { self == .clientReset || self == .clientResetNoRecovery }
 }
+
+extension ErrorAction: Codable {
+    package init(from decoder: any Decoder) throws {
+        self.init(wireName: try decoder.singleValueContainer().decode(String.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wireName)
+    }
+}

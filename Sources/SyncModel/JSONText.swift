@@ -1,0 +1,39 @@
+/// JSON's string literals.
+package enum JSONText {
+    /// - Parameter asciiOnly: writes every other character as `\uXXXX`, so that equal bytes are equal strings whatever
+    ///   Unicode normalisation a comparison uses.
+    package static func quoted(_ text: String, asciiOnly: Bool) -> String {
+        var bytes: [UInt8] = []
+        append(quoted: text, asciiOnly: asciiOnly, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the literal as `quoted` makes it.
+    package static func append(quoted text: String, asciiOnly: Bool, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": bytes.append(contentsOf: "\\\"".utf8)
+            case "\\": bytes.append(contentsOf: "\\\\".utf8)
+            case "\u{08}": bytes.append(contentsOf: "\\b".utf8)
+            case "\u{0C}": bytes.append(contentsOf: "\\f".utf8)
+            case "\n": bytes.append(contentsOf: "\\n".utf8)
+            case "\r": bytes.append(contentsOf: "\\r".utf8)
+            case "\t": bytes.append(contentsOf: "\\t".utf8)
+            case _ where scalar.value < 0x20 || (asciiOnly && scalar.value > 0x7E): appendEscape(of: scalar, to: &bytes)
+            default: bytes.append(contentsOf: UTF8.encode(scalar).map { Array($0) } ?? [])
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends `\uXXXX`, twice for a character that takes two UTF-16 units.
+    static func appendEscape(of scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+        for unit in String(scalar).utf16 {
+            bytes.append(contentsOf: "\\u".utf8)
+            for shift in stride(from: 12, through: 0, by: -4) {
+                bytes.append(contentsOf: String((unit >> UInt16(shift)) & 0xF, radix: 16).utf8)
+            }
+        }
+    }
+}

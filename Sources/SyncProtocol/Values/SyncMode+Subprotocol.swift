@@ -1,0 +1,11 @@
+package import SyncModel
+
+extension SyncMode {
+    /// What the WebSocket subprotocol begins with: on the wire only this tells the modes apart.
+    package var subprotocolPrefix: String {
+        switch self {
+        case .partition: "com.mongodb.realm-sync#"
+        case .flexible: "com.mongodb.realm-query-sync#"
+        }
+    }
+}
