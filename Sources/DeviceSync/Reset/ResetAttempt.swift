@@ -1,44 +1,57 @@
 internal import Foundation
 
-/// One client reset that is under way. Confined to the worker.
-final class ResetAttempt {
-    let id = UUID().uuidString.lowercased()
-    let action: PendingReset.Action
-    let mode: ResetMode
-    let errorCode: Int
-    let errorMessage: String
-    let logURL: String
-    let identOld: UInt64
+/// One attempt at a client reset: what the server demanded, and what the configuration wants done.
+struct ResetAttempt: Sendable, Equatable {
+    var id = UUID().uuidString.lowercased()
+    var action: PendingReset.Action
+    var mode: ResetMode
+    var errorCode: Int
+    var errorMessage: String
+    var logURL = ""
+    /// The client file ident before the reset.
+    var identOld: UInt64 = 0
     /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
     var integrated: UInt64?
-    let detectedAt = Int64(Date().timeIntervalSince1970 * 1000)
-    /// The fresh copy, while it is open.
-    var fresh: RealmCore?
-    /// The record as the first merge of this attempt found it; nil before that.
-    var found: PendingReset??
-    /// Whether the record still counts a merge that has ended: it could not be put back yet.
-    var owesRecord = false
-    /// The version that the before block got last.
-    var shown: RealmSnapshot?
-    /// Whether a broken fresh copy was thrown away already, and none was complete since.
-    var hasRetried = false
+}
 
-    init(
-        action: PendingReset.Action, mode: ResetMode, errorCode: Int, errorMessage: String, logURL: String,
-        identOld: UInt64
-    ) {
-        self.action = action
-        self.mode = mode
-        self.errorCode = errorCode
-        self.errorMessage = errorMessage
-        self.logURL = logURL
-        self.identOld = identOld
+/// The realm's record of a reset that the server has not acknowledged, as an attempt found it before its first merge.
+/// Confined to the sync worker.
+final class ResetRecord {
+    /// Nil before the first merge.
+    private var found: PendingReset??
+    /// Whether the record still counts a merge that has ended: it could not be put back yet.
+    private(set) var isOwed = false
+
+    /// Runs a merge that may change the record. If the device could not store the merge, the record is put back: whatever
+    /// this attempt wrote there must not speak against the attempt when it is tried again. With the write lock held.
+    func merging<Result>(into core: RealmCore, _ merge: (PendingReset?) throws -> Result) throws -> Result {
+        let stored = try found ?? core.file.pendingReset()
+        found = .some(stored)
+        do {
+            let result = try merge(stored)
+            isOwed = false
+            return result
+        } catch let failure as ResetFailure {
+            isOwed = false
+            throw failure
+        } catch {
+            isOwed = true
+            putBack(into: core)
+            throw error
+        }
     }
 
-    /// Puts the record back as the first merge found it, if a merge that could not be stored left it otherwise: the end of the
-    /// process would count as its death in a merge. With the write lock held.
-    func restoreRecord(of core: RealmCore) {
-        guard owesRecord, let found else { return }
-        owesRecord = (try? core.setSync(core.sync, pendingReset: found.map { .set($0) } ?? .clear)) == nil
+    /// Puts back what a full disk kept from being put back earlier: else the end of the process would count as its death in
+    /// a merge.
+    func restore(into core: RealmCore) {
+        guard isOwed else { return }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        putBack(into: core)
+    }
+
+    private func putBack(into core: RealmCore) {
+        guard let found else { return }
+        isOwed = (try? core.setSync(core.sync, pendingReset: found.map { .set($0) } ?? .clear)) == nil
     }
 }

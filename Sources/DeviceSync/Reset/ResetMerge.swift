@@ -5,7 +5,7 @@ import SyncModel
 internal import SyncProtocol
 
 /// Why an automatic reset cannot be finished: the data do not allow it. The realm is as before, but for the record.
-struct ResetFailure: Error, Sendable, CustomStringConvertible {
+struct ResetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     var description: String
     /// What was being tried.
     var modeUsed: ResetMode?
@@ -31,6 +31,7 @@ struct ResetMerge {
     let core: RealmCore
     let fresh: RealmCore
     let attempt: ResetAttempt
+    let record: ResetRecord
     /// Reports the outcome; it is stored with the commit, so that it is not lost with the process.
     let describe: (ResetMergeResult) -> String
 
@@ -40,21 +41,7 @@ struct ResetMerge {
     func run(before: RealmSnapshot) throws -> ResetMergeResult {
         core.lock.lock()
         defer { core.lock.unlock() }
-        let stored = try attempt.found ?? core.file.pendingReset()
-        // Whatever this attempt writes there does not speak against it when it is tried again.
-        attempt.found = .some(stored)
-        do {
-            let result = try merge(before, stored)
-            attempt.owesRecord = false
-            return result
-        } catch let failure as ResetFailure {
-            attempt.owesRecord = false
-            throw failure
-        } catch {
-            attempt.owesRecord = true
-            attempt.restoreRecord(of: core)
-            throw error
-        }
+        return try record.merging(into: core) { try merge(before, $0) }
     }
 
     private func merge(_ before: RealmSnapshot, _ stored: PendingReset?) throws -> ResetMergeResult {
@@ -63,12 +50,12 @@ struct ResetMerge {
         case .cycle(let reason): throw ResetFailure(description: "a cycle was detected: \(reason)")
         case .discard: return try discard(before, tries: tries)
         case .recover:
-            try keep(record(.recover, cutOff: tries))
+            try keep(newRecord(.recover, cutOff: tries))
             do {
                 return try recover(before)
             } catch let failure as ResetFailure {
                 guard attempt.mode == .recoverOrDiscard else {
-                    try? keep(record(.recover, cutOff: 0))
+                    try? keep(newRecord(.recover, cutOff: 0))
                     throw failure
                 }
                 // In the same attempt, from the same fresh copy.
@@ -78,7 +65,7 @@ struct ResetMerge {
     }
 
     private func discard(_ before: RealmSnapshot, tries: Int) throws -> ResetMergeResult {
-        try keep(record(.discard, cutOff: tries))
+        try keep(newRecord(.discard, cutOff: tries))
         let unsynced = try unsynced().count
         let counts = ResetOutcome.Changesets(unsynced: unsynced, discarded: unsynced)
         do {
@@ -88,7 +75,7 @@ struct ResetMerge {
             try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
             return result
         } catch var failure as ResetFailure {
-            try? keep(record(.discard, cutOff: 0))
+            try? keep(newRecord(.discard, cutOff: 0))
             failure.modeUsed = .discard
             failure.changesets = ResetOutcome.Changesets(unsynced: unsynced)
             throw failure
@@ -134,7 +121,7 @@ struct ResetMerge {
             after: max(core.sync.progress.upload.clientVersion.rawValue, integrated), upTo: newest)
     }
 
-    private func record(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {
+    private func newRecord(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {
         PendingReset(
             mode: mode, action: attempt.action, time: Int64(Date().timeIntervalSince1970 * 1000),
             errorCode: attempt.errorCode, errorMessage: attempt.errorMessage, attempt: attempt.id, cutOff: cutOff)
@@ -177,7 +164,7 @@ struct ResetMerge {
         commit.entry = HistoryEntry(
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
             remoteVersion: latest.version.rawValue, changeset: [], reciprocal: nil)
-        commit.pendingReset = .set(record(result.mode == .recover ? .recover : .discard, cutOff: 0))
+        commit.pendingReset = .set(newRecord(result.mode == .recover ? .recover : .discard, cutOff: 0))
         commit.resetOutcome = describe(result)
         try core.commit(commit, changes: changes, state: changes.isEmpty ? nil : state)
     }

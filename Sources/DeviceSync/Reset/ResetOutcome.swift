@@ -54,6 +54,11 @@ struct ResetOutcome: Sendable, Equatable {
         return JSONWriter.text(of: .object(members))
     }
 
+    /// The attempt that a report is about.
+    static func attempt(of text: String) -> String {
+        (try? JSONParser.parse(text))?.objectValue?["attempt"]?.stringValue ?? ""
+    }
+
     /// An earlier report of the same attempt with another result.
     static func updated(_ text: String, to result: Result) -> String? {
         guard var members = (try? JSONParser.parse(text))?.objectValue else { return nil }

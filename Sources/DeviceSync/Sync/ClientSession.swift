@@ -69,8 +69,8 @@ struct ClientSession: Sendable {
     /// Whether a mark is due that is not yet sent on the present connection, or on the next one.
     var hasMarkToSend: Bool { markTarget > (phase == .unbound ? markReceived : markSent) }
 
-    /// Whether UNBIND is out, or is not owed.
-    var hasSaidGoodbye: Bool { unbindSent || !bindSent }
+    /// Whether the session has ended, or an error ended it and UNBIND is out or not owed.
+    var hasLeft: Bool { phase == .ended || (phase == .suspended && (unbindSent || !bindSent)) }
 
     /// - Parameters:
     ///   - lastMark: the newest request ident used by an earlier session of the same realm.
@@ -143,7 +143,8 @@ struct ClientSession: Sendable {
         switch phase {
         case .ended, .unbinding: return
         case .unbound where !bindSent: phase = .ended
-        case .suspended where unbindSent: phase = .ended
+        // After an error the server owes no UNBOUND.
+        case .suspended: if unbindSent { phase = .ended }
         default: phase = .unbinding
         }
     }

@@ -86,7 +86,7 @@ extension SyncWorker {
 
 extension SessionDriver {
     func reportUploads() {
-        guard reset == nil else { return }
+        guard !reset.isUnderWay else { return }
         let cursor = core.sync.progress.upload.clientVersion.rawValue
         update(.upload) { observer in
             guard let left = try? core.file.uploadableBytes(after: cursor, upTo: observer.target) else { return }

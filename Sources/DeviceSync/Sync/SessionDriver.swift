@@ -1,5 +1,6 @@
 internal import Changesets
 internal import Foundation
+internal import Logging
 internal import Merge
 internal import RealmState
 import SyncModel
@@ -20,12 +21,8 @@ final class SessionDriver {
     /// An error or a logout ended the session.
     var isStopped = false
     var stopError: (any Error)?
-    /// The client reset under way.
-    var reset: ResetAttempt?
-    /// A reset was merged, and the server has not yet taken up what followed.
-    var awaitsAcknowledgement = false
-    /// The reset that only the app can finish.
-    var failedReset: (any Error)?
+    var reset = ResetMachine()
+    let resetFiles: ResetFiles
     var backoff = Backoff<RetryReason>()
     var retryTimer: UInt64 = 0
     /// What this device's storage failed at, and has not done since.
@@ -45,11 +42,16 @@ final class SessionDriver {
     }
     private var waits: [Wait] = []
 
-    init(session: SyncSession, core: RealmCore, configuration: Realm.Configuration) {
+    init(
+        session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference, logger: Logger
+    ) {
         self.session = session
         self.core = core
         self.configuration = configuration
-        partitionPath = configuration.syncConfiguration?.partition.path ?? "null"
+        let partition = configuration.syncConfiguration?.partition ?? .null
+        partitionPath = partition.path
+        resetFiles = ResetFiles(
+            core: core, partition: partition, app: app, userID: session.userID, logger: logger)
     }
 
     // MARK: Waits
@@ -84,7 +86,7 @@ final class SessionDriver {
 
     func checkUploadWaits() {
         reportUploads()
-        guard waits.contains(where: { $0.wait.direction == .upload }), reset == nil else { return }
+        guard waits.contains(where: { $0.wait.direction == .upload }), !reset.isUnderWay else { return }
         finishWaits { $0.wait.direction == .upload && isUploaded(upTo: $0.target ?? 0) }
     }
 
@@ -141,18 +143,5 @@ final class SessionDriver {
     func succeeded(at work: StorageWork) {
         guard interrupted.remove(work) != nil, interrupted.isEmpty else { return }
         backoff.reset()
-    }
-
-    func dropReset() {
-        restoreRecord()
-        reset = nil
-    }
-
-    /// What the full disk that interrupted a merge may also have prevented.
-    func restoreRecord() {
-        guard let reset, reset.owesRecord else { return }
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        reset.restoreRecord(of: core)
     }
 }

@@ -16,7 +16,7 @@ extension SyncWorker {
         if wantsConnection {
             lingerTimer = 0
             if case .idle = connection { connect() }
-        } else if case .connected = connection, slots.isEmpty, lingerTimer == 0 {
+        } else if case .connected = connection, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
             lingerTimer = schedule(after: Double(timeouts.connectionLingerTime) / 1000) { worker, timer in
                 guard worker.lingerTimer == timer, worker.slots.isEmpty else { return }
                 worker.lingerTimer = 0
@@ -98,7 +98,7 @@ extension SyncWorker {
         encoder = MessageEncoder(mode: .partition, version: version)
         parser = ServerMessageParser(mode: .partition, version: version)
         compatibility = nil
-        restartHeldMerges()
+        for driver in drivers.values { perform(driver.reset.connected(), driver) }
         connection = .connected
         routeIsVerified = true
         let fast =
@@ -109,7 +109,6 @@ extension SyncWorker {
         showConnectionState()
         for ident in slots.keys.sorted() {
             slots[ident]?.machine.connected(fastReconnect: fast)
-            removeIfEnded(ident)
             enlist(ident)
         }
         startPings()
@@ -143,9 +142,10 @@ extension SyncWorker {
             logOut("the server refused the user")
         case .clientReset:
             waitToReconnect(.connectionEnd(end))
-            for driver in drivers.values where driver.reset == nil && !driver.isSuspended && !driver.isStopped {
+            for driver in drivers.values
+            where !driver.reset.isUnderWay && !driver.isSuspended && !driver.isStopped {
                 beginReset(
-                    driver, action: .clientReset, code: 0, message: "a message was larger than the server accepts")
+                    driver, .clientReset, code: 0, message: "a message was larger than the server accepts")
             }
         }
         showConnectionState()
@@ -171,11 +171,9 @@ extension SyncWorker {
         pingTimer = 0
         lingerTimer = 0
         sendQueue = []
-        for ident in slots.keys.sorted() {
-            slots[ident]?.machine.disconnected()
-            slots[ident]?.isQueued = false
-            removeIfEnded(ident)
-        }
+        queued = []
+        farewells = [:]
+        for ident in slots.keys { slots[ident]?.machine.disconnected() }
     }
 
     /// On purpose: nobody needs it.
@@ -296,15 +294,13 @@ extension SyncWorker {
 
     /// New sessions in place of the present ones, as after a change of server.
     func restartSessions() {
-        for driver in drivers.values where driver.mainIdent != nil && driver.reset == nil { restart(driver) }
+        for driver in drivers.values where driver.mainIdent != nil { restart(driver) }
     }
 
     func restart(_ driver: SessionDriver) {
-        if let ident = driver.mainIdent, let machine = slots[ident]?.machine {
-            driver.resetMarks(after: machine)
-            endSlot(ident)
-        }
-        driver.mainIdent = nil
+        // A reset goes on from its fresh copy, as on a new connection.
+        guard !driver.reset.isUnderWay else { return perform(driver.reset.connected(), driver) }
+        endMain(driver)
         start(driver, holdsIdent: false)
     }
 

@@ -51,7 +51,7 @@ extension SyncWorker {
             }
         case .clientReset, .clientResetNoRecovery:
             beginReset(
-                driver, action: action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
+                driver, action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
                 message: body.message, logURL: body.logURL,
                 integrated: ident == nil ? nil : body.integratedClientVersion)
         case .refreshUser: refreshToken(thenReconnect: true)

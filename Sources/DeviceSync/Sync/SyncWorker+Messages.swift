@@ -10,11 +10,8 @@ extension SyncWorker {
 
     /// Notes that a session may have something to send.
     func enlist(_ ident: SessionIdent) {
-        guard case .connected = connection, let slot = slots[ident] else { return }
-        if !slot.isQueued {
-            slots[ident]?.isQueued = true
-            sendQueue.append(ident)
-        }
+        guard case .connected = connection, slots[ident] != nil || farewells[ident] != nil else { return }
+        if queued.insert(ident).inserted { sendQueue.append(ident) }
         flush()
     }
 
@@ -25,20 +22,16 @@ extension SyncWorker {
         defer { isFlushing = false }
         while let ident = sendQueue.first, case .connected = connection, channel?.isFull != true {
             sendQueue.removeFirst()
-            slots[ident]?.isQueued = false
-            guard let message = next(ident) else {
-                removeIfEnded(ident)
-                continue
-            }
+            queued.remove(ident)
+            guard let message = next(ident) else { continue }
             guard send(message, ident) else { return }
-            slots[ident]?.isQueued = true
-            sendQueue.append(ident)
+            if queued.insert(ident).inserted { sendQueue.append(ident) }
             if case .bind = message { bindSent(ident) }
         }
     }
 
     private func next(_ ident: SessionIdent) -> ClientMessage? {
-        guard var slot = slots[ident] else { return nil }
+        guard var slot = slots[ident] else { return farewell(ident) }
         do {
             defer { slots[ident]?.machine = slot.machine }
             return try slot.machine.nextMessage {
@@ -72,15 +65,16 @@ extension SyncWorker {
         }
     }
 
-    func removeIfEnded(_ ident: SessionIdent) {
-        guard let slot = slots[ident] else { return }
-        let unbound = slot.machine.phase == .ended
-        // A suspended session of a driver that has moved on is only there to send its UNBIND.
-        let left =
-            slot.machine.phase == .suspended && slot.driver.mainIdent != ident && slot.driver.freshIdent != ident
-            && slot.machine.hasSaidGoodbye
-        guard unbound || left else { return }
-        slots[ident] = nil
+    /// What a session has still to say that is about to leave.
+    private func farewell(_ ident: SessionIdent) -> ClientMessage? {
+        let message = farewells[ident]?.nextMessage { cursor, _ in ClientSession.UploadScan(progress: cursor) }
+        forgetIfLeft(ident)
+        return message
+    }
+
+    private func forgetIfLeft(_ ident: SessionIdent) {
+        guard farewells[ident]?.hasLeft == true else { return }
+        farewells[ident] = nil
         updateConnection()
     }
 
@@ -113,16 +107,18 @@ extension SyncWorker {
             connectionError(
                 error.code, JSONErrorBody(code: error.code, message: error.message, action: .applicationBug))
         default:
-            guard let ident = message.session, slots[ident] != nil else { return }
+            guard let ident = message.session else { return }
+            // Its actions are nobody's business any more.
+            _ = farewells[ident]?.receive(message)
+            forgetIfLeft(ident)
             for action in slots[ident]?.machine.receive(message) ?? [] { perform(action, ident) }
-            removeIfEnded(ident)
             enlist(ident)
         }
     }
 
     private func perform(_ action: ClientSession.Action, _ ident: SessionIdent) {
         guard let slot = slots[ident] else { return }
-        let core = slot.role == .fresh ? slot.driver.reset?.fresh : slot.driver.core
+        let core = slot.role == .fresh ? slot.driver.resetFiles.fresh : slot.driver.core
         switch action {
         case .persistIdent(let file):
             guard let core else { return }
@@ -146,7 +142,7 @@ extension SyncWorker {
                 slot.driver.lastMark = max(slot.driver.lastMark, mark)
                 slot.driver.markReached(mark)
                 resetMaybeAcknowledged(slot.driver, ident)
-            case .fresh: freshDownloaded(slot.driver)
+            case .fresh: perform(slot.driver.reset.freshDownloaded(), slot.driver)
             }
         case .uploadGateOpened: break
         case .sessionError(let code, let body):

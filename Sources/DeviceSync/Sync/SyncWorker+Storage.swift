@@ -20,16 +20,10 @@ extension SyncWorker {
     func interrupt(_ ident: SessionIdent, _ error: any Error, _ work: StorageWork) {
         guard let slot = slots[ident] else { return }
         let driver = slot.driver
-        if driver.mainIdent == ident {
-            driver.resetMarks(after: slot.machine)
-            driver.mainIdent = nil
-        } else if driver.freshIdent == ident {
-            driver.lastMark = max(driver.lastMark, slot.machine.markTarget)
-            driver.freshIdent = nil
-            // Trying again would not help a damaged file, and what is in it can be downloaded again.
-            if Self.isDamage(error) { closeFresh(driver, delete: true) }
-        }
-        endSlot(ident)
+        let isFresh = slot.role == .fresh
+        endSlots(of: driver)
+        // Trying again would not help a damaged copy, and what is in it can be downloaded again.
+        perform(driver.reset.interrupted(freshIsDamaged: isFresh && Self.isDamage(error)), driver)
         startLater(driver, error, work)
     }
 
@@ -64,11 +58,7 @@ extension SyncWorker {
         guard driver.waitsToStart else { return }
         driver.waitsToStart = false
         guard !driver.isSuspended, !driver.isStopped, driver.mainIdent == nil, driver.freshIdent == nil else { return }
-        guard let attempt = driver.reset else { return start(driver, holdsIdent: false) }
-        driver.restoreRecord()
-        // Also with a fresh copy that was complete: the server may have terminated sync once more since, and what is
-        // recovered under an identity that is dead is lost to the next reset.
-        downloadFresh(driver, attempt)
+        perform(driver.reset.resumed(), driver)
     }
 }
 

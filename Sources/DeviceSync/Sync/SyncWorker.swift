@@ -20,7 +20,6 @@ actor SyncWorker {
         var role: Role
         /// Nil until the first download.
         var integrator: DownloadIntegrator?
-        var isQueued = false
     }
     enum Role: Sendable {
         case main
@@ -48,7 +47,11 @@ actor SyncWorker {
 
     var drivers: [ObjectIdentifier: SessionDriver] = [:]
     var slots: [SessionIdent: Slot] = [:]
+    /// Sessions that have only to say goodbye on this connection. They hold no realm, so that its file can be closed.
+    var farewells: [SessionIdent: ClientSession] = [:]
     var sendQueue: [SessionIdent] = []
+    /// What is in `sendQueue`.
+    var queued: Set<SessionIdent> = []
 
     var connection = Connection.idle
     var channel: (any WebSocketChannel)?
@@ -105,7 +108,8 @@ actor SyncWorker {
     // MARK: Sessions come and go
 
     func add(_ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration) {
-        let driver = SessionDriver(session: session, core: core, configuration: configuration)
+        let driver = SessionDriver(
+            session: session, core: core, configuration: configuration, app: app, logger: logger)
         drivers[ObjectIdentifier(session)] = driver
         activate(driver)
     }
@@ -132,10 +136,9 @@ actor SyncWorker {
         }
         driver.stopError = nil
         driver.session.set(state: .active)
-        deliverStoredOutcome(driver, userID)
-        reportInterruption(driver)
-        // Should the file not say it now: clearing what is not there does no harm.
-        driver.awaitsAcknowledgement = (try? driver.core.file.pendingReset() != nil) ?? true
+        driver.resetFiles.deliverStoredOutcome()
+        driver.resetFiles.reportInterruption()
+        driver.reset.started(hasRecord: driver.resetFiles.hasRecord)
         start(driver, holdsIdent: false)
     }
 
@@ -162,28 +165,39 @@ actor SyncWorker {
 
     /// Takes a driver's sessions off the connection, saying goodbye where that is due.
     func endSlots(of driver: SessionDriver) {
-        if let ident = driver.mainIdent, let machine = slots[ident]?.machine { driver.resetMarks(after: machine) }
-        for ident in [driver.mainIdent, driver.freshIdent].compactMap({ $0 }) { endSlot(ident) }
-        driver.mainIdent = nil
-        driver.freshIdent = nil
+        endMain(driver)
+        endFresh(driver)
     }
 
-    func endSlot(_ ident: SessionIdent) {
-        guard slots[ident] != nil else { return }
-        slots[ident]?.machine.end()
-        if case .connected = connection, slots[ident]?.machine.phase != .ended {
+    /// Ends the realm's own session; what waits asks the next one for its marks.
+    func endMain(_ driver: SessionDriver) {
+        guard let ident = driver.mainIdent.take() else { return }
+        if let machine = slots[ident]?.machine { driver.resetMarks(after: machine) }
+        endSlot(ident)
+    }
+
+    /// Ends the session of a client reset's fresh copy.
+    func endFresh(_ driver: SessionDriver) {
+        guard let ident = driver.freshIdent.take() else { return }
+        if let machine = slots[ident]?.machine { driver.lastMark = max(driver.lastMark, machine.markTarget) }
+        endSlot(ident)
+    }
+
+    private func endSlot(_ ident: SessionIdent) {
+        guard var machine = slots.removeValue(forKey: ident)?.machine else { return }
+        machine.end()
+        if case .connected = connection, !machine.hasLeft {
+            farewells[ident] = machine
             enlist(ident)
-        } else {
-            slots[ident] = nil
-            updateConnection()
         }
+        updateConnection()
     }
 
     func suspend(_ session: SyncSession) {
         guard let driver = driver(of: session), !driver.isSuspended else { return }
         driver.isSuspended = true
         // A reset that is under way starts over with the server's next error; what is downloaded stays.
-        driver.dropReset()
+        perform(driver.reset.dropped(), driver)
         endSlots(of: driver)
         session.set(state: .inactive)
         driver.failWaits(SyncError(.clientSessionError, "operation aborted: the session was suspended"))
@@ -193,14 +207,14 @@ actor SyncWorker {
     func resume(_ session: SyncSession) {
         guard let driver = driver(of: session) else { return }
         if driver.isSuspended || driver.isStopped {
-            guard driver.failedReset == nil else { return }
+            guard !driver.reset.isLeftToApp else { return }
             activate(driver)
         }
         retryNow()
     }
 
     func userLoggedIn(_ session: SyncSession) {
-        guard let driver = driver(of: session), driver.isStopped, driver.failedReset == nil else { return }
+        guard let driver = driver(of: session), driver.isStopped, !driver.reset.isLeftToApp else { return }
         activate(driver)
         retryNow()
     }
@@ -214,7 +228,7 @@ actor SyncWorker {
     /// Ends a session until the app does something about it.
     func stop(_ driver: SessionDriver, _ error: SyncError) {
         driver.isStopped = true
-        driver.dropReset()
+        perform(driver.reset.dropped(), driver)
         endSlots(of: driver)
         driver.session.set(state: .inactive)
         driver.session.set(connection: .disconnected)
@@ -232,7 +246,7 @@ actor SyncWorker {
     func finish(_ driver: SessionDriver) {
         guard app.core?.sync.remove(driver.session, evenIfOpen: false) ?? true else { return }
         endSlots(of: driver)
-        driver.dropReset()
+        perform(driver.reset.dropped(), driver)
         driver.failWaits(SyncError(.clientSessionError, "operation aborted: the realm was closed"))
         drivers[ObjectIdentifier(driver.session)] = nil
         updateConnection()
@@ -244,9 +258,10 @@ actor SyncWorker {
         channel = nil
         connectionNumber += 1
         slots = [:]
+        farewells = [:]
         for driver in drivers.values {
             // As the end of the process would leave it.
-            driver.reset = nil
+            driver.resetFiles.closeFresh()
             driver.failWaits(SyncError(.clientSessionError, "operation aborted"))
         }
         drivers = [:]
@@ -258,7 +273,7 @@ actor SyncWorker {
         guard let driver = driver(of: session) else {
             return wait.completion(SyncError(.clientSessionError, "operation aborted: the realm is closed"))
         }
-        if let error = driver.failedReset ?? driver.stopError { return wait.completion(error) }
+        if let error = driver.stopError { return wait.completion(error) }
         driver.add(wait, machine: driver.mainIdent.flatMap { slots[$0]?.machine })
         if wait.direction == .download, let ident = driver.mainIdent, var machine = slots[ident]?.machine {
             driver.adoptWaits(&machine)

@@ -14,10 +14,10 @@ struct KilledMergeTests {
         func merge(_ describe: @escaping (ResetMergeResult) -> String = { _ in "" }) throws -> ResetMergeResult {
             let core = try RealmCore(location: .file(main), isSynced: true)
             let attempt = ResetAttempt(
-                action: .clientReset, mode: .recover, errorCode: 208, errorMessage: "sync was terminated", logURL: "",
-                identOld: 1)
+                action: .clientReset, mode: .recover, errorCode: 208, errorMessage: "sync was terminated")
             let fresh = try RealmCore(location: .file(fresh), isSynced: true)
-            let merge = ResetMerge(core: core, fresh: fresh, attempt: attempt, describe: describe)
+            let merge = ResetMerge(
+                core: core, fresh: fresh, attempt: attempt, record: ResetRecord(), describe: describe)
             return try merge.run(before: core.snapshot)
         }
 

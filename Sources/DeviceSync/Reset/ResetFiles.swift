@@ -1,0 +1,219 @@
+internal import Foundation
+internal import Logging
+internal import SyncModel
+internal import SyncProtocol
+
+/// What one realm's client resets keep on this device: the fresh copy, the notes and reports on attempts, and the backup
+/// that is left to the app. Confined to the sync worker.
+final class ResetFiles {
+    private let core: RealmCore
+    private let app: AppReference
+    private let userID: String
+    private let partition: PartitionValue
+    private let logger: Logger
+    /// The fresh copy, while it is open.
+    private(set) var fresh: RealmCore?
+    private(set) var record = ResetRecord()
+
+    init(core: RealmCore, partition: PartitionValue, app: AppReference, userID: String, logger: Logger) {
+        self.core = core
+        self.partition = partition
+        self.app = app
+        self.userID = userID
+        self.logger = logger
+    }
+
+    // MARK: The fresh copy
+
+    /// Opens the fresh copy unless it is open, and goes on with what an interrupted reset left; what cannot be opened is
+    /// thrown away.
+    func openFresh() throws -> RealmCore {
+        if let fresh { return fresh }
+        let opened: RealmCore
+        if let url = core.url {
+            let file = RealmFileSet(main: url).fresh
+            do {
+                opened = try openFresh(file)
+            } catch {
+                logger.info("the fresh copy is replaced", metadata: ["error": "\(error)"])
+                for suffix in ["-wal", "-shm", "-journal", ""] {
+                    try RealmFileSet.remove(URL(fileURLWithPath: file.path + suffix))
+                }
+                opened = try openFresh(file)
+            }
+        } else {
+            opened = try RealmCore(location: .memory(UUID().uuidString), isSynced: true)
+        }
+        fresh = opened
+        return opened
+    }
+
+    private func openFresh(_ file: URL) throws -> RealmCore {
+        let copy = try RealmCore(location: .file(file), isSynced: true, isAlone: false)
+        var sync = copy.sync
+        // A copy that a finished merge left behind. The server sends no client its own writes back, so with the realm's own
+        // identity the copy would never get them, and the merge would take them for deleted.
+        guard sync.ident == nil || sync.ident != core.sync.ident else {
+            throw Realm.Error(.incompatibleHistories, "it has the realm's own identity")
+        }
+        guard sync.partition != partition.path || sync.userID != userID else { return copy }
+        guard sync.partition == nil else { throw Realm.Error(.incompatibleHistories, "of another partition") }
+        sync.partition = partition.path
+        sync.userID = userID
+        try copy.setSync(sync)
+        return copy
+    }
+
+    func closeFresh() { fresh = nil }
+
+    func deleteFresh() {
+        guard let fresh else { return }
+        self.fresh = nil
+        guard let url = fresh.url else { return }
+        try? fresh.file.close()
+        RealmFileSet.deleteDatabase(url)
+    }
+
+    private func deleteFreshFile() {
+        if let url = core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
+    }
+
+    // MARK: The realm's own file
+
+    /// Nothing was ever in the file: nothing to merge, only a new identity to get.
+    func startOver() throws {
+        try forgetIdentity()
+        deleteFreshFile()
+    }
+
+    private func forgetIdentity() throws {
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        var sync = core.sync
+        sync.ident = nil
+        sync.progress = SyncProgress()
+        try core.setSync(sync)
+    }
+
+    /// Whether the file has the record of a merge that the server has not acknowledged. Should the file not say it now:
+    /// clearing what is not there does no harm.
+    var hasRecord: Bool { (try? core.file.pendingReset() != nil) ?? true }
+
+    func restoreRecord() { record.restore(into: core) }
+
+    /// - Returns: whether the record is gone.
+    func clearRecord() -> Bool {
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        return (try? core.setSync(core.sync, pendingReset: .clear)) != nil
+    }
+
+    // MARK: Reports
+
+    func outcome(
+        _ attempt: ResetAttempt, _ result: ResetOutcome.Result, modeUsed: ResetMode? = nil,
+        changesets: ResetOutcome.Changesets? = nil
+    ) -> ResetOutcome {
+        ResetOutcome(
+            attempt: attempt.id, app: app.core?.id ?? "", partition: partition.canonicalText,
+            identOld: attempt.identOld, modeRequested: attempt.mode.rawValue, modeUsed: modeUsed?.rawValue,
+            result: result, changesets: changesets)
+    }
+
+    /// Notes what to report if this attempt is cut off, by the end of the process or by the app.
+    func note(_ attempt: ResetAttempt) {
+        reportInterruption()
+        record = ResetRecord()
+        try? core.file.setResetAttempt(outcome(attempt, .interrupted).text)
+    }
+
+    /// Reports the attempt that is still noted when the next one could begin: it was cut off.
+    func reportInterruption() {
+        guard let app = app.core, let text = try? core.file.resetAttempt() else { return }
+        if let report = ResetOutcome.updated(text, to: .interrupted) {
+            guard app.outcomes.report(report, attempt: ResetOutcome.attempt(of: text), user: userID) else { return }
+        }
+        try? core.file.setResetAttempt(nil)
+    }
+
+    /// Queues a report. While the metadata file cannot be written, the realm's own keeps it for the next start of the session.
+    func report(_ outcome: ResetOutcome) {
+        guard app.core?.outcomes.report(outcome.text, attempt: outcome.attempt, user: userID) == false else { return }
+        try? core.file.setResetOutcome(outcome.text)
+    }
+
+    /// Queues the report that was committed with a merge, or could not be queued; also after a crash in between, which may
+    /// have left the fresh copy as well.
+    func deliverStoredOutcome() {
+        guard let app = app.core, let text = try? core.file.resetOutcome() else { return }
+        deleteFreshFile()
+        guard app.outcomes.report(text, attempt: ResetOutcome.attempt(of: text), user: userID) else { return }
+        try? core.file.setResetOutcome(nil)
+    }
+
+    // MARK: The merge
+
+    /// - Throws: as `ResetMerge.run`.
+    func merge(_ attempt: ResetAttempt, before: RealmSnapshot) throws -> ResetMergeResult {
+        guard let fresh else { throw ResetFailure(description: "the fresh copy is closed") }
+        let merge = ResetMerge(core: core, fresh: fresh, attempt: attempt, record: record) { result in
+            var outcome = self.outcome(
+                attempt, result.mode == .recover ? .recovered : .discarded, modeUsed: result.mode,
+                changesets: result.changesets)
+            outcome.identNew = result.sync.ident?.ident.rawValue
+            return outcome.text
+        }
+        return try merge.run(before: before)
+    }
+
+    /// A merge is committed: what an earlier reset left to the app is over.
+    func forgetFileActions() {
+        if let url = core.url { try? app.core?.store.removeFileActions(path: url.path) }
+    }
+
+    // MARK: Left to the app
+
+    /// Registers the backup and deletion of the realm's file, and reports that the app has to act.
+    /// - Parameter failure: why an automatic mode failed; nil for the manual mode.
+    /// - Returns: the error for the app.
+    func leaveToApp(_ attempt: ResetAttempt, _ failure: ResetFailure?) -> SyncError {
+        try? core.file.setResetAttempt(nil)
+        var outcome = outcome(
+            attempt, .manualPending, modeUsed: failure == nil ? .manual : failure?.modeUsed,
+            changesets: failure?.changesets)
+        let name = failure == nil ? nil : "AutoClientResetFailed"
+        outcome.errorName = name
+        outcome.errorMessage = failure?.description
+        var action: FileAction?
+        do {
+            action = try registerBackup(attempt)
+        } catch {
+            logger.error("cannot register the backup of a client reset", metadata: ["error": "\(error)"])
+            outcome.result = .failed
+        }
+        outcome.backupFile = action?.backupPath.map { URL(fileURLWithPath: $0).lastPathComponent }
+        report(outcome)
+        let message =
+            failure.map {
+                "A fatal error occurred during '\(attempt.action)' client reset handling: '\($0)'. "
+                    + "The error that caused it: '\(attempt.errorMessage)'"
+            } ?? attempt.errorMessage
+        return SyncError(
+            .clientResetError, message, name: name, logURL: attempt.logURL, wireCode: attempt.errorCode,
+            backupPath: action?.backupPath,
+            actionToken: action.map {
+                SyncError.ActionToken(core: app, originalPath: $0.originalPath, actionID: $0.id)
+            })
+    }
+
+    /// - Returns: nil for a realm in memory.
+    private func registerBackup(_ attempt: ResetAttempt) throws -> FileAction? {
+        guard let app = app.core, let url = core.url else { return nil }
+        let action = FileAction(
+            id: UUID().uuidString, kind: .backUpThenDelete, originalPath: url.path,
+            backupPath: try app.layout.reserveBackup().path, userID: userID, attempt: attempt.id,
+            file: core.sync.identity)
+        try app.store.addFileAction(action)
+        return action
+    }
+}
