@@ -2,7 +2,7 @@ import Changesets
 
 /// What a changeset touches, as far as a rule of the merge could act on it: the ground on which two changesets can meet.
 ///
-/// A rule needs one of these in common (merge-rules.md, section 3):
+/// A rule needs one of these in common (docs/merge.md, "The matrix"):
 ///
 /// | instructions | meet on |
 /// |---|---|
