@@ -32,7 +32,8 @@ actor SliceRunner {
     /// By the uptime.
     private var renewedAt: UInt64 = 0
     private var wakeUp: CheckedContinuation<Void, Never>?
-    private(set) var lastError: String?
+    /// Nil while the slice's queue is consumed and what came from it was dealt with.
+    private(set) var trouble: SliceTrouble?
     private(set) var handled = 0
     private var inHand = 0
     private var oldestInHand: UInt64?
@@ -121,7 +122,7 @@ actor SliceRunner {
             }
             do {
                 try await consume()
-                lastError = nil
+                trouble = nil
             } catch {
                 await drop(error)
                 try? await Task.sleep(for: .milliseconds(.random(in: 200...600)))
@@ -137,6 +138,8 @@ actor SliceRunner {
         self.consumer = consumer
         do {
             try await announce()
+            // A stand-by hears nothing from its queue that would tell that all is well again.
+            trouble = nil
             if !isWanted { await leave() }
             while let batch = try await consumer.nextBatch(
                 max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
@@ -186,7 +189,7 @@ actor SliceRunner {
         try await consumer.ack(upTo: last)
         inHand = 0
         oldestInHand = nil
-        lastError = nil
+        trouble = nil
         handled += batch.count
         with.metrics.redelivered(batch.count(where: \.redelivered))
         let duration = start.duration(to: .now)
@@ -198,7 +201,7 @@ actor SliceRunner {
 
     /// - Returns: whether to give up: what is not acknowledged is done again by the next owner.
     private func isStuck(_ reason: String) -> Bool {
-        lastError = reason
+        trouble = SliceTrouble(.broker, reason)
         return isStopping
     }
 
@@ -213,7 +216,7 @@ actor SliceRunner {
                 return try await body()
             } catch let error as StoreError where error.code != .fenced && isHeld(last) {
                 attempt += 1
-                lastError = "\(error)"
+                trouble = SliceTrouble(error)
                 let level: Logger.Level = attempt % 30 == 1 ? .error : .debug
                 logger.log(
                     level: level, "store cannot be used; the slice waits",
@@ -333,7 +336,7 @@ actor SliceRunner {
     private func drop(_ error: any Error) async {
         let lost = (error as? StoreError)?.code == .fenced
         if lost { with.metrics.lostSlice() }
-        if !isStopping { lastError = "\(error)" }
+        if !isStopping { trouble = SliceTrouble(error) }
         logger.log(
             level: isStopping ? .debug : .warning, "slice dropped",
             metadata: ["error": "\(error)", "lost": "\(lost)"])

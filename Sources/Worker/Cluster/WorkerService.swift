@@ -95,12 +95,9 @@ package final class WorkerService: Service {
         // On the connection that consumes: when it is lost, so are the slices.
         try await control.declareQueue(
             AMQPQueueDeclaration(name: topology.workerAlive(configuration.id), durable: false, exclusive: true))
-        let heard = try await control.declareQueue(
-            AMQPQueueDeclaration(
-                name: "", durable: false, exclusive: true, autoDelete: true,
-                arguments: ["x-max-length": 1000, "x-overflow": "drop-head"]))
-        try await control.bindQueue(heard.name, exchange: topology.presence, routingKey: "")
-        let presence = try await control.consume(queue: heard.name)
+        let presence = PresenceListener(connection: consuming, exchange: topology.presence, logger: logger)
+        // Before the first heartbeat: nobody is to be taken for absent who was merely not heard yet.
+        let heartbeats = try await presence.subscribe()
         let channel = try await publishing.openChannel(confirms: true)
         let dependencies = SliceRunner.Dependencies(
             configuration: configuration, consuming: consuming,
@@ -116,13 +113,15 @@ package final class WorkerService: Service {
         readiness.set("worker.store", ready: true)
         await supervise(
             Supervision(
-                runners: runners, presence: presence, consuming: consuming, publishing: publishing, channel: channel))
+                runners: runners, presence: presence, heartbeats: heartbeats, consuming: consuming,
+                publishing: publishing, channel: channel))
         _ = await heartbeat(runners, on: channel, isStaying: false, load: 0)
     }
 
     private struct Supervision: Sendable {
         var runners: [SliceRunner]
-        var presence: AMQPConsumer
+        var presence: PresenceListener
+        var heartbeats: AMQPConsumer
         var consuming: AMQPConnection
         var publishing: AMQPConnection
         var channel: AMQPChannel
@@ -131,7 +130,12 @@ package final class WorkerService: Service {
     /// Runs the slices until the service is told to stop and they have let go of everything.
     private func supervise(_ supervision: Supervision) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.listen(to: supervision.presence) }
+            group.addTask {
+                await supervision.presence.listen(on: supervision.heartbeats) { heartbeat in
+                    let now = self.clock.now()
+                    self.peers.withLock { $0.heard(heartbeat, at: now) }
+                }
+            }
             group.addTask { await self.beat(supervision) }
             group.addTask {
                 try? await gracefulShutdown()
@@ -143,18 +147,6 @@ package final class WorkerService: Service {
                 for runner in supervision.runners { slices.addTask { await runner.run() } }
             }
             group.cancelAll()
-        }
-    }
-
-    private func listen(to presence: AMQPConsumer) async {
-        while let batch = try? await presence.nextBatch(max: 100), !Task.isCancelled {
-            let now = clock.now()
-            for delivery in batch {
-                if let heartbeat = try? delivery.message.decode(HeartbeatMessage.self) {
-                    peers.withLock { $0.heard(heartbeat, at: now) }
-                }
-                try? await delivery.ack()
-            }
         }
     }
 
@@ -221,16 +213,18 @@ package final class WorkerService: Service {
         }
         readiness.set("worker.broker", ready: connected, reason: connected ? "" : "\(states)")
         var consuming = 0
-        var failures: [String] = []
+        var troubles: [(slice: SliceNumber, trouble: SliceTrouble)] = []
         for runner in supervision.runners {
             if await runner.isConsuming { consuming += 1 }
-            if let error = await runner.lastError { failures.append("slice \(runner.slice): \(error)") }
+            if let trouble = await runner.trouble { troubles.append((runner.slice, trouble)) }
         }
+        func reason(_ found: (slice: SliceNumber, trouble: SliceTrouble)) -> String {
+            "slice \(found.slice): \(found.trouble)"
+        }
+        let ofStore = troubles.first { $0.trouble.cause == .store }
+        readiness.set("worker.store", ready: ofStore == nil, reason: ofStore.map(reason) ?? "")
         readiness.set(
-            "worker.store", ready: !failures.contains { $0.contains("store") || $0.contains("cannot be used") },
-            reason: failures.first ?? "")
-        readiness.set(
-            "worker.slices", ready: failures.isEmpty,
-            reason: failures.first ?? "owns \(owned), stands by \(consuming - min(consuming, owned))")
+            "worker.slices", ready: troubles.isEmpty,
+            reason: troubles.first.map(reason) ?? "owns \(owned), stands by \(consuming - min(consuming, owned))")
     }
 }

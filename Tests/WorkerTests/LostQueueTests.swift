@@ -1,0 +1,73 @@
+import AMQP
+import Messages
+import Operations
+import Storage
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Worker
+
+/// Queues that somebody deletes under running workers.
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct LostQueueTests {
+    private func wait(for readiness: [Readiness], toBe ready: Bool) async throws {
+        while !readiness.allSatisfy({ $0.component("worker.slices")?.ready == ready }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// The stand-by as well, to which nothing is delivered.
+    @Test func workersAreReadyAgainOnceTheirQueuesAreThereAgain() async throws {
+        try await Cluster.with { cluster in
+            let readiness = [Readiness(), Readiness()]
+            let workers = [
+                try cluster.startWorker("a", readiness: readiness[0]),
+                try cluster.startWorker("b", readiness: readiness[1]),
+            ]
+            _ = try await cluster.settledOwnership(among: ["a", "b"])
+            try await wait(for: readiness, toBe: true)
+            for slice in cluster.slices.all { _ = try await cluster.channel.deleteQueue(cluster.topology.slice(slice)) }
+            try await wait(for: readiness, toBe: false)
+            // It is the broker's, and the store is well.
+            #expect(readiness.allSatisfy { $0.component("worker.store")?.ready == true })
+            try await TestBroker.declaring {
+                try await cluster.topology.declareShared(on: cluster.channel, slices: cluster.slices)
+            }
+            try await wait(for: readiness, toBe: true)
+            let (file, _) = try await cluster.join(session: 1)
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
+            for worker in workers { try await worker.stop() }
+        }
+    }
+
+    @Test(.needsBrokerControl) func aWorkerWhosePresenceQueueIsDeletedHearsItsPeersAgain() async throws {
+        try await Cluster.with { cluster in
+            let first = try cluster.startWorker("a")
+            _ = try await cluster.join(session: 1)
+            _ = try await cluster.ownership { $0.owner == "a" }
+            // Exclusive queues can be deleted by their own connection alone, and by the broker's tools.
+            let bindings = try await TestBroker.control("list_bindings", "source_name", "destination_name", "--silent")
+            let queues = bindings.split(separator: "\n").compactMap { line -> String? in
+                let columns = line.split(separator: "\t").map(String.init)
+                return columns.first == cluster.topology.presence ? columns.last : nil
+            }
+            #expect(queues.count == 1)
+            for queue in queues { try await TestBroker.control("delete_queue", queue) }
+            // A worker that did not hear of this one would keep the slice.
+            let better = try #require(
+                (0..<100).lazy.map { "b\($0)" }.first {
+                    Rendezvous.ranking(of: ["a", $0], for: cluster.slice).first == $0
+                })
+            let second = try cluster.startWorker(better)
+            _ = try await cluster.settledOwnership(among: ["a", better])
+            try await first.stop()
+            try await second.stop()
+        }
+    }
+
+    @Test func aStoreThatFailsIsToldFromABrokerThatDoes() {
+        #expect(SliceTrouble(StoreError(.unavailable, "the disk is full")).cause == .store)
+        #expect(SliceTrouble(WorkerError(.stopping, "the store's reports are not published")).cause == .broker)
+    }
+}
