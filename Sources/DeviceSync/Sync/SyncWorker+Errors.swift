@@ -77,7 +77,8 @@ extension SyncWorker {
             CompensatingWriteInfo(objectType: $0.table, primaryKey: AnyRealmValue($0.primaryKey), reason: $0.reason)
         }
         let error = SyncError(
-            .writeRejected, body.message, logURL: body.logURL, wireCode: 231, isFatal: false, compensatingWrites: writes
+            .writeRejected, body.message, logURL: body.logURL, wireCode: ErrorCode.compensatingWrite.rawValue,
+            isFatal: false, compensatingWrites: writes
         )
         driver.compensations.append((body.compensatingWriteServerVersion ?? 0, error))
     }
