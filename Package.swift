@@ -93,6 +93,7 @@ let package = Package(
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["SyncModel", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging]),
+        module("AdminAPI", ["SyncModel"]),
         module("Storage", ["SyncModel", "Changesets"]),
         module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
         module(
@@ -132,7 +133,8 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "SyncModel", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics, lifecycle,
+                "SyncModel", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics,
+                lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -147,7 +149,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "SyncModel", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations", "Inspection",
+                "SyncModel", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations",
+                "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
                 nio("NIOCore"),
                 nio("NIOHTTP1"), nio("NIOFoundationCompat"),
@@ -211,10 +214,12 @@ let package = Package(
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
+        tests("AdminAPI"),
         tests(
             "Coordinator",
             [
-                "SyncModel", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging, httpClient,
+                "SyncModel", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging,
+                httpClient,
             ]),
         tests(
             "DeviceSync",

@@ -1,3 +1,4 @@
+import AdminAPI
 import Messages
 import SyncModel
 import Testing
@@ -15,7 +16,7 @@ import Testing
             isStaying: isStaying)
     }
 
-    private func slices(_ view: ClusterView, at now: UInt64) throws -> [ClusterView.Slice] {
+    private func slices(_ view: ClusterView, at now: UInt64) throws -> [SliceDocument] {
         view.slices(try #require(SliceCount(2)), at: now)
     }
 

@@ -1,44 +1,23 @@
-import Foundation
-import Messages
+import AdminAPI
+import Changesets
 import Storage
 import SyncModel
 
-/// A page of anything: `next` is what to send as `after` for the following one, absent at the end.
-struct AppPage: Encodable {
-    var apps: [AppRecord]
+extension AppDocument {
+    init(_ app: AppRecord, users: Int? = nil) {
+        self.init(
+            id: app.id, syncMode: app.syncMode.rawValue, syncState: app.syncState.rawValue,
+            compatibility: app.compatibility.rawValue, developmentMode: app.developmentMode,
+            clientRecovery: app.clientRecovery, maxOfflineDays: app.maxOfflineDays, generation: app.generation,
+            anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin, createdAt: app.createdAt,
+            users: users)
+    }
 }
 
-/// An app as GET of one answers it.
-struct AppDocument: Encodable {
-    var app: AppRecord
-    var users: Int
-
-    func encode(to encoder: any Encoder) throws {
-        try app.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(users, forKey: .users)
-    }
-
-    private enum Key: CodingKey { case users }
-}
-
-/// The classes and properties that an app's clients may have, in the order of their names.
-struct SchemaDocument: Encodable {
-    struct Class: Encodable {
-        var name: String
-        var type: String
-        var properties: [Property] = []
-    }
-
-    struct Property: Encodable {
-        var name: String
-        var type: String
-    }
-
-    private(set) var classes: [Class] = []
-
+extension SchemaDocument {
     /// - Parameter elements: by class, each before its properties.
     init(_ elements: [SchemaElement]) {
+        self.init()
         for element in elements {
             if let property = element.property {
                 // A class that its realms had before the app knew of any has no entry of its own.
@@ -51,58 +30,39 @@ struct SchemaDocument: Encodable {
     }
 }
 
-/// A campaign with its counts, in one flat object.
-struct CampaignDocument: Encodable, Equatable {
-    var summary: CampaignSummary
-    /// Left out of lists.
-    var slices: [CampaignSlice]?
-
-    func encode(to encoder: any Encoder) throws {
-        try summary.campaign.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(summary.counts, forKey: .counts)
-        try container.encodeIfPresent(slices, forKey: .slices)
+extension CampaignDocument {
+    init(_ summary: CampaignSummary, slices: [CampaignSlice]? = nil) {
+        let campaign = summary.campaign
+        let counts = summary.counts
+        self.init(
+            id: campaign.id, app: campaign.app, kind: campaign.kind.rawValue, reason: campaign.reason,
+            partition: campaign.partition, clientFile: campaign.clientFile, startedAt: campaign.startedAt,
+            generation: campaign.generation, state: campaign.state.rawValue, slicesExpected: campaign.slicesExpected,
+            slicesReported: campaign.slicesReported, closedAt: campaign.closedAt,
+            counts: Counts(
+                found: counts.found, notified: counts.notified, recovered: counts.recovered,
+                discarded: counts.discarded, manual: counts.manual, failed: counts.failed,
+                superseded: counts.superseded, pending: counts.pending, unproven: counts.unproven),
+            slices: slices?.map {
+                Slice(slice: $0.slice, chunks: $0.chunks, chunksReported: $0.chunksReported, found: $0.found)
+            })
     }
 
-    private enum Key: CodingKey { case counts, slices }
+    /// The campaign with what its slices have reported; nil if there is none.
+    static func read(_ id: String, _ store: any ControlStore) async throws -> CampaignDocument? {
+        guard let summary = try await store.campaign(id) else { return nil }
+        return CampaignDocument(summary, slices: try await store.campaignSlices(id))
+    }
 }
 
-struct CampaignPage: Encodable {
-    var campaigns: [CampaignDocument]
-    var next: String?
-}
-
-struct ClientRealmDocument: Encodable {
-    var campaign: String
-    var partition: String
-    var clientFile: FileIdent
-    var user: String
-    var lastSeen: UInt64
-    var foundAt: UInt64
-    var notifiedAt: UInt64?
-    var outcome: OutcomeClass
-    var supersededBy: String?
-    var report: OutcomeReport?
-    var updatedAt: UInt64
-
+extension ClientRealmDocument {
     init(_ realm: CampaignClientRealm) {
-        campaign = realm.campaign
-        partition = realm.partition
-        clientFile = realm.clientFile
-        user = realm.user
-        lastSeen = realm.lastSeen
-        foundAt = realm.foundAt
-        notifiedAt = realm.notifiedAt
-        outcome = realm.outcome
-        supersededBy = realm.supersededBy
-        report = realm.report
-        updatedAt = realm.updatedAt
+        self.init(
+            campaign: realm.campaign, partition: realm.partition, clientFile: realm.clientFile, user: realm.user,
+            lastSeen: realm.lastSeen, foundAt: realm.foundAt, notifiedAt: realm.notifiedAt,
+            outcome: realm.outcome.rawValue, supersededBy: realm.supersededBy, report: realm.report,
+            updatedAt: realm.updatedAt)
     }
-}
-
-struct ClientRealmPage: Encodable {
-    var clientRealms: [ClientRealmDocument]
-    var next: String?
 }
 
 extension ClientRealmCursor {
@@ -125,5 +85,48 @@ extension ClientRealmCursor {
             rest = rest.dropFirst(2)
         }
         self.init(partition: String(decoding: bytes, as: UTF8.self), clientFile: file)
+    }
+}
+
+// MARK: - Requests
+
+extension AppRequest {
+    /// The new app.
+    func record(at now: UInt64) throws(AdminError) -> AppRecord {
+        guard let id else { throw .invalid("the key \"id\" is missing") }
+        let isPlain = id.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+        guard isPlain, AdminLimits.appID.contains(id.utf8.count) else {
+            throw .invalid("id: expected 1 to 64 lower-case letters, digits, - and _")
+        }
+        try validate()
+        var app = AppRecord(
+            id: id, syncMode: try AdminRequest.value(syncMode, called: "syncMode") ?? .partition,
+            compatibility: try wantedCompatibility() ?? .stockClients, createdAt: now)
+        apply(to: &app)
+        return app
+    }
+
+    func wantedCompatibility() throws(AdminError) -> PeerCompatibility? {
+        try AdminRequest.value(compatibility, called: "compatibility")
+    }
+
+    func validate() throws(AdminError) {
+        let days = AdminLimits.maxOfflineDays
+        if let maxOfflineDays, !days.contains(maxOfflineDays) {
+            throw .invalid(
+                "maxOfflineDays: expected \(days.lowerBound) to \(days.upperBound), found \(maxOfflineDays)")
+        }
+    }
+
+    /// Changes the settings that may be changed at any time.
+    func apply(to app: inout AppRecord) {
+        app.developmentMode = developmentMode ?? app.developmentMode
+        app.clientRecovery = clientRecovery ?? app.clientRecovery
+        app.maxOfflineDays = maxOfflineDays ?? app.maxOfflineDays
+        app.anonymousLogin = anonymousLogin ?? app.anonymousLogin
+        app.emailPasswordLogin = emailPasswordLogin ?? app.emailPasswordLogin
     }
 }

@@ -1,9 +1,10 @@
+import AdminAPI
 import HTTPTypes
 import Hummingbird
 import NIOCore
 import Storage
 
-/// What the admin API answers when it cannot do what was asked: `{"error": code, "message": ...}`.
+/// Why the admin API cannot do what was asked: a status, and what its `AdminProblem` says.
 struct AdminError: Error, Sendable {
     var status: HTTPResponse.Status
     var code: String
@@ -46,7 +47,7 @@ struct AdminError: Error, Sendable {
             self = AdminError(status: .notFound, code: "not_found", message: "there is no such route")
         case is NIOTooManyBytesError:
             self = AdminError(
-                status: .contentTooLarge, code: "too_large", message: "a body has at most \(AdminRequest.maxBody) bytes"
+                status: .contentTooLarge, code: "too_large", message: "a body has at most \(AdminLimits.body) bytes"
             )
         case let error as HTTPError:
             self = AdminError(

@@ -1,3 +1,4 @@
+import AdminAPI
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -20,12 +21,8 @@ struct AdminErrorMiddleware: RouterMiddleware {
                     "admin request failed",
                     metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])
             }
-            struct Body: Encodable {
-                var error: String
-                var message: String
-            }
             var response = try AdminResponse.json(
-                Body(error: answer.code, message: answer.message), status: answer.status)
+                AdminProblem(error: answer.code, message: answer.message), status: answer.status)
             if answer.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
             return response
         }

@@ -1,15 +1,16 @@
+import AdminAPI
 import Foundation
 import Hummingbird
 import Messages
 
 /// Reads what admin requests say, and says precisely what is wrong with them.
 enum AdminRequest {
-    static let maxBody = 65_536
-
     /// Decodes a JSON object; keys that the type does not know are refused, for they are mistakes.
-    static func body<Body: Decodable>(_ type: Body.Type, of request: Request, keys: Set<String>) async throws -> Body {
+    static func body<Body: AdminBody>(
+        _ type: Body.Type, of request: Request, keys: Set<String> = Body.keys
+    ) async throws -> Body {
         var request = request
-        let buffer = try await request.collectBody(upTo: maxBody)
+        let buffer = try await request.collectBody(upTo: AdminLimits.body)
         let data = buffer.readableBytes == 0 ? Data("{}".utf8) : Data(buffer.readableBytesView)
         do {
             let given = try JSONDecoder().decode(KeyList.self, from: data).keys
@@ -24,16 +25,29 @@ enum AdminRequest {
         }
     }
 
-    static func limit(_ request: Request, default standard: Int = 100, max: Int = 1000) throws -> Int {
-        guard let text = request.uri.queryParameters["limit"] else { return standard }
-        guard let number = Int(text), (1...max).contains(number) else {
-            throw AdminError.invalid("limit: expected 1 to \(max), found \(text.prefix(20))")
+    static func limit(_ request: Request, default standard: Int = AdminLimits.clientRealms) throws -> Int {
+        guard let text = query(.limit, request) else { return standard }
+        let allowed = AdminLimits.entries
+        guard let number = Int(text), allowed.contains(number) else {
+            throw AdminError.invalid(
+                "limit: expected \(allowed.lowerBound) to \(allowed.upperBound), found \(text.prefix(20))")
         }
         return number
     }
 
-    static func query(_ name: String, _ request: Request) -> String? {
-        request.uri.queryParameters[name[...]].map(String.init)
+    static func query(_ name: AdminQuery, _ request: Request) -> String? {
+        request.uri.queryParameters[name.rawValue[...]].map(String.init)
+    }
+
+    /// One of the values that a key or a query parameter may have.
+    static func value<Value: RawRepresentable & CaseIterable>(
+        _ text: String?, called name: String
+    ) throws(AdminError) -> Value? where Value.RawValue == String {
+        guard let text else { return nil }
+        guard let value = Value(rawValue: text) else {
+            throw .invalid("\(name): expected one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return value
     }
 
     private struct KeyList: Decodable {
@@ -66,6 +80,25 @@ enum AdminRequest {
         @unknown default: "the body cannot be read"
         }
     }
+}
+
+extension RouterGroup {
+    func get(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
+        get(RouterPath(route.rawValue), use: handler)
+    }
+
+    func post(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
+        post(RouterPath(route.rawValue), use: handler)
+    }
+
+    func patch(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
+        patch(RouterPath(route.rawValue), use: handler)
+    }
+}
+
+extension BasicRequestContext {
+    /// What stands in the path for the parameter.
+    func value(of parameter: AdminParameter) throws -> String { try parameters.require(parameter.rawValue) }
 }
 
 enum AdminResponse {

@@ -1,8 +1,9 @@
+import AdminAPI
 import Hummingbird
 import Logging
 import Operations
 
-/// The admin HTTP API, `/api/admin/v1`.
+/// The admin HTTP API: `AdminAPI` describes it, docs/admin-api.md tells of it.
 struct AdminServer: Sendable {
     let host: String
     let port: Int
@@ -20,7 +21,7 @@ struct AdminServer: Sendable {
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: AdminErrorMiddleware(logger: logger))
         router.add(middleware: AdminAuthenticationMiddleware(token: token))
-        let group = router.group("api/admin/v1")
+        let group = router.group(RouterPath(AdminRoute.base))
         apps.add(to: group)
         sync.add(to: group)
         campaigns.add(to: group)

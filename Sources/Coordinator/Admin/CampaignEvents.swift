@@ -1,3 +1,4 @@
+import AdminAPI
 import Foundation
 import Hummingbird
 import NIOCore
@@ -10,7 +11,6 @@ final class CampaignEvents: Sendable {
     private let state: CoordinatorState
     private let open = Mutex(0)
 
-    static let maxStreams = 100
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
     private static let period: Duration = .milliseconds(300)
     /// Without a change the line is repeated so often, which also finds out that the client has left.
@@ -28,7 +28,7 @@ final class CampaignEvents: Sendable {
         guard enter() else {
             throw AdminError(
                 status: .serviceUnavailable, code: "too_many_streams",
-                message: "\(Self.maxStreams) event streams are open already")
+                message: "\(AdminLimits.eventStreams) event streams are open already")
         }
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
@@ -52,7 +52,7 @@ final class CampaignEvents: Sendable {
                 try await writer.write(line)
                 (written, writtenAt) = (current, ContinuousClock.now)
             }
-            guard current.summary.campaign.state != .closed, !state.isStopping else { return }
+            guard !current.isClosed, !state.isStopping else { return }
             try await Task.sleep(for: Self.period)
             guard let next = try await CampaignDocument.read(campaign, store) else { return }
             current = next
@@ -61,7 +61,7 @@ final class CampaignEvents: Sendable {
 
     private func enter() -> Bool {
         open.withLock { count in
-            guard count < Self.maxStreams else { return false }
+            guard count < AdminLimits.eventStreams else { return false }
             count += 1
             return true
         }

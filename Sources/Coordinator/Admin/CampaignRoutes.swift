@@ -1,3 +1,4 @@
+import AdminAPI
 import Hummingbird
 import Storage
 import SyncModel
@@ -8,46 +9,40 @@ struct CampaignRoutes: Sendable {
     let events: CampaignEvents
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get("campaigns") { request, _ in
-            let limit = try AdminRequest.limit(request, default: 50)
+        group.get(.campaigns) { request, _ in
+            let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await store.campaigns(
-                app: AdminRequest.query("app", request), after: AdminRequest.query("after", request), limit: limit)
+                app: AdminRequest.query(.app, request), after: AdminRequest.query(.after, request), limit: limit)
             return try AdminResponse.json(
-                CampaignPage(
-                    campaigns: found.map { CampaignDocument(summary: $0) },
+                CampaignList(
+                    campaigns: found.map { CampaignDocument($0) },
                     next: found.count == limit ? found.last?.campaign.id : nil))
         }
-        group.get("campaigns/:campaign") { _, context in
-            let id = try context.parameters.require("campaign")
+        group.get(.campaign) { _, context in
+            let id = try context.value(of: .campaign)
             guard let document = try await CampaignDocument.read(id, store) else {
                 throw AdminError.notFound("campaign \(id)")
             }
             return try AdminResponse.json(document)
         }
-        group.get("campaigns/:campaign/client-realms") { request, context in
-            try await clientRealms(request, campaign: context.parameters.require("campaign"))
+        group.get(.clientRealms) { request, context in
+            try await clientRealms(request, campaign: context.value(of: .campaign))
         }
-        group.get("campaigns/:campaign/events") { _, context in
-            try await events.response(campaign: context.parameters.require("campaign"))
+        group.get(.campaignEvents) { _, context in
+            try await events.response(campaign: context.value(of: .campaign))
         }
-        group.get("apps/:app/client-realms/:clientFile") { request, context in
+        group.get(.clientRealmHistory) { request, context in
             try await history(
-                request, app: context.parameters.require("app"), clientFile: context.parameters.get("clientFile"))
+                request, app: context.value(of: .app), clientFile: UInt64(context.value(of: .clientFile)))
         }
     }
 
     private func clientRealms(_ request: Request, campaign: String) async throws -> Response {
         let limit = try AdminRequest.limit(request)
-        var outcome: OutcomeClass?
-        if let text = AdminRequest.query("outcome", request) {
-            outcome = OutcomeClass(rawValue: text)
-            guard outcome != nil else {
-                let names = OutcomeClass.allCases.map(\.rawValue).joined(separator: ", ")
-                throw AdminError.invalid("outcome: expected one of \(names)")
-            }
-        }
+        let outcome: OutcomeClass? = try AdminRequest.value(
+            AdminRequest.query(.outcome, request), called: AdminQuery.outcome.rawValue)
         var after: ClientRealmCursor?
-        if let text = AdminRequest.query("after", request) {
+        if let text = AdminRequest.query(.after, request) {
             after = ClientRealmCursor(text: text)
             guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
         }
@@ -55,28 +50,21 @@ struct CampaignRoutes: Sendable {
         let found = try await store.clientRealms(campaign: campaign, outcome: outcome, after: after, limit: limit)
         let next = found.count == limit ? found.last : nil
         return try AdminResponse.json(
-            ClientRealmPage(
+            ClientRealmList(
                 clientRealms: found.map(ClientRealmDocument.init),
                 next: next.map { ClientRealmCursor(partition: $0.partition, clientFile: $0.clientFile).text }))
     }
 
-    private func history(_ request: Request, app: String, clientFile: String?) async throws -> Response {
-        guard let clientFile = clientFile.flatMap(UInt64.init).map(FileIdent.init), clientFile.fitsTheWire else {
+    private func history(_ request: Request, app: String, clientFile: UInt64?) async throws -> Response {
+        guard let clientFile = clientFile.map(FileIdent.init), clientFile.fitsTheWire else {
             throw AdminError.invalid("the client file ident must be a whole number")
         }
-        guard let partition = AdminRequest.query("partition", request) else {
+        guard let partition = AdminRequest.query(.partition, request) else {
             throw AdminError.invalid("the query must name the partition: ?partition=...")
         }
         let found = try await store.clientRealmHistory(
             app: app, partition: RealmName.partition(fromText: partition), clientFile: clientFile,
             limit: try AdminRequest.limit(request))
-        return try AdminResponse.json(ClientRealmPage(clientRealms: found.map(ClientRealmDocument.init)))
-    }
-}
-
-extension CampaignDocument {
-    static func read(_ id: String, _ store: any ControlStore) async throws -> CampaignDocument? {
-        guard let summary = try await store.campaign(id) else { return nil }
-        return CampaignDocument(summary: summary, slices: try await store.campaignSlices(id))
+        return try AdminResponse.json(ClientRealmList(clientRealms: found.map(ClientRealmDocument.init)))
     }
 }

@@ -1,3 +1,4 @@
+import AdminAPI
 import Hummingbird
 import SyncModel
 
@@ -8,23 +9,14 @@ struct ClusterRoutes: Sendable {
     let state: CoordinatorState
     let clock: WallClock
 
-    private struct Overview: Encodable {
-        var coordinator: String
-        var active: Bool
-        var slices: Int
-    }
-
-    private struct SliceList: Encodable { var slices: [ClusterView.Slice] }
-    private struct WorkerList: Encodable { var workers: [ClusterView.Worker] }
-
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get("cluster") { _, _ in
-            try AdminResponse.json(Overview(coordinator: id, active: state.isActive, slices: slices.value))
+        group.get(.cluster) { _, _ in
+            try AdminResponse.json(ClusterDocument(coordinator: id, active: state.isActive, slices: slices.value))
         }
-        group.get("cluster/slices") { _, _ in
+        group.get(.slices) { _, _ in
             try AdminResponse.json(SliceList(slices: state.cluster.slices(slices, at: clock.now())))
         }
-        group.get("cluster/workers") { _, _ in
+        group.get(.workers) { _, _ in
             try AdminResponse.json(WorkerList(workers: state.cluster.workers()))
         }
     }

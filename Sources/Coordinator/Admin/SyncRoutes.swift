@@ -1,3 +1,4 @@
+import AdminAPI
 import Foundation
 import Hummingbird
 import Logging
@@ -14,46 +15,29 @@ struct SyncRoutes: Sendable {
     let logger: Logger
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.post("apps/:app/sync/terminate") { try await terminate($0, app: $1.parameters.require("app")) }
-        group.post("apps/:app/sync/reset") { try await reset($0, app: $1.parameters.require("app")) }
-        group.post("apps/:app/sync/enable") { request, context in
-            _ = try await AdminRequest.body(Nothing.self, of: request, keys: [])
-            let app = try await store.updateApp(context.parameters.require("app")) { $0.syncState = .enabled }
+        group.post(.terminate) { try await terminate($0, app: $1.value(of: .app)) }
+        group.post(.reset) { try await reset($0, app: $1.value(of: .app)) }
+        group.post(.enable) { request, context in
+            _ = try await AdminRequest.body(EmptyRequest.self, of: request)
+            let app = try await store.updateApp(context.value(of: .app)) { $0.syncState = .enabled }
             await notices.send(app.id)
-            return try AdminResponse.json(app)
+            return try AdminResponse.json(AppDocument(app))
         }
-        group.post("apps/:app/sync/pause") { request, context in
-            _ = try await AdminRequest.body(Nothing.self, of: request, keys: [])
-            let app = try await store.updateApp(context.parameters.require("app")) {
+        group.post(.pause) { request, context in
+            _ = try await AdminRequest.body(EmptyRequest.self, of: request)
+            let app = try await store.updateApp(context.value(of: .app)) {
                 if $0.syncState == .enabled { $0.syncState = .paused }
             }
             guard app.syncState == .paused else {
                 throw AdminError.conflict("terminated", "sync of app \(app.id) is terminated: enable it first")
             }
             await notices.send(app.id)
-            return try AdminResponse.json(app)
+            return try AdminResponse.json(AppDocument(app))
         }
     }
 
-    private struct Nothing: Decodable {}
-
-    private struct Termination: Decodable {
-        static let keys: Set<String> = ["reason", "enable", "campaign"]
-        var reason: String?
-        var enable: Bool?
-        var campaign: String?
-    }
-
-    private struct Reset: Decodable {
-        static let keys: Set<String> = ["partition", "clientFile", "reason", "campaign"]
-        var partition: String
-        var clientFile: FileIdent?
-        var reason: String?
-        var campaign: String?
-    }
-
     private func terminate(_ request: Request, app: String) async throws -> Response {
-        let body = try await AdminRequest.body(Termination.self, of: request, keys: Termination.keys)
+        let body = try await AdminRequest.body(TerminationRequest.self, of: request)
         let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
         let recorded = try await store.terminate(campaign, enable: body.enable ?? true, slices: slices.value)
         logger.notice(
@@ -67,7 +51,7 @@ struct SyncRoutes: Sendable {
     }
 
     private func reset(_ request: Request, app: String) async throws -> Response {
-        let body = try await AdminRequest.body(Reset.self, of: request, keys: Reset.keys)
+        let body = try await AdminRequest.body(ResetRequest.self, of: request)
         if let file = body.clientFile, file <= .server || !file.fitsTheWire {
             throw AdminError.invalid("clientFile: expected a client file ident, from 2 on")
         }
@@ -80,10 +64,12 @@ struct SyncRoutes: Sendable {
     private func request(app: String, campaign: String?, reason: String?) throws(AdminError) -> CampaignRequest {
         let id = campaign ?? "\(app)-\(UUID().uuidString.lowercased())"
         let isPlain = id.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }
-        guard isPlain, (1...200).contains(id.utf8.count) else {
+        guard isPlain, AdminLimits.campaignID.contains(id.utf8.count) else {
             throw .invalid("campaign: expected 1 to 200 printable ASCII characters without blanks and /")
         }
-        guard (reason?.utf8.count ?? 0) <= 1000 else { throw .invalid("reason: expected at most 1000 bytes") }
+        guard (reason?.utf8.count ?? 0) <= AdminLimits.reason else {
+            throw .invalid("reason: expected at most \(AdminLimits.reason) bytes")
+        }
         return CampaignRequest(id: id, app: app, reason: reason, at: clock.now())
     }
 
@@ -104,6 +90,6 @@ struct SyncRoutes: Sendable {
         guard let summary = try await store.campaign(campaign.id) else {
             throw AdminError.notFound("campaign \(campaign.id)")
         }
-        return try AdminResponse.json(CampaignDocument(summary: summary), status: status)
+        return try AdminResponse.json(CampaignDocument(summary), status: status)
     }
 }

@@ -1,4 +1,5 @@
 import AMQP
+import AdminAPI
 import Logging
 import Messages
 import Operations
@@ -77,7 +78,7 @@ struct Ticker: Sendable {
 
     /// Ticks must not pile up where nobody works on them. A busy broker's counts lag behind or say 0, so what was sent is
     /// counted, too.
-    private func takesTick(_ slice: ClusterView.Slice, _ now: UInt64) async throws -> Bool {
+    private func takesTick(_ slice: SliceDocument, _ now: UInt64) async throws -> Bool {
         guard slice.owner == nil else {
             state.hasOwner(slice.slice)
             guard let oldest = slice.oldestAt, now > oldest, now - oldest > Self.patience else { return true }

@@ -1,37 +1,9 @@
+import AdminAPI
 import Messages
 import SyncModel
 
 /// What the workers' heartbeats have said.
 struct ClusterView: Sendable {
-    struct Worker: Sendable, Equatable, Encodable {
-        var worker: String
-        var owns: [SliceNumber]
-        var standsBy: [SliceNumber]
-        /// Changesets integrated per second.
-        var load: Double
-        /// Milliseconds of Unix time, by this coordinator's clock.
-        var lastHeardAt: UInt64
-        /// False once it has said goodbye.
-        var isStaying: Bool
-    }
-
-    struct Slice: Sendable, Equatable, Encodable {
-        var slice: SliceNumber
-        /// Nil while no worker says that it owns the slice.
-        var owner: String?
-        var standBy: [String]
-        var epoch: UInt64?
-        /// Deliveries that the owner holds unacknowledged.
-        var unacknowledged: Int?
-        /// When the oldest message that the owner holds was published (milliseconds of Unix time); nil if it holds none.
-        var oldestAt: UInt64?
-        /// Messages of this slice that the owner deals with per second.
-        var perSecond: Double?
-        /// Of the owner, over all its slices.
-        var load: Double?
-        var lastHeardAt: UInt64?
-    }
-
     /// Milliseconds after which a silent worker no longer counts as owner, and after which it is forgotten.
     static let silence: UInt64 = 15_000
     static let memory: UInt64 = 600_000
@@ -48,17 +20,17 @@ struct ClusterView: Sendable {
         heard[oldest.key] = nil
     }
 
-    func workers() -> [Worker] {
+    func workers() -> [WorkerDocument] {
         heard.values.map { message, at in
-            Worker(
+            WorkerDocument(
                 worker: message.worker, owns: message.owns.sorted(), standsBy: message.standsBy.sorted(),
                 load: message.load.isFinite ? message.load : 0, lastHeardAt: at, isStaying: message.isStaying)
         }.sorted { $0.worker < $1.worker }
     }
 
-    func slices(_ count: SliceCount, at now: UInt64) -> [Slice] {
+    func slices(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
         let alive = workers().filter { $0.isStaying && (now < $0.lastHeardAt || now - $0.lastHeardAt < Self.silence) }
-        var result = count.all.map { Slice(slice: $0, owner: nil, standBy: []) }
+        var result = count.all.map(SliceDocument.init)
         for worker in alive {
             for slice in worker.standsBy where result.indices.contains(slice.value) {
                 result[slice.value].standBy.append(worker.worker)

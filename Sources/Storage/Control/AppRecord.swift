@@ -1,11 +1,11 @@
 package import Changesets
 
 /// One Device Sync application and its settings.
-package struct AppRecord: Sendable, Codable, Equatable {
-    package enum SyncMode: String, Sendable, Codable { case partition, flexible }
+package struct AppRecord: Sendable, Equatable {
+    package enum SyncMode: String, Sendable, CaseIterable { case partition, flexible }
 
     /// What the app's sync does at the moment.
-    package enum SyncState: String, Sendable, Codable {
+    package enum SyncState: String, Sendable {
         case enabled
         /// Sessions are refused, everything is kept; enabling goes on where it stopped.
         case paused
@@ -50,24 +50,6 @@ package struct AppRecord: Sendable, Codable, Equatable {
         self.anonymousLogin = anonymousLogin
         self.emailPasswordLogin = emailPasswordLogin
         self.createdAt = createdAt
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(
-            id: try container.decode(String.self, forKey: .id),
-            syncMode: try container.decode(SyncMode.self, forKey: .syncMode),
-            syncState: try container.decode(SyncState.self, forKey: .syncState),
-            // A process that does not know the setting yet does not name it: all its apps are for stock clients.
-            compatibility: try container.decodeIfPresent(PeerCompatibility.self, forKey: .compatibility)
-                ?? .stockClients,
-            developmentMode: try container.decode(Bool.self, forKey: .developmentMode),
-            clientRecovery: try container.decode(Bool.self, forKey: .clientRecovery),
-            maxOfflineDays: try container.decode(Int.self, forKey: .maxOfflineDays),
-            generation: try container.decode(UInt64.self, forKey: .generation),
-            anonymousLogin: try container.decode(Bool.self, forKey: .anonymousLogin),
-            emailPasswordLogin: try container.decode(Bool.self, forKey: .emailPasswordLogin),
-            createdAt: try container.decode(UInt64.self, forKey: .createdAt))
     }
 }
 

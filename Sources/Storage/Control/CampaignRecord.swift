@@ -1,10 +1,10 @@
 package import SyncModel
 
 /// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
-package struct CampaignRecord: Sendable, Codable, Equatable {
-    package enum Kind: String, Sendable, Codable, CaseIterable { case termination, reset }
+package struct CampaignRecord: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable { case termination, reset }
 
-    package enum State: String, Sendable, Codable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         /// Recorded; the message that carries it out may not have reached the broker yet.
         case publishing
         /// Published; not every slice has said which client realms it found.
@@ -55,7 +55,7 @@ package struct CampaignRecord: Sendable, Codable, Equatable {
 
 /// How many client realms a campaign found and how their resets stand. All from one transaction:
 /// `found == recovered + discarded + manual + failed + superseded + pending`, always.
-package struct CampaignCounts: Sendable, Codable, Equatable {
+package struct CampaignCounts: Sendable, Equatable {
     package var found: Int
     /// Of those found, how many have been sent the client-reset error.
     package var notified: Int
@@ -85,7 +85,7 @@ package struct CampaignCounts: Sendable, Codable, Equatable {
 }
 
 /// A campaign with its counts, read in one transaction.
-package struct CampaignSummary: Sendable, Codable, Equatable {
+package struct CampaignSummary: Sendable, Equatable {
     package var campaign: CampaignRecord
     package var counts: CampaignCounts
 
@@ -96,7 +96,7 @@ package struct CampaignSummary: Sendable, Codable, Equatable {
 }
 
 /// What one slice has reported to a campaign.
-package struct CampaignSlice: Sendable, Codable, Equatable {
+package struct CampaignSlice: Sendable, Equatable {
     package var slice: SliceNumber
     package var chunks: Int
     package var chunksReported: Int

@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// How a client realm's reset ended, as campaigns count it (docs/resets.md, "Outcomes").
-package enum OutcomeClass: String, Sendable, Codable, CaseIterable {
+package enum OutcomeClass: String, Sendable, CaseIterable {
     case pending, recovered, discarded, manual, failed
     /// Another campaign had the client realm reset once more before this one knew how its reset ended.
     case superseded

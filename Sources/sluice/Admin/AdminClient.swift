@@ -1,3 +1,4 @@
+import AdminAPI
 import AsyncHTTPClient
 import Foundation
 import NIOCore
@@ -15,11 +16,7 @@ struct AdminClient {
         token = try settings.adminToken()
     }
 
-    private struct Problem: Decodable {
-        var error: String
-        var message: String
-    }
-
+    /// - Parameter path: what `AdminRoute.path` makes.
     func get<Answer: Decodable>(
         _ path: String, as type: Answer.Type = Answer.self, timeout: TimeAmount = .seconds(30)
     ) async throws -> Answer {
@@ -27,7 +24,7 @@ struct AdminClient {
     }
 
     func send<Answer: Decodable>(
-        _ method: HTTPMethod, _ path: String, body: some Encodable, as type: Answer.Type = Answer.self
+        _ method: HTTPMethod, _ path: String, body: some AdminBody, as type: Answer.Type = Answer.self
     ) async throws -> Answer {
         try decode(try await exchange(method, path, body: try JSONEncoder().encode(body)))
     }
@@ -43,7 +40,7 @@ struct AdminClient {
     private func exchange(
         _ method: HTTPMethod, _ path: String, body: Data?, timeout: TimeAmount = .seconds(30)
     ) async throws -> Data {
-        var request = HTTPClientRequest(url: baseURL + "/api/admin/v1" + path)
+        var request = HTTPClientRequest(url: baseURL + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
         if let body {
@@ -67,7 +64,7 @@ struct AdminClient {
 
     private func failure(status: HTTPResponseStatus, body: Data, path: String) -> CommandFailure {
         let message =
-            (try? JSONDecoder().decode(Problem.self, from: body))?.message
+            (try? JSONDecoder().decode(AdminProblem.self, from: body))?.message
             ?? "\(baseURL)\(path) answered \(status.code) \(status.reasonPhrase)"
         let kind: CommandFailure.Kind =
             switch status.code {

@@ -1,7 +1,7 @@
+import AdminAPI
 import ArgumentParser
 import Changesets
 import NIOHTTP1
-import Storage
 
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,23 +25,12 @@ struct AppSettingOptions: ParsableArguments {
 
     func body(
         id: String? = nil, syncMode: String? = nil, compatibility: PeerCompatibility? = nil
-    ) -> AppBody {
-        AppBody(
-            id: id, syncMode: syncMode, compatibility: compatibility, developmentMode: developmentMode,
-            clientRecovery: clientRecovery,
-            maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin, emailPasswordLogin: emailPasswordLogin)
+    ) -> AppRequest {
+        AppRequest(
+            id: id, syncMode: syncMode, compatibility: compatibility?.rawValue, developmentMode: developmentMode,
+            clientRecovery: clientRecovery, maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin,
+            emailPasswordLogin: emailPasswordLogin)
     }
-}
-
-struct AppBody: Encodable {
-    var id: String?
-    var syncMode: String?
-    var compatibility: PeerCompatibility?
-    var developmentMode: Bool?
-    var clientRecovery: Bool?
-    var maxOfflineDays: Int?
-    var anonymousLogin: Bool?
-    var emailPasswordLogin: Bool?
 }
 
 struct AppsList: AsyncParsableCommand {
@@ -51,7 +40,7 @@ struct AppsList: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let list: AppList = try await AdminClient(try await cluster.load()).get("/apps")
+            let list: AppList = try await AdminClient(try await cluster.load()).get(AdminRoute.apps.path())
             if output.json { return try Printing.json(list.apps) }
             if list.apps.isEmpty { Printing.note("no apps yet; make one with: sluice apps create NAME") }
             Printing.line(AppTable.rendered(list.apps))
@@ -67,10 +56,11 @@ struct AppsShow: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let document: AppDocument = try await AdminClient(try await cluster.load()).get("/apps/\(app.pathSegment)")
+            let document: AppDocument = try await AdminClient(try await cluster.load()).get(
+                AdminRoute.app.path(app))
             if output.json { return try Printing.json(document) }
-            Printing.line(AppTable.rendered([document.app]))
-            Printing.line("\(document.users) users")
+            Printing.line(AppTable.rendered([document]))
+            Printing.line("\(document.users ?? 0) users")
         }
     }
 }
@@ -86,7 +76,7 @@ struct AppsSchema: AsyncParsableCommand {
     func run() async throws {
         try await reportingFailures {
             let document: SchemaDocument = try await AdminClient(try await cluster.load())
-                .get("/apps/\(app.pathSegment)/schema")
+                .get(AdminRoute.schema.path(app))
             if output.json { return try Printing.json(document) }
             if document.classes.isEmpty { return Printing.note("no client of app \(app) has declared a class yet") }
             var table = Table("CLASS", "PROPERTY", "TYPE")
@@ -116,9 +106,10 @@ struct AppsCreate: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
-                .POST, "/apps", body: settings.body(id: app, syncMode: syncMode, compatibility: compatibility))
-            output.json ? try Printing.json(record) : Printing.line("app \(record.id) created, sync enabled")
+            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
+                .POST, AdminRoute.apps.path(),
+                body: settings.body(id: app, syncMode: syncMode, compatibility: compatibility))
+            output.json ? try Printing.json(shown) : Printing.line("app \(shown.id) created, sync enabled")
         }
     }
 }
@@ -132,22 +123,22 @@ struct AppsSet: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
-                .PATCH, "/apps/\(app.pathSegment)", body: settings.body())
-            output.json ? try Printing.json(record) : Printing.line(AppTable.rendered([record]))
+            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
+                .PATCH, AdminRoute.app.path(app), body: settings.body())
+            output.json ? try Printing.json(shown) : Printing.line(AppTable.rendered([shown]))
         }
     }
 }
 
 enum AppTable {
-    static func rendered(_ apps: [AppRecord]) -> String {
+    static func rendered(_ apps: [AppDocument]) -> String {
         var table = Table(
             "APP", "MODE", "COMPATIBILITY", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS")
         for app in apps {
             let logins = [app.anonymousLogin ? "anonymous" : nil, app.emailPasswordLogin ? "email" : nil]
                 .compactMap { $0 }
             table.row(
-                app.id, app.syncMode.rawValue, app.compatibility.rawValue, app.syncState.rawValue, "\(app.generation)",
+                app.id, app.syncMode, app.compatibility ?? "stockClients", app.syncState, "\(app.generation)",
                 app.developmentMode ? "on" : "off", app.clientRecovery ? "on" : "off", "\(app.maxOfflineDays)",
                 logins.isEmpty ? "none" : logins.joined(separator: ","))
         }
@@ -156,17 +147,3 @@ enum AppTable {
 }
 
 extension PeerCompatibility: ExpressibleByArgument {}
-
-extension String {
-    /// As one segment of a URL's path.
-    var pathSegment: String {
-        utf8.map { byte in
-            let isPlain =
-                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                || byte == 0x2d || byte == 0x2e || byte == 0x5f || byte == 0x7e
-            let digits = String(byte, radix: 16, uppercase: true)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.count == 1 ? "0" : "") + digits
-        }
-        .joined()
-    }
-}

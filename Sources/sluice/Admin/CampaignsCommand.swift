@@ -1,6 +1,6 @@
+import AdminAPI
 import ArgumentParser
 import Foundation
-import Storage
 import SyncModel
 
 struct CampaignsCommand: AsyncParsableCommand {
@@ -15,11 +15,10 @@ enum CampaignTable {
         var table = Table(
             "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
             "FAILED", "SUPERSEDED", "PENDING")
-        for document in documents {
-            let campaign = document.campaign
-            let counts = document.counts
+        for campaign in documents {
+            let counts = campaign.counts
             table.row(
-                campaign.id, campaign.app, campaign.kind.rawValue, campaign.state.rawValue,
+                campaign.id, campaign.app, campaign.kind, campaign.state,
                 Printing.time(ofUnixMilliseconds: campaign.startedAt), "\(counts.found)", "\(counts.notified)",
                 "\(counts.recovered)", "\(counts.discarded)", "\(counts.manual)", "\(counts.failed)",
                 "\(counts.superseded)", "\(counts.pending)")
@@ -28,7 +27,7 @@ enum CampaignTable {
     }
 
     /// What a recovered reset is worth of which the client has said nothing.
-    static func unproven(_ counts: CampaignCounts) -> String? {
+    static func unproven(_ counts: CampaignDocument.Counts) -> String? {
         guard counts.unproven > 0 else { return nil }
         return """
             \(counts.unproven) of \(counts.recovered) recovered sent nothing that they wrote before the reset, and do not report: \
@@ -43,7 +42,7 @@ enum CampaignTable {
         for realm in realms {
             let report = realm.report
             table.row(
-                "\(realm.clientFile)", realm.partition, realm.user, realm.outcome.rawValue, report?.modeUsed ?? "-",
+                "\(realm.clientFile)", realm.partition, realm.user, realm.outcome, report?.modeUsed ?? "-",
                 report?.changesets.map { "\($0.recovered)" } ?? "-",
                 report?.changesets.map { "\($0.discarded)" } ?? "-",
                 report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" } ?? "-",
@@ -62,8 +61,8 @@ struct CampaignsList: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let query = "?limit=\(limit)" + (app.map { "&app=\($0.pathSegment)" } ?? "")
-            let list: CampaignList = try await AdminClient(try await cluster.load()).get("/campaigns\(query)")
+            let list: CampaignList = try await AdminClient(try await cluster.load()).get(
+                AdminRoute.campaigns.path(query: [(.limit, "\(limit)"), (.app, app)]))
             output.json ? try Printing.json(list.campaigns) : Printing.line(CampaignTable.rendered(list.campaigns))
         }
     }
@@ -83,16 +82,29 @@ struct CampaignsShow: AsyncParsableCommand {
         try await reportingFailures {
             let client = try AdminClient(try await cluster.load())
             let id = try await client.resolve(campaign)
-            var document: CampaignDocument = try await client.get("/campaigns/\(id.pathSegment)")
-            if clientRealms || outcome != nil {
-                document.clientRealms = try await client.clientRealms(of: id, outcome: outcome)
-            }
-            if output.json { return try Printing.json(document) }
+            let document: CampaignDocument = try await client.get(AdminRoute.campaign.path(id))
+            let realms =
+                clientRealms || outcome != nil ? try await client.clientRealms(of: id, outcome: outcome) : nil
+            if output.json { return try Printing.json(ShownCampaign(campaign: document, clientRealms: realms)) }
             Printing.line(CampaignTable.rendered([document]))
             if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
-            if let reason = document.campaign.reason { Printing.line("reason: \(reason)") }
-            if let realms = document.clientRealms { Printing.line("\n" + CampaignTable.clientRealms(realms)) }
+            if let reason = document.reason { Printing.line("reason: \(reason)") }
+            if let realms { Printing.line("\n" + CampaignTable.clientRealms(realms)) }
         }
+    }
+}
+
+/// A campaign in one flat object, with its client realms where they were asked for.
+private struct ShownCampaign: Encodable {
+    var campaign: CampaignDocument
+    var clientRealms: [ClientRealmDocument]?
+
+    private enum Key: CodingKey { case clientRealms }
+
+    func encode(to encoder: any Encoder) throws {
+        try campaign.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encodeIfPresent(clientRealms, forKey: .clientRealms)
     }
 }
 
@@ -118,12 +130,12 @@ struct CampaignWatcher {
     let json: Bool
 
     func watch(_ id: String) async throws {
-        var last: CampaignCounts?
+        var last: CampaignDocument.Counts?
         while true {
-            let document: CampaignDocument = try await client.get("/campaigns/\(id.pathSegment)")
+            let document: CampaignDocument = try await client.get(AdminRoute.campaign.path(id))
             if document.counts != last { try show(document) }
             last = document.counts
-            if document.campaign.state == .closed { return }
+            if document.isClosed { return }
             try await Task.sleep(for: .milliseconds(500))
         }
     }
@@ -132,7 +144,7 @@ struct CampaignWatcher {
         if json { return try Printing.json(document) }
         let counts = document.counts
         Printing.line(
-            "\(Date().formatted(date: .omitted, time: .standard))  \(document.campaign.state.rawValue)"
+            "\(Date().formatted(date: .omitted, time: .standard))  \(document.state)"
                 + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
                 + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
                 + "  superseded \(counts.superseded)  pending \(counts.pending)")
@@ -143,19 +155,18 @@ extension AdminClient {
     /// - Parameter id: nil for the newest campaign.
     func resolve(_ id: String?) async throws -> String {
         if let id { return id }
-        let list: CampaignList = try await get("/campaigns?limit=1")
+        let list: CampaignList = try await get(AdminRoute.campaigns.path(query: [(.limit, "1")]))
         guard let newest = list.campaigns.first else { throw CommandFailure(.notFound, "there is no campaign yet") }
-        return newest.campaign.id
+        return newest.id
     }
 
     func clientRealms(of campaign: String, outcome: String?) async throws -> [ClientRealmDocument] {
         var all: [ClientRealmDocument] = []
         var after: String?
         repeat {
-            let query =
-                "?limit=500" + (outcome.map { "&outcome=\($0.pathSegment)" } ?? "")
-                + (after.map { "&after=\($0.pathSegment)" } ?? "")
-            let page: ClientRealmList = try await get("/campaigns/\(campaign.pathSegment)/client-realms\(query)")
+            let page: ClientRealmList = try await get(
+                AdminRoute.clientRealms.path(
+                    campaign, query: [(.limit, "500"), (.outcome, outcome), (.after, after)]))
             all += page.clientRealms
             after = page.next
         } while after != nil

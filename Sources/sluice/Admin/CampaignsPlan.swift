@@ -1,7 +1,8 @@
+import AdminAPI
 import ArgumentParser
 import Foundation
 import NIOCore
-import Storage
+import SyncModel
 
 struct CampaignsPlan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,7 +22,7 @@ struct CampaignsPlan: AsyncParsableCommand {
         try await reportingFailures {
             let client = try AdminClient(try await cluster.load())
             let plan: PlanDocument = try await client.get(
-                "/apps/\(app.pathSegment)/termination-plan?limit=\(limit)", timeout: .seconds(600))
+                AdminRoute.terminationPlan.path(app, query: [(.limit, "\(limit)")]), timeout: .seconds(600))
             output.json ? try Printing.json(plan) : show(plan)
         }
     }
@@ -37,7 +38,7 @@ struct CampaignsPlan: AsyncParsableCommand {
             on the way     \(plan.waiting.ready) messages ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
             """)
         if !plan.waiting.unknownSlices.isEmpty {
-            let slices = plan.waiting.unknownSlices.map(String.init).joined(separator: ", ")
+            let slices = plan.waiting.unknownSlices.map(\.description).joined(separator: ", ")
             Printing.line("               slices \(slices) have no owner or no queue: what waits there is not known")
         }
         Printing.line(
@@ -65,50 +66,4 @@ struct CampaignsPlan: AsyncParsableCommand {
         case let seconds?: "within \(seconds / 86_400) d"
         }
     }
-}
-
-/// What GET apps/{app}/termination-plan answers (docs/admin-api.md).
-struct PlanDocument: Codable {
-    struct Age: Codable {
-        var within: UInt64?
-        var clientRealms: Int
-        var writers: Int
-    }
-
-    struct Platform: Codable {
-        var platform: String
-        var clientRealms: Int
-    }
-
-    struct ClientRealm: Codable {
-        var partition: String
-        var slice: Int
-        var clientFile: UInt64
-        var user: String
-        var platform: String
-        var lastSeen: UInt64
-        var hasUploaded: Bool
-        var behind: UInt64
-    }
-
-    struct Waiting: Codable {
-        var ready: Int
-        var unacknowledged: Int
-        var unknownSlices: [Int]
-    }
-
-    var app: String
-    var syncState: String
-    var clientRecovery: Bool
-    var generation: UInt64
-    var at: UInt64
-    var realms: Int
-    var clientRealms: Int
-    var writers: Int
-    var alreadyResetting: Int
-    var lastSeen: [Age]
-    var platforms: [Platform]
-    var waiting: Waiting
-    var offlineWriters: Int
-    var listed: [ClientRealm]
 }

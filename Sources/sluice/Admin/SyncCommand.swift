@@ -1,6 +1,7 @@
+import AdminAPI
 import ArgumentParser
 import NIOHTTP1
-import Storage
+import SyncModel
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,14 +13,14 @@ struct SyncCommand: AsyncParsableCommand {
 struct CampaignStarted: Encodable {
     var campaign: String
     var app: String
-    var state: CampaignRecord.State
+    var state: String
     var generation: UInt64
 
     init(_ document: CampaignDocument) {
-        campaign = document.campaign.id
-        app = document.campaign.app
-        state = document.campaign.state
-        generation = document.campaign.generation
+        campaign = document.id
+        app = document.app
+        state = document.state
+        generation = document.generation
     }
 
     func show(json: Bool) throws {
@@ -41,21 +42,15 @@ struct SyncTerminate: AsyncParsableCommand {
     @Option(help: "The campaign's id; repeating the command with it changes nothing.") var campaign: String?
     @Flag(help: "Go on showing the campaign until every reset has ended.") var watch = false
 
-    private struct Body: Encodable {
-        var reason: String?
-        var enable: Bool
-        var campaign: String?
-    }
-
     func run() async throws {
         try await reportingFailures {
             let client = try AdminClient(try await cluster.load())
             let document: CampaignDocument = try await client.send(
-                .POST, "/apps/\(app.pathSegment)/sync/terminate",
-                body: Body(reason: reason, enable: enable, campaign: campaign))
+                .POST, AdminRoute.terminate.path(app),
+                body: TerminationRequest(reason: reason, enable: enable, campaign: campaign))
             try CampaignStarted(document).show(json: output.json)
             if !enable { Printing.note("sync stays off until: sluice sync enable \(app)") }
-            if watch { try await CampaignWatcher(client: client, json: output.json).watch(document.campaign.id) }
+            if watch { try await CampaignWatcher(client: client, json: output.json).watch(document.id) }
         }
     }
 }
@@ -69,10 +64,10 @@ struct SyncEnable: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
-                .POST, "/apps/\(app.pathSegment)/sync/enable", body: [String: String]())
+            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
+                .POST, AdminRoute.enable.path(app), body: EmptyRequest())
             output.json
-                ? try Printing.json(record) : Printing.line("sync of \(record.id) is \(record.syncState.rawValue)")
+                ? try Printing.json(shown) : Printing.line("sync of \(shown.id) is \(shown.syncState)")
         }
     }
 }
@@ -86,10 +81,10 @@ struct SyncPause: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            let record: AppRecord = try await AdminClient(try await cluster.load()).send(
-                .POST, "/apps/\(app.pathSegment)/sync/pause", body: [String: String]())
+            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
+                .POST, AdminRoute.pause.path(app), body: EmptyRequest())
             output.json
-                ? try Printing.json(record) : Printing.line("sync of \(record.id) is \(record.syncState.rawValue)")
+                ? try Printing.json(shown) : Printing.line("sync of \(shown.id) is \(shown.syncState)")
         }
     }
 }
@@ -104,17 +99,11 @@ struct SyncReset: AsyncParsableCommand {
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
     @Option(help: "Why.") var reason: String?
 
-    private struct Body: Encodable {
-        var partition: String
-        var clientFile: UInt64?
-        var reason: String?
-    }
-
     func run() async throws {
         try await reportingFailures {
             let document: CampaignDocument = try await AdminClient(try await cluster.load()).send(
-                .POST, "/apps/\(app.pathSegment)/sync/reset",
-                body: Body(partition: partition, clientFile: clientFile, reason: reason))
+                .POST, AdminRoute.reset.path(app),
+                body: ResetRequest(partition: partition, clientFile: clientFile.map(FileIdent.init), reason: reason))
             try CampaignStarted(document).show(json: output.json)
         }
     }

@@ -1,3 +1,4 @@
+import AdminAPI
 import AsyncHTTPClient
 import Foundation
 import Inspection
@@ -23,15 +24,10 @@ struct ProcessDoctor {
         return found
     }
 
-    private struct Overview: Decodable {
-        var coordinator: String
-        var active: Bool
-        var slices: Int
-    }
-
     private func coordinator() async -> Diagnosis {
         do {
-            let overview: Overview = try await AdminClient(settings).get("/cluster", timeout: .seconds(10))
+            let overview: ClusterDocument = try await AdminClient(settings).get(
+                AdminRoute.cluster.path(), timeout: .seconds(10))
             guard overview.slices == settings.configuration.slices else {
                 return Diagnosis(
                     .cluster, "coordinator", .fault,

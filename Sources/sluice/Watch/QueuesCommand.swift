@@ -1,4 +1,5 @@
 import AMQP
+import AdminAPI
 import ArgumentParser
 import Foundation
 import Messages

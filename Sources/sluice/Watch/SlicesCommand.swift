@@ -1,3 +1,4 @@
+import AdminAPI
 import ArgumentParser
 import Foundation
 import SyncModel
@@ -27,8 +28,8 @@ struct SlicesCommand: AsyncParsableCommand {
             if history { return try await showHistory(settings, only: only) }
             let client = try AdminClient(settings)
             repeat {
-                let list: SliceList = try await client.get("/cluster/slices")
-                try show(list.slices.filter { only == nil || $0.slice == only })
+                let list: SliceList = try await client.get(AdminRoute.slices.path())
+                try show(list.slices.filter { only == nil || $0.slice.value == only })
                 if live { try await Task.sleep(for: .seconds(max(0.1, interval))) }
             } while live
         }
@@ -79,8 +80,8 @@ struct SlicesCommand: AsyncParsableCommand {
 enum SliceOwners {
     static func ask(_ settings: ClusterSettings) async -> [Int: SliceDocument] {
         guard let client = try? AdminClient(settings),
-            let list: SliceList = try? await client.get("/cluster/slices")
+            let list: SliceList = try? await client.get(AdminRoute.slices.path())
         else { return [:] }
-        return Dictionary(list.slices.map { ($0.slice, $0) }, uniquingKeysWith: { first, _ in first })
+        return Dictionary(list.slices.map { ($0.slice.value, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -72,16 +72,6 @@ import Testing
         }
     }
 
-    @Test func anAppIsCodedWithItsCompatibilityAndIsForStockClientsWithoutOne() throws {
-        let app = AppRecord(id: "own", compatibility: .convergent, createdAt: 1)
-        let coded = try JSONEncoder().encode(app)
-        #expect(try JSONDecoder().decode(AppRecord.self, from: coded) == app)
-        var old = try #require(try JSONSerialization.jsonObject(with: coded) as? [String: Any])
-        #expect(old.removeValue(forKey: "compatibility") as? String == "convergent")
-        let decoded = try JSONDecoder().decode(AppRecord.self, from: JSONSerialization.data(withJSONObject: old))
-        #expect(decoded == AppRecord(id: "own", createdAt: 1))
-    }
-
     @Test func appsOfAnOlderStoreAreForStockClients() async throws {
         try await withControlFolder { folder in
             try SQLiteControlSchema.makeFirstVersion(

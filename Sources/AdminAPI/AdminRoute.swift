@@ -1,0 +1,99 @@
+/// The routes of the admin API, below `base`; `docs/admin-api.md` says which methods each answers.
+package enum AdminRoute: String, CaseIterable, Sendable {
+    case apps = "apps"
+    case app = "apps/:app"
+    case schema = "apps/:app/schema"
+    case terminate = "apps/:app/sync/terminate"
+    case reset = "apps/:app/sync/reset"
+    case enable = "apps/:app/sync/enable"
+    case pause = "apps/:app/sync/pause"
+    case terminationPlan = "apps/:app/termination-plan"
+    case clientRealmHistory = "apps/:app/client-realms/:clientFile"
+    case campaigns = "campaigns"
+    case campaign = "campaigns/:campaign"
+    case clientRealms = "campaigns/:campaign/client-realms"
+    case campaignEvents = "campaigns/:campaign/events"
+    case cluster = "cluster"
+    case slices = "cluster/slices"
+    case workers = "cluster/workers"
+
+    /// The path that all routes begin with.
+    package static let base = "/api/admin/v1"
+
+    /// The path below the server's root, with the values in the places of the route's parameters, in their order.
+    package func path(_ values: String..., query: [(AdminQuery, String?)] = []) -> String {
+        var rest = values[...]
+        let segments = rawValue.split(separator: "/").map { segment in
+            segment.first == ":" ? (rest.popFirst() ?? "").percentEncoded : String(segment)
+        }
+        let items = query.compactMap { name, value in value.map { "\(name.rawValue)=\($0.percentEncoded)" } }
+        return ([Self.base] + segments).joined(separator: "/")
+            + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
+}
+
+/// A parameter in a route's path.
+package enum AdminParameter: String, Sendable {
+    case app, campaign, clientFile
+}
+
+/// A parameter in a query.
+package enum AdminQuery: String, Sendable {
+    /// Only this app's.
+    case app
+    /// Where the page before ended: its `next`.
+    case after
+    /// The most entries to answer.
+    case limit
+    /// Only client realms with this outcome.
+    case outcome
+    /// The realm's partition value, a word or extended JSON.
+    case partition
+}
+
+/// What requests and answers are held to.
+package enum AdminLimits {
+    /// Bytes of a request's body.
+    package static let body = 65_536
+    /// Entries of one answer.
+    package static let entries = 1...1000
+    /// Entries of an answer if the query names no limit.
+    package static let campaigns = 50
+    package static let clientRealms = 100
+    package static let plannedClientRealms = 20
+    /// Bytes of UTF-8.
+    package static let appID = 1...64
+    package static let campaignID = 1...200
+    package static let reason = 1000
+    package static let maxOfflineDays = 1...3650
+    /// Streams of events that are open at once.
+    package static let eventStreams = 100
+}
+
+/// What the admin API answers when it cannot do what was asked.
+package struct AdminProblem: Codable, Sendable, Equatable {
+    /// What is wrong in one word, such as `not_found`; docs/admin-api.md lists them.
+    package var error: String
+    /// What is wrong, in a sentence for a person.
+    package var message: String
+
+    package init(error: String, message: String) {
+        self.error = error
+        self.message = message
+    }
+}
+
+extension String {
+    /// As one segment of a path, or one value of a query.
+    fileprivate var percentEncoded: String {
+        utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: return String(UnicodeScalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                return "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        .joined()
+    }
+}

@@ -1,0 +1,114 @@
+/// An app and its settings.
+package struct AppDocument: Codable, Sendable, Equatable {
+    package var id: String
+    /// `partition` or `flexible`.
+    package var syncMode: String
+    /// `enabled`, `paused` or `terminated`.
+    package var syncState: String
+    /// Which clients may sync: `stockClients` or `convergent`. Absent from a coordinator that does not know it yet.
+    package var compatibility: String?
+    package var developmentMode: Bool
+    package var clientRecovery: Bool
+    package var maxOfflineDays: Int
+    /// The sync generation; grows with every termination.
+    package var generation: UInt64
+    package var anonymousLogin: Bool
+    package var emailPasswordLogin: Bool
+    /// Milliseconds of Unix time.
+    package var createdAt: UInt64
+    /// How many users the app has; only where one app is asked for.
+    package var users: Int?
+
+    package init(
+        id: String, syncMode: String, syncState: String, compatibility: String?, developmentMode: Bool,
+        clientRecovery: Bool, maxOfflineDays: Int, generation: UInt64, anonymousLogin: Bool, emailPasswordLogin: Bool,
+        createdAt: UInt64, users: Int? = nil
+    ) {
+        self.id = id
+        self.syncMode = syncMode
+        self.syncState = syncState
+        self.compatibility = compatibility
+        self.developmentMode = developmentMode
+        self.clientRecovery = clientRecovery
+        self.maxOfflineDays = maxOfflineDays
+        self.generation = generation
+        self.anonymousLogin = anonymousLogin
+        self.emailPasswordLogin = emailPasswordLogin
+        self.createdAt = createdAt
+        self.users = users
+    }
+}
+
+/// All apps, by id.
+package struct AppList: Codable, Sendable, Equatable {
+    package var apps: [AppDocument]
+
+    package init(apps: [AppDocument]) { self.apps = apps }
+}
+
+/// The body that creates an app, or changes its settings: what is left out stays, or has its default.
+package struct AppRequest: AdminBody, Equatable {
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case id, syncMode, compatibility, developmentMode, clientRecovery, maxOfflineDays, anonymousLogin
+        case emailPasswordLogin
+    }
+
+    package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
+    /// The keys of a change; the others are fixed at the creation. `compatibility` may be given if it is the app's.
+    package static let changeableKeys = keys.subtracting(["id", "syncMode"])
+
+    package var id: String?
+    package var syncMode: String?
+    package var compatibility: String?
+    package var developmentMode: Bool?
+    package var clientRecovery: Bool?
+    package var maxOfflineDays: Int?
+    package var anonymousLogin: Bool?
+    package var emailPasswordLogin: Bool?
+
+    package init(
+        id: String? = nil, syncMode: String? = nil, compatibility: String? = nil, developmentMode: Bool? = nil,
+        clientRecovery: Bool? = nil, maxOfflineDays: Int? = nil, anonymousLogin: Bool? = nil,
+        emailPasswordLogin: Bool? = nil
+    ) {
+        self.id = id
+        self.syncMode = syncMode
+        self.compatibility = compatibility
+        self.developmentMode = developmentMode
+        self.clientRecovery = clientRecovery
+        self.maxOfflineDays = maxOfflineDays
+        self.anonymousLogin = anonymousLogin
+        self.emailPasswordLogin = emailPasswordLogin
+    }
+}
+
+/// The classes and properties that an app's clients have declared, in the order of their names.
+package struct SchemaDocument: Codable, Sendable, Equatable {
+    package struct Class: Codable, Sendable, Equatable {
+        package var name: String
+        /// Its kind and primary key, such as `object(_id: int)`; empty if it is older than the app's schema.
+        package var type: String
+        package var properties: [Property]
+
+        package init(name: String, type: String, properties: [Property] = []) {
+            self.name = name
+            self.type = type
+            self.properties = properties
+        }
+    }
+
+    package struct Property: Codable, Sendable, Equatable {
+        package var name: String
+        /// Such as `string?` or `list<link Dog>`.
+        package var type: String
+
+        package init(name: String, type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    package var classes: [Class]
+
+    package init(classes: [Class] = []) { self.classes = classes }
+}

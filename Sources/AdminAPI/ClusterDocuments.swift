@@ -1,0 +1,74 @@
+package import SyncModel
+
+/// The coordinator that answers, and the cluster's size.
+package struct ClusterDocument: Codable, Sendable, Equatable {
+    package var coordinator: String
+    /// Whether it is the one that acts; the others stand by.
+    package var active: Bool
+    package var slices: Int
+
+    package init(coordinator: String, active: Bool, slices: Int) {
+        self.coordinator = coordinator
+        self.active = active
+        self.slices = slices
+    }
+}
+
+/// A slice as the workers' heartbeats tell of it.
+package struct SliceDocument: Codable, Sendable, Equatable {
+    package var slice: SliceNumber
+    /// Absent while no worker says that it owns the slice.
+    package var owner: String?
+    package var standBy: [String]
+    package var epoch: UInt64?
+    /// Deliveries that the owner holds unacknowledged.
+    package var unacknowledged: Int?
+    /// When the oldest message that the owner holds was published (milliseconds of Unix time); absent if it holds none.
+    package var oldestAt: UInt64?
+    /// Messages of this slice that the owner deals with per second.
+    package var perSecond: Double?
+    /// Of the owner, over all its slices.
+    package var load: Double?
+    package var lastHeardAt: UInt64?
+
+    package init(slice: SliceNumber) {
+        self.slice = slice
+        standBy = []
+    }
+}
+
+package struct SliceList: Codable, Sendable, Equatable {
+    package var slices: [SliceDocument]
+
+    package init(slices: [SliceDocument]) { self.slices = slices }
+}
+
+/// A worker as its last heartbeat tells of it.
+package struct WorkerDocument: Codable, Sendable, Equatable {
+    package var worker: String
+    package var owns: [SliceNumber]
+    package var standsBy: [SliceNumber]
+    /// Messages dealt with per second, over all its slices.
+    package var load: Double
+    /// Milliseconds of Unix time, by the coordinator's clock.
+    package var lastHeardAt: UInt64
+    /// False once it has said goodbye.
+    package var isStaying: Bool
+
+    package init(
+        worker: String, owns: [SliceNumber], standsBy: [SliceNumber], load: Double, lastHeardAt: UInt64, isStaying: Bool
+    ) {
+        self.worker = worker
+        self.owns = owns
+        self.standsBy = standsBy
+        self.load = load
+        self.lastHeardAt = lastHeardAt
+        self.isStaying = isStaying
+    }
+}
+
+package struct WorkerList: Codable, Sendable, Equatable {
+    package var workers: [WorkerDocument]
+
+    package init(workers: [WorkerDocument]) { self.workers = workers }
+}

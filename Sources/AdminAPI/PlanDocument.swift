@@ -1,0 +1,94 @@
+package import SyncModel
+
+/// What a termination would do now: a dry run.
+package struct PlanDocument: Codable, Sendable, Equatable {
+    /// The client realms last seen within a time, and not within a shorter one that is listed.
+    package struct Age: Codable, Sendable, Equatable {
+        /// Seconds; absent for those seen longer ago.
+        package var within: UInt64?
+        package var clientRealms = 0
+        package var writers = 0
+
+        package init(within: UInt64?) { self.within = within }
+    }
+
+    package struct Platform: Codable, Sendable, Equatable {
+        /// The first word of the user agent: the SDK's name and version.
+        package var platform: String
+        package var clientRealms: Int
+
+        package init(platform: String, clientRealms: Int) {
+            self.platform = platform
+            self.clientRealms = clientRealms
+        }
+    }
+
+    package struct ClientRealm: Codable, Sendable, Equatable {
+        package var partition: String
+        package var slice: SliceNumber
+        package var clientFile: FileIdent
+        package var user: String
+        package var platform: String
+        package var lastSeen: UInt64
+        package var hasUploaded: Bool
+        /// Server versions.
+        package var behind: UInt64
+
+        package init(
+            partition: String, slice: SliceNumber, clientFile: FileIdent, user: String, platform: String,
+            lastSeen: UInt64,
+            hasUploaded: Bool, behind: UInt64
+        ) {
+            self.partition = partition
+            self.slice = slice
+            self.clientFile = clientFile
+            self.user = user
+            self.platform = platform
+            self.lastSeen = lastSeen
+            self.hasUploaded = hasUploaded
+            self.behind = behind
+        }
+    }
+
+    /// Messages in the slices' queues, of all apps.
+    package struct Waiting: Codable, Sendable, Equatable {
+        package var ready = 0
+        package var unacknowledged = 0
+        /// Slices whose queue or owner could not be asked.
+        package var unknownSlices: [SliceNumber] = []
+
+        package init() {}
+    }
+
+    package var app: String
+    package var syncState: String
+    package var clientRecovery: Bool
+    package var generation: UInt64
+    /// When it was made. Milliseconds of Unix time, as all times.
+    package var at: UInt64
+    package var realms = 0
+    /// Client realms that would reset, beside those that are resetting already.
+    package var clientRealms = 0
+    /// Those of them that have ever uploaded; the others are unlikely to hold anything unsynced.
+    package var writers = 0
+    /// Client realms that an earlier campaign makes reset; a termination would take them over.
+    package var alreadyResetting = 0
+    package var lastSeen: [Age]
+    package var platforms: [Platform] = []
+    package var waiting = Waiting()
+    /// Writers not seen for an hour or more: whether they hold unsynced changes, only they know.
+    package var offlineWriters = 0
+    /// Those not seen for longest, writers first.
+    package var listed: [ClientRealm] = []
+
+    package init(
+        app: String, syncState: String, clientRecovery: Bool, generation: UInt64, at: UInt64, lastSeen: [Age]
+    ) {
+        self.app = app
+        self.syncState = syncState
+        self.clientRecovery = clientRecovery
+        self.generation = generation
+        self.at = at
+        self.lastSeen = lastSeen
+    }
+}

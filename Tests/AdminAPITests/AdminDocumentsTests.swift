@@ -1,0 +1,78 @@
+import AdminAPI
+import Foundation
+import Testing
+
+/// The JSON of the admin API, key by key: scripts and dashboards rest on it.
+@Suite struct AdminDocumentsTests {
+    /// Decodes a document, and encodes it to the same again.
+    private func keeps<Document: Codable>(_ type: Document.Type, _ json: String) throws {
+        let document = try JSONDecoder().decode(type, from: Data(json.utf8))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        #expect(String(decoding: try encoder.encode(document), as: UTF8.self) == json)
+    }
+
+    @Test func appsKeepTheirKeys() throws {
+        let app =
+            #"{"anonymousLogin":true,"clientRecovery":true,"compatibility":"stockClients","createdAt":5,"#
+            + #""developmentMode":true,"emailPasswordLogin":false,"generation":2,"id":"tasks","maxOfflineDays":30,"#
+            + #""syncMode":"partition","syncState":"enabled"}"#
+        try keeps(AppDocument.self, app)
+        try keeps(AppDocument.self, app.dropLast() + #","users":3}"#)
+        try keeps(AppList.self, #"{"apps":[\#(app)]}"#)
+        try keeps(
+            SchemaDocument.self,
+            #"{"classes":[{"name":"Dog","properties":[{"name":"age","type":"int?"}],"type":"object(_id: int)"}]}"#)
+        try keeps(AppRequest.self, #"{"compatibility":"convergent","id":"own","maxOfflineDays":3}"#)
+    }
+
+    @Test func campaignsKeepTheirKeys() throws {
+        let campaign =
+            #"{"app":"tasks","counts":{"discarded":5,"failed":0,"found":121,"manual":2,"notified":90,"pending":43,"#
+            + #""recovered":70,"superseded":1,"unproven":12},"generation":2,"id":"schema-7","kind":"termination","#
+            + #""reason":"schema change","slices":[{"chunks":1,"chunksReported":1,"found":15,"slice":0}],"#
+            + #""slicesExpected":8,"slicesReported":8,"startedAt":9,"state":"running"}"#
+        try keeps(CampaignDocument.self, campaign)
+        try keeps(CampaignList.self, #"{"campaigns":[\#(campaign)],"next":"schema-7"}"#)
+        try keeps(
+            ClientRealmList.self,
+            #"{"clientRealms":[{"campaign":"schema-7","clientFile":7,"foundAt":2,"lastSeen":1,"notifiedAt":3,"#
+                + #""outcome":"recovered","partition":"\"nw\"","report":{"at":4,"attempt":"a","changesets":{"discarded":0,"#
+                + #""emptied":0,"recovered":3,"unsynced":3},"confidence":1,"evidence":"client","identNew":31,"identOld":7,"#
+                + #""realm":{"app":"tasks","partition":"\"nw\""},"result":"recovered","user":"u"},"supersededBy":"c8","#
+                + #""updatedAt":5,"user":"u"}]}"#)
+        try keeps(TerminationRequest.self, #"{"campaign":"c","enable":true,"reason":"r"}"#)
+        try keeps(ResetRequest.self, #"{"campaign":"c","clientFile":7,"partition":"nw","reason":"r"}"#)
+    }
+
+    @Test func plansKeepTheirKeys() throws {
+        try keeps(
+            PlanDocument.self,
+            #"{"alreadyResetting":2,"app":"tasks","at":9,"clientRealms":120,"clientRecovery":true,"generation":1,"#
+                + #""lastSeen":[{"clientRealms":80,"within":300,"writers":21},{"clientRealms":7,"writers":2}],"#
+                + #""listed":[{"behind":12,"clientFile":17,"hasUploaded":true,"lastSeen":8,"partition":"\"nw\"","#
+                + #""platform":"p","slice":5,"user":"u"}],"offlineWriters":11,"platforms":[{"clientRealms":90,"platform":"p"}],"#
+                + #""realms":3,"syncState":"enabled","waiting":{"ready":4,"unacknowledged":12,"unknownSlices":[6]},"#
+                + #""writers":40}"#)
+    }
+
+    @Test func theClusterKeepsItsKeys() throws {
+        try keeps(ClusterDocument.self, #"{"active":true,"coordinator":"c","slices":8}"#)
+        try keeps(
+            SliceList.self,
+            #"{"slices":[{"epoch":4,"lastHeardAt":7,"load":1.5,"oldestAt":6,"owner":"w","perSecond":2.5,"slice":0,"#
+                + #""standBy":["x"],"unacknowledged":3},{"slice":1,"standBy":[]}]}"#)
+        try keeps(
+            WorkerList.self,
+            #"{"workers":[{"isStaying":true,"lastHeardAt":7,"load":1.5,"owns":[0],"standsBy":[1],"worker":"w"}]}"#)
+        try keeps(AdminProblem.self, #"{"error":"not_found","message":"there is no app none"}"#)
+    }
+
+    @Test func aRoutesPathHoldsItsValuesEncoded() {
+        #expect(AdminRoute.apps.path() == "/api/admin/v1/apps")
+        #expect(
+            AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)])
+                == "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
+        #expect(AdminRoute.campaign.path("a/b?c") == "/api/admin/v1/campaigns/a%2Fb%3Fc")
+    }
+}
