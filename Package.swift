@@ -202,7 +202,7 @@ let package = Package(
             "Worker",
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
-                "Messages",
+                "SyncProtocol", "Messages",
                 "Storage", "StorageSQLite", "MemoryStorage", logging,
             ]),
         tests(

@@ -1,8 +1,8 @@
-internal import Changesets
-internal import Merge
-internal import RealmState
+import Changesets
+import Merge
+import RealmState
 import SyncModel
-internal import SyncProtocol
+import SyncProtocol
 
 /// Why a DOWNLOAD could not be integrated, in the words for the server.
 struct IntegrationError: Error, Sendable, CustomStringConvertible {
@@ -11,8 +11,8 @@ struct IntegrationError: Error, Sendable, CustomStringConvertible {
     var description: String { "\(code): \(message)" }
 }
 
-/// Brings what the server sent into a realm: merge, state, history and cursors in one transaction
-/// (docs/merge.md, "Downloads at the client"). Lives as long as a session.
+/// Brings what the server sent into a realm: state, history and cursors in one commit, as `DownloadIntegration` says. Lives as
+/// long as a session.
 struct DownloadIntegrator {
     let core: RealmCore
     private var window = LocalWindow()
@@ -24,96 +24,78 @@ struct DownloadIntegrator {
     mutating func integrate(
         _ download: Download, _ compatibility: PeerCompatibility
     ) throws -> (progress: SyncProgress, version: UInt64) {
-        let changesets = try parse(download)
+        var integration = DownloadIntegration(download.progress, changesets: try parse(download))
         core.lock.lock()
         defer { core.lock.unlock() }
         do {
-            return try integrate(download, changesets, compatibility)
+            return try integrate(&integration, compatibility)
         } catch {
-            // Whatever came of it, the file is right.
+            // What is stored counts.
             window = LocalWindow()
             throw error
         }
     }
 
     private mutating func integrate(
-        _ download: Download, _ changesets: [Changeset], _ compatibility: PeerCompatibility
+        _ integration: inout DownloadIntegration, _ compatibility: PeerCompatibility
     ) throws -> (progress: SyncProgress, version: UInt64) {
         let snapshot = core.snapshot
         var sync = core.sync
         guard let ident = sync.ident else {
             throw IntegrationError(code: .otherSessionError, message: "no identity yet")
         }
-        let merged = try merge(download, changesets, own: ident.ident.rawValue, upTo: snapshot.version)
+        try merge(&integration, own: ident.ident, upTo: ClientVersion(snapshot.version))
+        let outcome = integration.outcome(after: sync.progress)
 
         sync.compatibility = compatibility
+        sync.progress = outcome.progress
         var state = snapshot.state
         state.compatibility = compatibility
-        var commit = RealmFile.Commit(version: snapshot.version + 1)
-        if !merged.incoming.isEmpty {
-            do {
-                for changeset in merged.incoming { try state.apply(changeset) }
-            } catch {
-                throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
-            }
+        do {
+            for changeset in integration.changesets { try state.apply(changeset.changeset) }
+        } catch {
+            throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
         }
         let changes = state.takeChanges()
+        var commit = RealmFile.Commit(version: snapshot.version + 1)
         if changes.schemaChanged { commit.schema = state.schema }
         commit.changes = changes
-        commit.reciprocals = merged.modifiedLocal.map { ($0.version, $0.changeset.encoded()) }
-        commit.entry = Self.entry(for: download, version: commit.version)
-        sync.progress = Self.advanced(sync.progress, by: download.progress)
+        commit.reciprocals = outcome.reciprocals.map { ($0.version, $0.changeset.encoded()) }
+        commit.entry = HistoryEntry(
+            version: commit.version, originTimestamp: outcome.originTimestamp.rawValue,
+            originFile: outcome.originFile.rawValue,
+            remoteVersion: outcome.progress.download.serverVersion.rawValue, changeset: [], reciprocal: nil)
         commit.sync = sync
         commit.trimsHistory = true
         try core.commit(commit, changes: changes, state: state)
-        window.replace(merged.modifiedLocal)
+        window.replace(outcome.reciprocals)
         return (sync.progress, commit.version)
     }
 
-    private func parse(_ download: Download) throws -> [Changeset] {
+    private func parse(_ download: Download) throws -> [IncomingChangeset] {
         do {
-            return try download.entries.map { try Changeset(parsing: $0.changeset) }
+            return try download.entries.map { try IncomingChangeset($0) }
         } catch {
             throw IntegrationError(code: .badChangeset, message: "Failed to parse received changeset: \(error)")
         }
     }
 
     private mutating func merge(
-        _ download: Download, _ changesets: [Changeset], own: UInt64, upTo version: UInt64
-    ) throws -> TransformResult {
-        guard let base = download.entries.map(\.clientVersion.rawValue).min() else {
-            return TransformResult(incoming: [], modifiedLocal: [])
-        }
-        // What the history no longer holds was empty or the server's own: clamping bases to it would change nothing.
-        try window.advance(to: version, base: base, file: core.file, own: own)
-        let incoming = zip(download.entries, changesets).map { entry, changeset in
-            IncomingChangeset(
-                version: entry.serverVersion.rawValue, lastIntegratedLocalVersion: entry.clientVersion.rawValue,
-                originTimestamp: entry.timestamp.rawValue, originFileIdent: entry.originFile.rawValue,
-                changeset: changeset)
+        _ integration: inout DownloadIntegration, own: FileIdent, upTo version: ClientVersion
+    ) throws {
+        guard let base = integration.base else { return }
+        let known = window.begin(after: base, through: version)
+        for entry in try core.file.localEntries(after: known.rawValue, upTo: version.rawValue) {
+            let changeset = entry.reciprocal ?? entry.changeset
+            window.append(
+                LocalChangeset(
+                    version: entry.version, originTimestamp: entry.originTimestamp, originFileIdent: own.rawValue,
+                    changeset: try Changeset(parsing: changeset)), size: changeset.count)
         }
         do {
-            return try MergeEngine().transform(
-                incoming: incoming, over: window.entries, currentLocalVersion: version)
+            try integration.merge(over: window.entries, through: version, using: MergeEngine())
         } catch {
             throw IntegrationError(code: .badChangeset, message: "Failed to transform received changeset: \(error)")
         }
-    }
-
-    /// The one history entry for all that came. What came without changesets counts as an empty commit of ours.
-    private static func entry(for download: Download, version: UInt64) -> HistoryEntry {
-        let last = download.entries.last
-        return HistoryEntry(
-            version: version, originTimestamp: last?.timestamp.rawValue ?? 0,
-            originFile: last?.originFile.rawValue ?? 0,
-            remoteVersion: download.progress.download.serverVersion.rawValue, changeset: [], reciprocal: nil)
-    }
-
-    private static func advanced(
-        _ old: SyncProgress, by new: SyncProgress
-    ) -> SyncProgress {
-        var progress = new
-        if new.upload.serverVersion == 0 { progress.upload.serverVersion = old.upload.serverVersion }
-        return progress
     }
 }

@@ -119,13 +119,10 @@ final class SessionDriver {
     /// Reads the next upload off the local history.
     func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
         let planner = UploadPlanner(after: cursor)
-        let downloaded = core.sync.progress.download.serverVersion
-        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) {
-            planner.next($0, downloadServerVersion: downloaded)
-        }
+        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) { planner.next($0) }
         guard let batch = next else {
             return ClientSession.UploadScan(
-                progress: .init(clientVersion: version, serverVersion: cursor.serverVersion))
+                progress: UploadCursor(clientVersion: version, serverVersion: cursor.serverVersion))
         }
         var entries: [UploadedChangeset] = []
         if let first = batch.versions.first, let last = batch.versions.last {

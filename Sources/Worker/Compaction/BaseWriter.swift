@@ -1,5 +1,6 @@
 import Changesets
 import Logging
+import Merge
 import RealmState
 import Storage
 import SyncModel

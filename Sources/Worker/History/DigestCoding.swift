@@ -1,3 +1,4 @@
+import Merge
 import SyncModel
 
 /// How a digest's body says what each of its versions touches: per version the author and twice the number of keys, plus 1

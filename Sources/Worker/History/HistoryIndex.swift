@@ -1,3 +1,4 @@
+import Merge
 import SyncModel
 
 /// Which versions of a realm's latest history touch what, so that an upload is merged with those that it could conflict

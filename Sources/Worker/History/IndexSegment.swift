@@ -1,3 +1,4 @@
+import Merge
 import SyncModel
 
 /// A stretch of a realm's history by what it touches: for each key the versions, newest first.

@@ -1,5 +1,6 @@
 import Changesets
 import Logging
+import Merge
 import Messages
 import RealmState
 import Storage

@@ -1,5 +1,6 @@
 import Merge
 import RealmState
+import SyncModel
 
 /// Goes through all cases of a family.
 package struct ExhaustiveRun: Sendable {
@@ -47,21 +48,18 @@ package struct ExhaustiveRun: Sendable {
 
     private func run(_ start: ExhaustiveFamily.Start, _ report: inout Report) {
         let base: Simulation
+        var prepared: [[Prepared]] = []
         do throws(SimulationFailure) {
             base = try Simulation(rules: rules, clients: family.clients, setup: start.setup, checksLaws: false)
+            for (index, client) in base.clients.enumerated() {
+                prepared.append(
+                    try start.moves.map { move throws(SimulationFailure) in
+                        try Self.prepare(client, start.transactions(move, client: index + 1))
+                    })
+            }
         } catch {
             report.failed += 1
             return
-        }
-        let prepared = base.clients.enumerated().map { index, client in
-            start.moves.map { move in
-                var client = client
-                for edits in start.transactions(move, client: index + 1) { client.write(edits) }
-                client.upload(entries: .max)
-                let uploads = client.session.uploads
-                client.session.uploads = []
-                return Prepared(client: client, uploads: uploads)
-            }
         }
         var results: [Int: StateDigest] = [:]
         for order in Self.orders(of: family.clients) {
@@ -69,6 +67,17 @@ package struct ExhaustiveRun: Sendable {
             arrive(base.server, [], &state, &report)
             results = state.results
         }
+    }
+
+    private static func prepare(
+        _ client: SimulatedClient, _ transactions: [[Edit]]
+    ) throws(SimulationFailure) -> Prepared {
+        var client = client
+        for edits in transactions { client.write(edits) }
+        try client.upload(entries: .max)
+        let uploads = client.session.uploads
+        client.session.uploads = []
+        return Prepared(client: client, uploads: uploads)
     }
 
     /// The next client in the order makes each of its moves.
@@ -94,7 +103,7 @@ package struct ExhaustiveRun: Sendable {
             do throws(SimulationFailure) {
                 let prepared = state.prepared[who][move]
                 clients.append(prepared.client)
-                for upload in prepared.uploads { _ = try server.integrate(upload, from: prepared.client.ident) }
+                for upload in prepared.uploads { _ = try server.receive(upload, &clients[position].session) }
                 // Everyone who has uploaded gets what is new, one changeset a message.
                 for index in clients.indices { try Self.download(&clients[index], from: server) }
                 guard isLast else {
@@ -112,8 +121,8 @@ package struct ExhaustiveRun: Sendable {
     private static func download(
         _ client: inout SimulatedClient, from server: SimulatedServer
     ) throws(SimulationFailure) {
-        while client.progress.downloadServerVersion < server.latest {
-            guard let message = server.download(for: client.ident, &client.session, maxBytes: 1) else { return }
+        while client.progress.download.serverVersion < server.latest {
+            guard let message = try server.download(&client.session, maxBytes: 1) else { return }
             try client.integrate(message)
         }
     }

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import RealmState
+import SyncModel
 
 /// Several clients and one server in memory, driven step by step. Deterministic: the same steps give the same run anywhere.
 package struct Simulation: Sendable {
@@ -13,9 +14,9 @@ package struct Simulation: Sendable {
     ) throws(SimulationFailure) {
         engine = SimulatedEngine(rules, checksLaws: checksLaws, fault: fault)
         server = SimulatedServer(engine)
-        for edit in setup { server.write([edit]) }
+        for edit in setup { try server.write([edit]) }
         for _ in 0..<count {
-            clients.append(SimulatedClient(ident: server.allocateFile(), engine: engine))
+            clients.append(try SimulatedClient(ident: server.allocateFile(), engine: engine))
         }
         try exchangeEverything()
     }
@@ -41,15 +42,15 @@ package struct Simulation: Sendable {
         switch step {
         case .clock(0, let by): server.clock = Self.moved(server.clock, by)
         case .clock(let who, let by): clients[who - 1].clock = Self.moved(clients[who - 1].clock, by)
-        case .write(0, let edits): server.write(edits)
+        case .write(0, let edits): try server.write(edits)
         case .write(let who, let edits): clients[who - 1].write(edits)
         case .reload(0): server.state = try server.state.reloaded()
-        case .upload(let who, let entries): withClient(who) { $0.upload(entries: max(1, entries)) }
+        case .upload(let who, let entries): try upload(who, entries: max(1, entries))
         case .arrive(let who): try arrive(who)
         case .again(let who): try again(who)
-        case .download(let who, let bytes): download(who, maxBytes: bytes)
+        case .download(let who, let bytes): try download(who, maxBytes: bytes)
         case .integrate(let who): try integrate(who)
-        case .reconnect(let who): withClient(who) { $0.reconnect() }
+        case .reconnect(let who): if who > 0 { try clients[who - 1].reconnect() }
         case .reload(let who): try reload(who)
         case .reset(let who, let mode): try reset(who, mode)
         case .terminate: try terminate()
@@ -64,19 +65,20 @@ package struct Simulation: Sendable {
         by < 0 ? max(1, clock - min(clock, by.magnitude)) : clock &+ by.magnitude
     }
 
-    private mutating func withClient(_ who: Int, _ body: (inout SimulatedClient) -> Void) {
-        if who > 0 { body(&clients[who - 1]) }
-    }
-
     // MARK: Exchanging
+
+    private mutating func upload(_ who: Int, entries: Int) throws(SimulationFailure) {
+        if who > 0 { try clients[who - 1].upload(entries: entries) }
+    }
 
     private mutating func arrive(_ who: Int) throws(SimulationFailure) {
         guard who > 0, !clients[who - 1].session.uploads.isEmpty else { return }
         let upload = clients[who - 1].session.uploads.removeFirst()
         let before = server.latest
-        let count = try server.integrate(upload, from: clients[who - 1].ident)
+        let count = try server.receive(upload, &clients[who - 1].session)
         guard server.latest == before + UInt64(count) else {
-            throw SimulationFailure(.versionsAreKept, "\(count) changesets made \(server.latest - before) versions")
+            throw SimulationFailure(
+                .versionsAreKept, "\(count) changesets made \(server.latest.rawValue - before.rawValue) versions")
         }
     }
 
@@ -86,7 +88,7 @@ package struct Simulation: Sendable {
         let ident = clients[who - 1].ident
         // What has not arrived for the first time yet is not delivered a second time.
         guard let stored = server.files[ident]?.progress,
-            upload.header.progress.clientVersion <= stored.clientVersion
+            upload.head.progress.clientVersion <= stored.upload.clientVersion
         else { return }
         let before = server
         let count = try server.integrate(upload, from: ident)
@@ -96,10 +98,8 @@ package struct Simulation: Sendable {
         else { throw SimulationFailure(.versionsAreKept, "an upload of file \(ident) counted twice") }
     }
 
-    private mutating func download(_ who: Int, maxBytes: Int) {
-        guard who > 0 else { return }
-        let ident = clients[who - 1].ident
-        guard let message = server.download(for: ident, &clients[who - 1].session, maxBytes: maxBytes) else { return }
+    private mutating func download(_ who: Int, maxBytes: Int) throws(SimulationFailure) {
+        guard who > 0, let message = try server.download(&clients[who - 1].session, maxBytes: maxBytes) else { return }
         clients[who - 1].session.downloads.append(message)
     }
 
@@ -116,12 +116,12 @@ package struct Simulation: Sendable {
         }
         for who in clients.indices.map({ $0 + 1 }) {
             while !clients[who - 1].session.uploads.isEmpty { try arrive(who) }
-            clients[who - 1].upload(entries: .max)
+            try upload(who, entries: .max)
             while !clients[who - 1].session.uploads.isEmpty { try arrive(who) }
         }
         for who in clients.indices.map({ $0 + 1 }) {
             while !clients[who - 1].session.downloads.isEmpty { try integrate(who) }
-            download(who, maxBytes: .max)
+            try download(who, maxBytes: .max)
             while !clients[who - 1].session.downloads.isEmpty { try integrate(who) }
         }
     }
@@ -131,7 +131,7 @@ package struct Simulation: Sendable {
     private mutating func reload(_ who: Int) throws(SimulationFailure) {
         guard who > 0 else { return }
         clients[who - 1].state = try clients[who - 1].state.reloaded()
-        clients[who - 1].reconnect()
+        try clients[who - 1].reconnect()
     }
 
     private mutating func reset(_ who: Int, _ mode: SimulatedReset) throws(SimulationFailure) {
@@ -143,14 +143,14 @@ package struct Simulation: Sendable {
             clients[who - 1] = client
         } else {
             server.files[fresh.ident] = nil
-            clients[who - 1].cutOff()
+            try clients[who - 1].cutOff()
         }
         server.files[old] = nil
     }
 
     private mutating func terminate() throws(SimulationFailure) {
         try server.restartHistory()
-        for index in clients.indices { clients[index].cutOff() }
+        for index in clients.indices { try clients[index].cutOff() }
     }
 
     // MARK: Checks
@@ -159,10 +159,10 @@ package struct Simulation: Sendable {
     private func compareCopies() throws(SimulationFailure) {
         let expected = StateDump.canonical(of: server.state)
         for (index, client) in clients.enumerated() {
-            guard client.progress.downloadServerVersion == server.latest else {
+            guard client.progress.download.serverVersion == server.latest else {
                 throw SimulationFailure(
                     .versionsAreKept,
-                    "client \(index + 1) is at \(client.progress.downloadServerVersion), the server at \(server.latest)"
+                    "client \(index + 1) is at \(client.progress.download.serverVersion), the server at \(server.latest)"
                 )
             }
             guard StateDump.canonical(of: client.state) == expected else {

@@ -113,7 +113,7 @@ import Testing
         try await harness.tick()
         #expect(try await harness.record().historyBase == 99)
         let cursor = DownloadCursor(serverVersion: away.cursor, clientVersion: 0)
-        let latest = SaltedServerVersion(version: away.cursor, salt: VersionSalt(away.progress.latestServerVersionSalt))
+        let latest = SaltedServerVersion(version: away.cursor, salt: away.progress.latest.salt)
         for (attempt, code) in ([222, 208] as [ErrorCode]).enumerated() {
             let published = try await harness.identify(
                 away.file, session: 5 + UInt64(attempt), download: cursor, latest: latest)

@@ -1,4 +1,5 @@
 import Changesets
+import Merge
 import SyncModel
 import Testing
 

@@ -5,6 +5,7 @@ import MergeConformance
 import Messages
 import RealmState
 import SyncModel
+import SyncProtocol
 import Testing
 
 @testable import Worker
@@ -25,10 +26,10 @@ struct SyncingClient {
     let file: ClientFileIdent
     var session: UInt64
     private(set) var state = RealmState()
-    private(set) var progress = MergeConformance.SyncProgress()
+    private(set) var progress = SyncProgress()
     private var history: [Entry] = []
     /// What the next upload follows.
-    private var uploaded = SyncModel.UploadCursor()
+    private var uploaded = UploadCursor()
 
     init(file: ClientFileIdent, session: UInt64) {
         self.file = file
@@ -36,7 +37,7 @@ struct SyncingClient {
     }
 
     var digest: StateDigest { StateDump.digest(of: state) }
-    var cursor: ServerVersion { ServerVersion(progress.downloadServerVersion) }
+    var cursor: ServerVersion { progress.download.serverVersion }
     private var newest: ClientVersion { history.last?.version ?? 0 }
 
     mutating func edit(_ edits: inout RandomEdits, at timestamp: SyncTimestamp) throws {
@@ -63,15 +64,10 @@ struct SyncingClient {
     mutating func connect(to harness: OwnerHarness, session: UInt64) async throws {
         self.session = session
         let answer = try await harness.identify(
-            file, session: session,
-            download: DownloadCursor(
-                serverVersion: cursor, clientVersion: ClientVersion(progress.downloadClientVersion)),
-            latest: SaltedServerVersion(
-                version: ServerVersion(progress.latestServerVersion),
-                salt: VersionSalt(progress.latestServerVersionSalt))
+            file, session: session, download: progress.download, latest: progress.latest
         ).one(IdentifiedAnswer.self)
         uploaded = answer.upload
-        progress.uploadClientVersion = max(progress.uploadClientVersion, answer.upload.clientVersion.rawValue)
+        progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
     }
 
     /// Downloads and integrates one page.
@@ -79,49 +75,36 @@ struct SyncingClient {
     /// - Returns: whether that was all there is.
     @discardableResult
     mutating func download(from harness: OwnerHarness, maxBytes: Int = 1 << 18) async throws -> Bool {
-        let page = try await harness.page(
-            file, session: session,
-            after: DownloadCursor(
-                serverVersion: cursor, clientVersion: ClientVersion(progress.downloadClientVersion)),
-            maxBytes: maxBytes
-        ).one(PageAnswer.self)
+        let page = try await harness.page(file, session: session, after: progress.download, maxBytes: maxBytes)
+            .one(PageAnswer.self)
         try integrate(page)
         return page.isComplete
     }
 
     mutating func integrate(_ page: PageAnswer) throws {
-        let integration = try DownloadIntegration(
-            MergeConformance.SyncProgress(
-                downloadServerVersion: page.download.serverVersion.rawValue,
-                downloadClientVersion: page.download.clientVersion.rawValue,
-                latestServerVersion: page.latest.version.rawValue, latestServerVersionSalt: page.latest.salt.rawValue,
-                uploadClientVersion: page.upload.clientVersion.rawValue,
-                uploadServerVersion: page.upload.serverVersion.rawValue),
-            entries: page.entries.map {
-                DownloadEntry(
-                    serverVersion: $0.serverVersion.rawValue, clientVersion: $0.clientVersion.rawValue,
-                    originTimestamp: $0.timestamp.rawValue, originFileIdent: $0.originFile.rawValue)
-            },
-            progress: progress, order: .strict, ownFileIdent: file.ident.rawValue,
-            newestLocalVersion: newest.rawValue)
-        let base = integration.windowBase(historyBase: 0) ?? newest.rawValue
-        let changesets = try page.entries.map { try Changeset(parsing: $0.changeset) }
-        let result = try MergeEngine(compatibility: .convergent).transform(
-            incoming: integration.incoming(changesets, historyBase: 0),
-            over: history.filter { $0.version.rawValue > base && !$0.original.isEmpty }.map {
+        let message = SyncProgress(download: page.download, latest: page.latest, upload: page.upload)
+        var checker = DownloadChecker(
+            role: .receiving, file: file.ident, progress: progress, newestClientVersion: newest)
+        try checker.check(
+            Download(session: 1, progress: message, detail: .partition(downloadableBytes: 0), entries: page.entries))
+        var integration = DownloadIntegration(
+            message, changesets: try page.entries.map { try IncomingChangeset($0) })
+        if let base = integration.base {
+            let window = history.filter { $0.version > base && !$0.original.isEmpty }.map {
                 LocalChangeset(
                     version: $0.version.rawValue, originTimestamp: $0.timestamp.rawValue,
-                    originFileIdent: file.ident.rawValue,
-                    changeset: $0.changeset)
-            }, currentLocalVersion: newest.rawValue)
-        let outcome = integration.finish(result)
-        for changeset in outcome.apply { try state.apply(changeset) }
+                    originFileIdent: file.ident.rawValue, changeset: $0.changeset)
+            }
+            try integration.merge(over: window, through: newest, using: MergeEngine(compatibility: .convergent))
+        }
+        let outcome = integration.outcome(after: progress)
+        for merged in integration.changesets { try state.apply(merged.changeset) }
         for reciprocal in outcome.reciprocals {
             if let index = history.firstIndex(where: { $0.version.rawValue == reciprocal.version }) {
                 history[index].changeset = reciprocal.changeset
             }
         }
-        let isNews = outcome.progress.downloadServerVersion > cursor.rawValue
+        let isNews = outcome.progress.download.serverVersion > cursor
         progress = outcome.progress
         guard isNews else { return }
         history.append(
@@ -140,7 +123,7 @@ struct SyncingClient {
                         clientVersion: entry.version, serverVersion: entry.serverVersion, timestamp: entry.timestamp,
                         changeset: entry.original))
             }
-            scanned = SyncModel.UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
+            scanned = UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
         }
         guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return nil }
         let message = ChangesetMessage(

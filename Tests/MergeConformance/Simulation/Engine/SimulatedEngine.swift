@@ -17,14 +17,27 @@ package struct SimulatedEngine: Sendable {
         laws = checksLaws ? MergeLaws(rules.merge) : nil
     }
 
-    func merge(
-        _ incoming: [IncomingChangeset], over local: [LocalChangeset], current: UInt64, on side: Side
-    ) throws(SimulationFailure) -> TransformResult {
-        guard let fault else { return try merge(incoming, over: local, current: current) }
-        let (wrongLocal, wrongIncoming) = fault.before(local, incoming, on: side)
-        let result = try merge(wrongIncoming, over: wrongLocal, current: current)
-        return fault.after(result, of: incoming, on: side)
+    /// The engine as one side's integration calls it.
+    func on(_ side: Side) -> OneSide { OneSide(engine: self, side: side) }
+
+    struct OneSide: ChangesetMerging {
+        let engine: SimulatedEngine
+        let side: Side
+
+        func transform(
+            incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64
+        ) throws(SimulationFailure) -> TransformResult {
+            guard let fault = engine.fault else {
+                return try engine.merge(incoming, over: local, current: currentLocalVersion)
+            }
+            let (wrongLocal, wrongIncoming) = fault.before(local, incoming, on: side)
+            let result = try engine.merge(wrongIncoming, over: wrongLocal, current: currentLocalVersion)
+            return fault.after(result, of: incoming, on: side)
+        }
     }
+
+    /// Whether every merge is done in all the ways that have to give the same result. With a fault on purpose they differ.
+    var checksLaws: Bool { laws != nil && fault == nil }
 
     private func merge(
         _ incoming: [IncomingChangeset], over local: [LocalChangeset], current: UInt64

@@ -1,4 +1,4 @@
-/// A broken promise: one of P2 to P12, R1 or R2 (docs/merge.md, "Promises").
+/// A broken promise: one of P2 to P13, R1 or R2 (docs/merge.md, "Promises").
 package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible {
     case quiescentConvergence = "P2"
     case indexedEqualsExhaustive = "P3"
@@ -11,6 +11,7 @@ package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible 
     case encodingIsFixed = "P10"
     case badClientsHarmNobody = "P11"
     case uploadOrderDoesNotMatter = "P12"
+    case windowsMayBeSelected = "P13"
     case recoveriesKeepChanges = "R1"
     case resetsTakeTheServersState = "R2"
 
@@ -28,6 +29,7 @@ package enum Invariant: String, CaseIterable, Sendable, CustomStringConvertible 
             case .encodingIsFixed: "what is encoded reads back the same"
             case .badClientsHarmNobody: "a bad upload leaves no trace"
             case .uploadOrderDoesNotMatter: "the order of uploads does not matter"
+            case .windowsMayBeSelected: "merging with what an upload touches, step by step, is merging with everything"
             case .recoveriesKeepChanges: "a recovery keeps what its rules say"
             case .resetsTakeTheServersState: "a reset leaves the server's state and what was recovered"
             }

@@ -1,15 +1,19 @@
 import Changesets
 import Merge
 import SyncModel
+import SyncProtocol
 
 /// Uploads that no honest client makes.
 enum HostileUploads {
-    static func upload(_ kind: Int, latest: UInt64) -> SimulatedUpload {
+    static func upload(_ kind: Int, latest: ServerVersion) -> SimulatedUpload {
         let cursor = UploadCursor(clientVersion: 2, serverVersion: latest)
         return SimulatedUpload(
-            header: UploadHeader(progress: cursor, lockedServerVersion: latest, follows: 0),
-            entries: [UploadEntry(cursor: cursor, originTimestamp: 1, originFileIdent: 0)],
-            changesets: [changeset(kind)])
+            message: Upload(
+                session: SimulatedSession.ident, progress: cursor, lockedServerVersion: latest,
+                entries: [
+                    UploadedChangeset(
+                        clientVersion: 2, serverVersion: latest, timestamp: 1, changeset: changeset(kind))
+                ]), follows: 0)
     }
 
     private static func changeset(_ kind: Int) -> [UInt8] {

@@ -1,43 +1,48 @@
 import Changesets
 import Merge
 package import RealmState
-import SyncModel
+package import SyncModel
+import SyncProtocol
 
-/// One client file (docs/merge.md, "Downloads at the client").
+/// One client file: the product's own planning, checks and integration over a history in memory
+/// (docs/merge.md, "Downloads at the client").
 package struct SimulatedClient: Sendable {
     struct Entry: Sendable {
-        var version: UInt64
+        var version: ClientVersion
         var isLocal: Bool
         var timestamp: UInt64
         /// The last server version that was integrated when this one was made.
-        var serverVersion: UInt64
+        var serverVersion: ServerVersion
         /// As it was recorded; this is what is uploaded.
         var changeset: [UInt8]
         /// As what came from the server has left it; nil while that has not changed it.
         var reciprocal: [UInt8]?
+
+        var outline: ClientHistoryEntry {
+            ClientHistoryEntry(
+                version: version, isLocal: isLocal, size: changeset.count, serverVersion: serverVersion)
+        }
     }
 
-    let ident: UInt64
+    let ident: FileIdent
     /// Whether only a reset leads back to the server.
     private(set) var isCutOff = false
     package internal(set) var state: RealmState
-    var version: UInt64 = 1
+    var version: ClientVersion = 1
     var entries: [Entry] = []
-    /// Entries up to here have been trimmed.
-    var historyBase: UInt64 = 1
-    var progress = SyncProgress()
+    package internal(set) var progress = SyncProgress()
     var clock: UInt64
     var lastStamp: UInt64 = 0
     var session: SimulatedSession
     var lastUpload: SimulatedUpload?
     let engine: SimulatedEngine
 
-    init(ident: UInt64, engine: SimulatedEngine, clock: UInt64 = 1_000) {
+    init(ident: FileIdent, engine: SimulatedEngine, clock: UInt64 = 1_000) throws(SimulationFailure) {
         self.ident = ident
         self.engine = engine
         self.clock = clock
         state = RealmState(compatibility: engine.rules.apply)
-        session = SimulatedSession(progress)
+        session = try SimulatedSession(ident, at: progress, newest: version)
     }
 
     // MARK: Writing
@@ -53,114 +58,88 @@ package struct SimulatedClient: Sendable {
         version += 1
         entries.append(
             Entry(
-                version: version, isLocal: true, timestamp: lastStamp, serverVersion: progress.downloadServerVersion,
+                version: version, isLocal: true, timestamp: lastStamp, serverVersion: progress.download.serverVersion,
                 changeset: changeset, reciprocal: nil))
     }
 
     // MARK: Uploading
 
     /// Sends what comes next, of at most so many history entries; nothing if there is nothing to say.
-    mutating func upload(entries limit: Int) {
+    mutating func upload(entries limit: Int) throws(SimulationFailure) {
         guard !isCutOff else { return }
-        let next = entries.drop { $0.version <= session.uploadCursor.clientVersion }.prefix(limit)
-        let scanned = next.map { entry in
-            ClientHistoryEntry(
-                version: ClientVersion(entry.version), isLocal: entry.isLocal, size: entry.changeset.count,
-                serverVersion: ServerVersion(entry.serverVersion))
-        }
-        let planner = UploadPlanner(
-            after: SyncModel.UploadCursor(
-                clientVersion: ClientVersion(session.uploadCursor.clientVersion),
-                serverVersion: ServerVersion(session.uploadCursor.serverVersion)))
-        let downloaded = ServerVersion(progress.downloadServerVersion)
-        guard let batch = planner.next(scanned, downloadServerVersion: downloaded) else { return }
-        let sent = next.filter { batch.versions.contains(ClientVersion($0.version)) }
-        let scannedTo = UploadCursor(
-            clientVersion: batch.progress.clientVersion.rawValue, serverVersion: batch.progress.serverVersion.rawValue)
+        let next = entries.drop { $0.version <= session.scanned.clientVersion }.prefix(limit)
+        let planner = UploadPlanner(after: session.scanned)
+        guard let batch = planner.next(next.lazy.map(\.outline)) else { return }
         let upload = SimulatedUpload(
-            header: UploadHeader(
-                progress: scannedTo, lockedServerVersion: batch.lockedServerVersion.rawValue,
-                follows: session.uploadCursor.clientVersion),
-            entries: sent.map { entry in
-                UploadEntry(
-                    cursor: UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion),
-                    originTimestamp: entry.timestamp, originFileIdent: 0)
-            },
-            changesets: sent.map(\.changeset))
-        session.uploadCursor = scannedTo
-        session.uploads.append(upload)
+            message: Upload(
+                session: SimulatedSession.ident, progress: batch.progress,
+                lockedServerVersion: progress.download.serverVersion,
+                entries: next.filter { batch.versions.contains($0.version) }.map { entry in
+                    UploadedChangeset(
+                        clientVersion: entry.version, serverVersion: entry.serverVersion,
+                        timestamp: SyncTimestamp(entry.timestamp), changeset: entry.changeset)
+                }), follows: session.scanned.clientVersion)
+        try session.send(upload)
         lastUpload = upload
     }
 
     // MARK: Downloading
 
-    mutating func integrate(_ download: SimulatedDownload) throws(SimulationFailure) {
-        let integration: DownloadIntegration
-        do throws(ProtocolViolation) {
-            integration = try DownloadIntegration(
-                download.progress, entries: download.entries, progress: progress, order: .strict,
-                ownFileIdent: ident, newestLocalVersion: version)
-        } catch {
-            throw SimulationFailure(.versionsAreKept, "file \(ident) refuses a download: \(error)")
+    mutating func integrate(_ download: Download) throws(SimulationFailure) {
+        try session.receive(download, newest: version)
+        let changesets = try download.entries.map { entry throws(SimulationFailure) in
+            try reading("a download of file \(ident)") { () throws(ChangesetError) in try IncomingChangeset(entry) }
         }
-        let changesets = try download.changesets.map { bytes throws(SimulationFailure) in
-            try read(bytes, "a download of file \(ident)")
+        var integration = DownloadIntegration(download.progress, changesets: changesets)
+        if let base = integration.base {
+            try readWindow(after: session.window.begin(after: base, through: version))
+            try integration.merge(over: session.window.entries, through: version, using: engine.on(.client))
         }
-        var result = TransformResult(incoming: changesets, modifiedLocal: [])
-        if let base = integration.windowBase(historyBase: historyBase) {
-            result = try engine.merge(
-                integration.incoming(changesets, historyBase: historyBase), over: try window(after: base),
-                current: version, on: .client)
-        }
-        let outcome = integration.finish(result)
-        try apply(outcome.apply, to: &state, "file \(ident)")
+        let outcome = integration.outcome(after: progress)
+        try apply(integration.changesets.map(\.changeset), to: &state, "file \(ident)")
         for reciprocal in outcome.reciprocals {
-            guard let index = entries.firstIndex(where: { $0.version == reciprocal.version }) else { continue }
+            guard let index = entries.firstIndex(where: { $0.version.rawValue == reciprocal.version }) else { continue }
             entries[index].reciprocal = reciprocal.changeset.encoded()
         }
+        session.window.replace(outcome.reciprocals)
         progress = outcome.progress
         version += 1
         entries.append(
             Entry(
-                version: version, isLocal: false, timestamp: outcome.remote?.originTimestamp ?? 0,
-                serverVersion: progress.downloadServerVersion, changeset: [], reciprocal: nil))
+                version: version, isLocal: false, timestamp: outcome.originTimestamp.rawValue,
+                serverVersion: progress.download.serverVersion, changeset: [], reciprocal: nil))
         trim()
     }
 
-    private func window(after base: UInt64) throws(SimulationFailure) -> [LocalChangeset] {
-        var window: [LocalChangeset] = []
-        for entry in entries where entry.version > base && entry.isLocal && !entry.changeset.isEmpty {
-            window.append(
+    private mutating func readWindow(after version: ClientVersion) throws(SimulationFailure) {
+        for entry in entries where entry.version > version && entry.outline.isUploadable {
+            let bytes = entry.reciprocal ?? entry.changeset
+            session.window.append(
                 LocalChangeset(
-                    version: entry.version, originTimestamp: entry.timestamp, originFileIdent: ident,
-                    changeset: try read(entry.reciprocal ?? entry.changeset, "version \(entry.version) of \(ident)")))
+                    version: entry.version.rawValue, originTimestamp: entry.timestamp, originFileIdent: ident.rawValue,
+                    changeset: try read(bytes, "version \(entry.version) of \(ident)")), size: bytes.count)
         }
-        return window
     }
 
     private mutating func trim() {
-        let scanned = entries.map { entry in
-            ClientHistoryEntry(
-                version: ClientVersion(entry.version), isLocal: entry.isLocal, size: entry.changeset.count,
-                serverVersion: ServerVersion(entry.serverVersion))
-        }
-        let base = HistoryTrimming.base(scanned, downloadClientVersion: progress.downloadClientVersion)
+        let base = HistoryTrimming.base(
+            entries.lazy.map(\.outline), downloadClientVersion: progress.download.clientVersion)
         // What the upload scan has not seen yet has to stay, whatever the merge needs.
-        let end = min(base, session.uploadCursor.clientVersion, progress.uploadClientVersion)
-        guard end > historyBase else { return }
+        let end = min(base, session.scanned.clientVersion, progress.upload.clientVersion)
         entries.removeAll { $0.version <= end }
-        historyBase = end
     }
 
     // MARK: Connections and resets
 
     /// What was on its way is lost; what was stored is where both sides go on.
-    mutating func reconnect() { session = SimulatedSession(progress) }
+    mutating func reconnect() throws(SimulationFailure) {
+        session = try SimulatedSession(ident, at: progress, newest: version)
+    }
 
     /// The server knows this file no more; what is made from now on waits for a reset.
-    mutating func cutOff() {
+    mutating func cutOff() throws(SimulationFailure) {
         isCutOff = true
         lastUpload = nil
-        reconnect()
+        try reconnect()
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import SyncModel
 
 /// How a client that the server cannot go on with comes back to it (docs/resets.md, "Modes").
 package enum SimulatedReset: String, CaseIterable, Sendable {
@@ -13,9 +14,9 @@ package enum SimulatedReset: String, CaseIterable, Sendable {
 
 /// The realm once more, as somebody new gets it.
 struct FreshCopy: Sendable {
-    var ident: UInt64
+    var ident: FileIdent
     var state: RealmState
-    var serverVersion: UInt64
+    var serverVersion: ServerVersion
 }
 
 extension SimulatedClient {
@@ -34,7 +35,7 @@ extension SimulatedClient {
             throw failure
         } catch {
             // A schema that has lost something: the app puts the realm aside and begins with an empty one.
-            return restarted(fresh, state: fresh.state, entries: [])
+            return try restarted(fresh, state: fresh.state, entries: [])
         }
     }
 
@@ -69,14 +70,14 @@ extension SimulatedClient {
 
     private func recovered(_ fresh: FreshCopy, _ promises: inout RecoveryPromises) throws -> SimulatedClient {
         let unsynced = entries.filter {
-            $0.isLocal && $0.version > progress.uploadClientVersion && !$0.changeset.isEmpty
+            $0.isLocal && $0.version > progress.upload.clientVersion && !$0.changeset.isEmpty
         }
         let changesets = try unsynced.map { try read($0.reciprocal ?? $0.changeset, "version \($0.version)") }
         for changeset in changesets { promises.follow(changeset) }
 
         var replay = ChangesetReplay(onto: fresh.state, local: state)
         var applied = fresh.state
-        var recovered: [UInt64: [UInt8]] = [:]
+        var recovered: [ClientVersion: [UInt8]] = [:]
         for (entry, changeset) in zip(unsynced, changesets) {
             let bytes = try replay.replay(engine.fault?.beforeReplay(changeset) ?? changeset)
             recovered[entry.version] = bytes
@@ -90,12 +91,12 @@ extension SimulatedClient {
                 "the recovered changesets of file \(ident) make \(StateDump.json(of: applied)) instead of "
                     + StateDump.json(of: replay.fresh))
         }
-        return restarted(
+        return try restarted(
             fresh, state: try transferred(from: replay.fresh), entries: kept(recovered, fresh.serverVersion))
     }
 
     /// The history from the first recovered entry on, with its numbers and times.
-    private func kept(_ recovered: [UInt64: [UInt8]], _ serverVersion: UInt64) -> [Entry] {
+    private func kept(_ recovered: [ClientVersion: [UInt8]], _ serverVersion: ServerVersion) -> [Entry] {
         guard engine.fault != .forgetsRecoveredHistory, let first = recovered.filter({ !$0.value.isEmpty }).keys.min()
         else { return [] }
         return entries.filter { $0.version >= first }.map { entry in
@@ -110,21 +111,22 @@ extension SimulatedClient {
     // MARK: A new file
 
     /// Under the fresh copy's identifier and at its version; versions of its own go on.
-    private func restarted(_ fresh: FreshCopy, state: RealmState, entries: [Entry]) -> SimulatedClient {
-        var client = SimulatedClient(ident: fresh.ident, engine: engine, clock: clock)
+    private func restarted(
+        _ fresh: FreshCopy, state: RealmState, entries: [Entry]
+    ) throws(SimulationFailure) -> SimulatedClient {
+        var client = try SimulatedClient(ident: fresh.ident, engine: engine, clock: clock)
         client.state = state
         client.lastStamp = lastStamp
         client.version = version + 1
-        client.historyBase = entries.first.map { $0.version - 1 } ?? version
-        client.progress.downloadServerVersion = fresh.serverVersion
-        client.progress.latestServerVersion = fresh.serverVersion
-        client.progress.uploadServerVersion = fresh.serverVersion
-        client.session = SimulatedSession(client.progress)
+        client.progress.download.serverVersion = fresh.serverVersion
+        client.progress.latest.version = fresh.serverVersion
+        client.progress.upload.serverVersion = fresh.serverVersion
         client.entries = entries
         client.entries.append(
             Entry(
                 version: client.version, isLocal: true, timestamp: 0, serverVersion: fresh.serverVersion,
                 changeset: [], reciprocal: nil))
+        try client.reconnect()
         return client
     }
 }

@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 
 /// What a changeset touches, as far as a rule of the merge could act on it: the ground on which two changesets can meet.
 ///
@@ -14,19 +14,19 @@ import Changesets
 /// The last row is not broken down: a changeset with such an instruction meets every other. No rule looks through a link,
 /// and none gives an instruction another object, class or column than it had; the one that puts in an EraseColumn (5.4)
 /// does so beside an EraseTable.
-struct Touches: Equatable {
+package struct Touches: Equatable, Sendable {
     /// Hashes, ascending, each once. Two that are equal by chance cost a look at a version more, and nothing else.
-    private(set) var keys: [UInt32] = []
+    package private(set) var keys: [UInt32] = []
     /// Erases a class or a column.
-    private(set) var isDestructive = false
+    package private(set) var isDestructive = false
 
-    init(keys: [UInt32] = [], isDestructive: Bool = false) {
+    package init(keys: [UInt32] = [], isDestructive: Bool = false) {
         self.keys = keys
         self.isDestructive = isDestructive
     }
 
     /// Of one changeset, or of several together.
-    init(of changesets: some Sequence<Changeset>) {
+    package init(of changesets: some Sequence<Changeset>) {
         for changeset in changesets { add(changeset) }
         keys.sort()
         var kept = 0

@@ -12,7 +12,6 @@ package struct UploadPlanner: Hashable, Sendable {
         package var versions: [ClientVersion]
         /// How far the scan has come, over empty entries and those from the server too.
         package var progress: UploadCursor
-        package var lockedServerVersion: ServerVersion
     }
 
     /// The first entry that has not been scanned yet follows this version.
@@ -23,8 +22,8 @@ package struct UploadPlanner: Hashable, Sendable {
     /// The next upload, or nil if there is nothing to say: no changeset, and nothing integrated since the last one.
     ///
     /// - Parameter entries: our history after the cursor, by ascending version.
-    package func next(_ entries: some Sequence<ClientHistoryEntry>, downloadServerVersion: ServerVersion) -> Batch? {
-        var batch = Batch(versions: [], progress: cursor, lockedServerVersion: downloadServerVersion)
+    package func next(_ entries: some Sequence<ClientHistoryEntry>) -> Batch? {
+        var batch = Batch(versions: [], progress: cursor)
         var bytes = 0
         for entry in entries where entry.version > cursor.clientVersion {
             if entry.isUploadable {
