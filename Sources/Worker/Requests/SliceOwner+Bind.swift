@@ -7,11 +7,8 @@ extension SliceOwner {
     func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await settings(of: name.app) else {
-            return try refuse(name, session, .unknownApp(name.app), to: address)
-        }
-        if let refusal = Refusal.notEnabled(app, needsClientFile: request.needsClientFile) {
-            return try refuse(name, session, refusal, to: address)
+        guard let app = try await admit(name, session, needsClientFile: request.needsClientFile, to: address) else {
+            return
         }
         if let known = try await storedRealm(name) {
             guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }

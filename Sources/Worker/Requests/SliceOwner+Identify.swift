@@ -10,12 +10,7 @@ extension SliceOwner {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await settings(of: name.app) else {
-            return try refuse(name, session, .unknownApp(name.app), to: address)
-        }
-        if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
-            return try refuse(name, session, refusal, to: address)
-        }
+        guard let app = try await admit(name, session, to: address) else { return }
         let context = try await unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident
         let standing = context.sessions.standing(of: session)
@@ -24,28 +19,15 @@ extension SliceOwner {
         case .open(let known) where known.clientFile == ident: return metrics.requestRepeated()
         case .open, .unknown: break
         }
-        guard let file = try await clientFile(ident, in: context) else {
+        guard let file = try await admit(ident, session, of: app, in: context, to: address) else { return }
+        let admission = Admission(file: file, generation: context.record.generation)
+        if let objection = admission.objection(toClient: request.clientFile, of: request.user) {
             let refusal = Refusal.reset(
-                code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
-                campaign: nil)
+                code: objection.code, objection.reason, app: app, clientFile: ident, campaign: nil)
             return try refuse(name, session, refusal, to: address)
         }
-        // Whoever does not know the salt is not this client: its row stays as it is.
-        guard file.file.salt == request.clientFile.salt else {
-            let refusal = Refusal.reset(
-                code: .divergingHistories, "the salt of client file \(ident) is another one", app: app,
-                clientFile: ident, campaign: nil
-            )
-            return try refuse(name, session, refusal, to: address)
-        }
-        guard file.user == request.user else {
-            let refusal = Refusal.reset(
-                code: .userMismatch, "client file \(ident) belongs to another user", app: app, clientFile: ident,
-                campaign: nil)
-            return try refuse(name, session, refusal, to: address)
-        }
-        if let objection = try await objection(to: request, file, context) {
-            return try await refuse(request, objection, app, file, standing, in: context, to: address)
+        if let objection = try await objection(to: request, admission, context) {
+            return try await refuse(request, objection, app, admission, standing, in: context, to: address)
         }
         if request.download.serverVersion > 0 {
             _ = try await begin(file, at: request.download.serverVersion, in: context)
@@ -67,20 +49,13 @@ extension SliceOwner {
             to: address)
     }
 
-    /// Why a client file may not go on.
-    private struct Objection {
-        var code: ErrorCode
-        var reason: String
-        /// The client file has to reset whatever its client says; else its cursors say so.
-        var isOfFile = false
-    }
-
     /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.
     private func refuse(
-        _ request: IdentifyRequest, _ objection: Objection, _ app: AppRecord, _ file: ClientFileRecord,
+        _ request: IdentifyRequest, _ objection: Admission.Objection, _ app: AppRecord, _ admission: Admission,
         _ standing: SessionBook.Standing, in context: RealmContext, to address: ReplyAddress
     ) async throws {
         let session = request.context.session
+        let file = admission.file
         let changesNothing = objection.isOfFile ? try await !hasGoneOn(file, in: context) : false
         var verdict = ResetQuestions.Verdict.reset
         if !changesNothing {
@@ -96,7 +71,7 @@ extension SliceOwner {
             try await observeIdentify(request, in: context)
             try await refuseForReset(
                 context, session, code: objection.code, objection.reason, app: app, file: file,
-                integrated: request.download.fits(file) ? file.upload.clientVersion : nil, isNewAttempt: true,
+                integrated: admission.integrated(at: request.download), isNewAttempt: true,
                 to: address)
         case .ask(let question):
             metrics.doubted(app: app.id)
@@ -116,51 +91,13 @@ extension SliceOwner {
 
     /// Why the client file must reset; nil if it may go on.
     private func objection(
-        to request: IdentifyRequest, _ file: ClientFileRecord, _ context: RealmContext
-    ) async throws -> Objection? {
-        switch file.state {
-        case .resetRequired:
-            return Objection(
-                code: .badClientFileIdent, reason: try await reason(for: file), isOfFile: true)
-        case .superseded:
-            return Objection(
-                code: .badClientFileIdent, reason: "client file \(file.ident) was replaced by a reset", isOfFile: true)
-        case .expired:
-            return Objection(
-                code: .clientFileExpired, reason: "client file \(file.ident) was not seen for too long", isOfFile: true)
-        case .live: break
-        }
-        guard file.generation == context.record.generation else {
-            return Objection(code: .badClientFileIdent, reason: ResetReason.termination, isOfFile: true)
-        }
-        let download = request.download
-        let latest = request.latest
-        let current = context.record.latest.version
-        if download.serverVersion < file.upload.serverVersion {
-            return Objection(
-                code: .badServerVersion,
-                reason: "download cursor \(download.serverVersion) lies before what the client has uploaded on")
-        }
-        guard try await isKept(after: download.serverVersion, for: file, in: context) else {
-            return Objection(
-                code: .clientFileExpired,
-                reason: "the history after server version \(download.serverVersion) is compacted")
-        }
-        if download.clientVersion > file.upload.clientVersion {
-            return Objection(
-                code: .badClientVersion, reason: "client version \(download.clientVersion) was never integrated")
-        }
-        guard download.serverVersion <= latest.version, latest.version <= current else {
-            return Objection(
-                code: .badServerVersion,
-                reason: "server version \(latest.version) does not exist; the latest is \(current)")
-        }
-        if try await salt(of: latest.version, context) != latest.salt {
-            return Objection(
-                code: .divergingHistories,
-                reason: "server version \(latest.version) has another salt: the history has diverged")
-        }
-        return nil
+        to request: IdentifyRequest, _ admission: Admission, _ context: RealmContext
+    ) async throws -> Admission.Objection? {
+        if let objection = admission.objection(campaign: try await reason(for: admission.file)) { return objection }
+        return admission.objection(
+            to: request.download, latest: request.latest, current: context.record.latest.version,
+            isKept: try await isKept(after: request.download.serverVersion, for: admission.file, in: context),
+            salt: try await salt(of: request.latest.version, context))
     }
 
     /// What a version was salted with; nil if it is not in the history.
@@ -169,13 +106,5 @@ extension SliceOwner {
         if version == context.record.latest.version { return context.record.latest.salt }
         if let record = context.recent.record(version) { return record.salt }
         return try await store.historyHeading(of: context.historyKey, version: version)?.salt
-    }
-}
-
-extension DownloadCursor {
-    /// Whether a client with this cursor is where its row says, or further: then what it has written up to the row's client
-    /// version is what was integrated. One that was put back may have given the same numbers to other changes since.
-    func fits(_ file: ClientFileRecord) -> Bool {
-        serverVersion >= file.upload.serverVersion && clientVersion <= file.upload.clientVersion
     }
 }

@@ -17,22 +17,9 @@ extension SliceOwner {
         case .open(let known) where request.after.serverVersion < known.askedAfter: return metrics.requestRepeated()
         case .open, .unknown: break
         }
-        guard var file = try await clientFile(request.clientFile, in: context) else {
-            let refusal = Refusal.reset(
-                code: .badClientFileIdent, "client file \(request.clientFile) does not exist here", app: app,
-                clientFile: request.clientFile, campaign: nil)
-            return try refuse(name, session, refusal, to: address)
-        }
-        let generation = context.record.generation
-        guard file.state == .live, file.generation == generation else {
-            return try await refuseForReset(
-                context, session, code: .badClientFileIdent, try await reason(for: file), app: app, file: file,
-                integrated: file.upload.clientVersion, to: address)
-        }
-        guard request.generation == generation else {
-            let refusal = Refusal.retry("the session belongs to another sync generation")
-            return try refuse(name, session, refusal, to: address)
-        }
+        let claim = SessionClaim(
+            session: session, clientFile: request.clientFile, generation: request.generation, address: address)
+        guard var file = try await admit(claim, of: app, in: context) else { return }
         let latest = context.record.latest
         let after = request.after.serverVersion
         guard after <= latest.version else {

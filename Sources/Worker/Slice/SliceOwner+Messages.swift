@@ -14,51 +14,38 @@ struct ReplyAddress {
 extension SliceOwner {
     private static let typeHeader = "x-sluice-type"
 
-    /// Deals with one message; one that cannot be dealt with is set aside, and hurts nobody else.
-    func handle(_ message: AMQPMessage) async throws {
+    /// Deals with one message; one that cannot be dealt with is set aside, and hurts no other.
+    func handle(_ delivery: SliceDelivery) async throws {
         do {
-            let envelope = try Envelope(of: message)
-            switch envelope.type {
-            case ChangesetMessage.type:
-                let changesets = try message.decode(ChangesetMessage.self)
-                if try forward(message, of: changesets.realm) { return }
-                if let upload = changesets.upload {
-                    try await integrate(changesets, upload, message)
-                } else {
-                    try await integrate(event: changesets, id: envelope.id)
-                }
-            case BindRequest.type:
-                let request = try message.decode(BindRequest.self)
-                if try forward(message, of: request.context.realm) { return }
-                try await answer(request.context, message) { try await self.bind(request, reply: $0) }
-            case IdentifyRequest.type:
-                let request = try message.decode(IdentifyRequest.self)
-                try await answer(request.context, message) { try await self.identify(request, reply: $0) }
-            case PageRequest.type:
-                let request = try message.decode(PageRequest.self)
-                try await answer(request.context, message) { try await self.page(request, reply: $0) }
-            case UnbindNotice.type: try await unbind(message.decode(UnbindNotice.self))
-            case TerminationMessage.type:
-                try await terminate(message.decode(TerminationMessage.self), messageID: envelope.id)
-            case ResetMessage.type:
-                let request = try message.decode(ResetMessage.self)
-                if try forward(message, of: request.realm) { return }
-                try await reset(request, messageID: envelope.id)
-            case TickMessage.type: try await tick(message.decode(TickMessage.self))
-            case ClaimMessage.type: break
-            case let type:
-                throw PoisonError(
-                    reason: "message type \"\(type)\" is unknown; docs/messages.md lists the types", app: nil)
-            }
-        } catch let error as MessageError {
-            try setAside(message, reason: error.description, app: nil)
+            try await handle(try delivery.content.get(), of: delivery)
         } catch let error as PoisonError {
-            try setAside(message, reason: error.reason, app: error.app)
+            try setAside(delivery.original, reason: error.reason, app: error.app)
+        }
+    }
+
+    private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
+        let message = delivery.original
+        if content.mayMakeRealm, let realm = content.realm, try forward(message, of: realm) { return }
+        switch content {
+        case .changesets(let changesets):
+            if let upload = changesets.upload {
+                try await integrate(changesets, upload, message)
+            } else {
+                try await integrate(event: changesets, id: delivery.id)
+            }
+        case .bind(let request): try await answer(request.context, message) { try await bind(request, reply: $0) }
+        case .identify(let request):
+            try await answer(request.context, message) { try await identify(request, reply: $0) }
+        case .page(let request): try await answer(request.context, message) { try await page(request, reply: $0) }
+        case .unbind(let notice): try await unbind(notice)
+        case .termination(let termination): try await terminate(termination, messageID: delivery.id)
+        case .reset(let request): try await reset(request, messageID: delivery.id)
+        case .tick(let tick): try await self.tick(tick)
+        case .claim: break
         }
     }
 
     /// Passes a message on that was published to another slice's queue than its realm lives in, as a shell may do.
-    /// A realm must never come into being in two slices.
     private func forward(_ message: AMQPMessage, of realm: RealmName) throws -> Bool {
         guard let slices, case let right = realm.slice(of: slices), right != slice else { return false }
         let header = "x-sluice-forwarded"

@@ -85,31 +85,32 @@ package actor SliceOwner {
     /// - Returns: what to publish before the messages are acknowledged.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
+        let deliveries = messages.map(SliceDelivery.init)
         var condemned = Condemned()
         while true {
             var current = 0
             isCommitting = false
             do {
                 published = try await leftovers()
-                for (index, message) in messages.enumerated() {
+                for (index, delivery) in deliveries.enumerated() {
                     current = index
                     if let reason = condemned.reasons[index] {
-                        try await giveUp(message, reason: reason)
+                        try await giveUp(delivery, reason: reason)
                     } else {
-                        try await handle(message)
+                        try await handle(delivery)
                     }
                 }
-                current = messages.count
+                current = deliveries.count
                 try await flush()
                 defer { published = [] }
                 quiet.told()
                 return published
             } catch {
                 forgetEverything()
-                guard current < messages.count, condemned.reasons[current] == nil, await isOfOneMessage(error) else {
+                guard current < deliveries.count, condemned.reasons[current] == nil, await isOfOneMessage(error) else {
                     throw error
                 }
-                condemned.add(current, of: messages, error)
+                condemned.add(current, of: deliveries, error)
             }
         }
     }

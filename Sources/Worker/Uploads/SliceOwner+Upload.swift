@@ -11,32 +11,14 @@ extension SliceOwner {
     func integrate(
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ original: AMQPMessage
     ) async throws {
-        guard let app = try await settings(of: message.realm.app) else {
+        guard try await settings(of: message.realm.app) != nil else {
             throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
         }
-        if let refusal = Refusal.notEnabled(app, needsClientFile: false) {
-            return try refuse(message.realm, upload.session, refusal)
-        }
+        guard let app = try await admit(message.realm, upload.session, to: nil) else { return }
         let context = try await unrestartedRealm(message.realm, of: app)
-        guard var file = try await clientFile(upload.clientFile, in: context) else {
-            let refusal = Refusal.reset(
-                code: .badClientFileIdent, "client file \(upload.clientFile) does not exist here", app: app,
-                clientFile: upload.clientFile, campaign: nil)
-            return try refuse(message.realm, upload.session, refusal)
-        }
-        let generation = context.record.generation
-        guard file.state == .live, file.generation == generation else {
-            let (code, reason): (ErrorCode, String) =
-                file.state == .expired
-                ? (.clientFileExpired, "client file \(file.ident) was not seen for too long")
-                : (.badClientFileIdent, try await self.reason(for: file))
-            return try await refuseForReset(
-                context, upload.session, code: code, reason, app: app, file: file,
-                integrated: file.upload.clientVersion)
-        }
-        guard upload.generation == generation else {
-            return try refuse(context.name, upload.session, .retry("the session belongs to another sync generation"))
-        }
+        let claim = SessionClaim(
+            session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
+        guard var file = try await admit(claim, of: app, in: context) else { return }
         if let first = message.entries.first { file = try await begin(file, at: first.serverVersion, in: context) }
         let isInBase = try await base(at: file.upload.serverVersion, of: file, in: context) != nil
         let kept = isInBase ? 0 : context.record.historyBase

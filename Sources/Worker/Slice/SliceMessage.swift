@@ -1,0 +1,97 @@
+import AMQP
+import Messages
+import SyncModel
+
+/// What a slice's queue holds, by type. A message is decoded once, however often its batch is gone through.
+enum SliceMessage: Sendable {
+    case changesets(ChangesetMessage)
+    case bind(BindRequest)
+    case identify(IdentifyRequest)
+    case page(PageRequest)
+    case unbind(UnbindNotice)
+    case termination(TerminationMessage)
+    case reset(ResetMessage)
+    case tick(TickMessage)
+    case claim
+
+    /// - Throws: `MessageError` for a body that does not hold what its type needs, `PoisonError` for an unknown type.
+    init(_ message: AMQPMessage, type: String) throws {
+        self =
+            switch type {
+            case ChangesetMessage.type: .changesets(try message.decode(ChangesetMessage.self))
+            case BindRequest.type: .bind(try message.decode(BindRequest.self))
+            case IdentifyRequest.type: .identify(try message.decode(IdentifyRequest.self))
+            case PageRequest.type: .page(try message.decode(PageRequest.self))
+            case UnbindNotice.type: .unbind(try message.decode(UnbindNotice.self))
+            case TerminationMessage.type: .termination(try message.decode(TerminationMessage.self))
+            case ResetMessage.type: .reset(try message.decode(ResetMessage.self))
+            case TickMessage.type: .tick(try message.decode(TickMessage.self))
+            case ClaimMessage.type: .claim
+            default:
+                throw PoisonError(
+                    reason: "message type \"\(type)\" is unknown; docs/messages.md lists the types", app: nil)
+            }
+    }
+
+    /// The one realm that the message is about; nil for a message about an app or the whole slice.
+    var realm: RealmName? {
+        switch self {
+        case .changesets(let message): message.realm
+        case .unbind(let notice): notice.realm
+        case .reset(let message): message.realm
+        case .bind, .identify, .page: request?.realm
+        case .termination, .tick, .claim: nil
+        }
+    }
+
+    /// Of a request whose answer a session waits for.
+    var request: RequestContext? {
+        switch self {
+        case .bind(let request): request.context
+        case .identify(let request): request.context
+        case .page(let request): request.context
+        case .changesets, .unbind, .termination, .reset, .tick, .claim: nil
+        }
+    }
+
+    /// Whether the message could bring a realm into being. A realm must never do so in two slices.
+    var mayMakeRealm: Bool {
+        switch self {
+        case .changesets, .bind, .reset: true
+        case .identify, .page, .unbind, .termination, .tick, .claim: false
+        }
+    }
+}
+
+/// A message as it was delivered, with what it says.
+struct SliceDelivery: Sendable {
+    let original: AMQPMessage
+    /// Tells a repetition; nil if the publisher gave none.
+    let id: String?
+    let content: Result<SliceMessage, PoisonError>
+
+    init(_ message: AMQPMessage) {
+        original = message
+        do {
+            let envelope = try Envelope(of: message)
+            id = envelope.id
+            content = Self.content(of: message, type: envelope.type)
+        } catch {
+            id = nil
+            content = .failure(PoisonError(reason: error.description, app: nil))
+        }
+    }
+
+    private static func content(of message: AMQPMessage, type: String) -> Result<SliceMessage, PoisonError> {
+        do {
+            return .success(try SliceMessage(message, type: type))
+        } catch let error as PoisonError {
+            return .failure(error)
+        } catch {
+            return .failure(PoisonError(reason: "\(error)", app: nil))
+        }
+    }
+
+    /// The one realm that the message is about; nil also if it cannot be read.
+    var realm: RealmName? { try? content.get().realm }
+}
