@@ -9,7 +9,7 @@ package import Changesets
 /// | CreateObject, EraseObject, every path instruction | the object: class and key |
 /// | AddTable with AddTable | the class's name |
 /// | AddColumn with AddColumn | the class's and the column's name |
-/// | EraseTable, EraseColumn | anything in the class or column, and columns that link to the class (5.4, 5.7) |
+/// | EraseTable, EraseColumn | anything in the class or column, and columns that link to the class |
 ///
 /// The last row is not broken down: a changeset with such an instruction meets every other. No rule looks through a link,
 /// and none gives an instruction another object, class or column than it had; the one that puts in an EraseColumn (5.4)

@@ -21,10 +21,10 @@ extension SliceOwner {
             let key = context.key(ident)
             if try await resetCase(key) == nil {
                 guard case .refused(let connection) = event else { return }
-                cases[key] = ResetCase(
+                let opened = ResetCase(
                     name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
                     mayRecover: try await settings(of: context.name.app)?.clientRecovery ?? true, openedAt: stamp)
-                dirtyCases.insert(key)
+                cases.change(opened, of: key)
                 return
             }
             if !opensOnly { try await give(event, to: key, in: context) }
@@ -47,8 +47,9 @@ extension SliceOwner {
         context.update(ident) { $0.resetOf = key.ident }
         if !isSame {
             // The session of the reset comes where the fresh copy was made.
-            cases[key]?.connection = request.connection
-            dirtyCases.insert(key)
+            guard var moved = cases[key] else { return }
+            moved.connection = request.connection
+            cases.change(moved, of: key)
         }
         try await give(
             .boundFresh(ident: ident, session: session, isSameConnection: isSame), to: key, in: context)
@@ -96,8 +97,7 @@ extension SliceOwner {
         let conclusion = changed.take(
             .overtaken(campaign: campaign), at: stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
-        cases[key] = changed
-        dirtyCases.insert(key)
+        cases.change(changed, of: key)
         if let conclusion { try report(conclusion, of: changed) }
     }
 
@@ -106,8 +106,7 @@ extension SliceOwner {
         for record in try await store.dueResetCases(at: now, limit: 500) {
             guard var settled = readable(record) else { continue }
             let conclusion = settled.take(.tick, at: now, quiet: limits.quietAfterMark.milliseconds)
-            cases[record.key] = settled
-            dirtyCases.insert(record.key)
+            cases.change(settled, of: record.key)
             if let conclusion { try report(conclusion, of: settled) }
         }
         try await flush()
@@ -138,7 +137,7 @@ extension SliceOwner {
     private func resetCase(_ key: ClientFileKey) async throws -> ResetCase? {
         if let known = cases[key] { return known }
         guard let record = try await store.resetCase(key), let found = readable(record) else { return nil }
-        cases[key] = found
+        cases.remember(found, of: key)
         return found
     }
 
@@ -150,9 +149,8 @@ extension SliceOwner {
 
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
         let stored = try await store.resets(of: RealmUser(realm: context.record.id, user: user)).openCases
-        for record in stored where cases[record.key] == nil { cases[record.key] = readable(record) }
-        return cases.filter { $0.key.realm == context.record.id && $0.value.user == user && !$0.value.isClosed }
-            .map(\.key).sorted { $0.ident > $1.ident }
+        for record in stored where cases[record.key] == nil { cases.remember(readable(record), of: record.key) }
+        return cases.open(of: user, in: context.record.id)
     }
 
     /// The case that a new ident belongs to: one of the same connection, else the latest that could be meant.
@@ -195,8 +193,7 @@ extension SliceOwner {
         }
         let conclusion = changed.take(event, at: stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
-        cases[key] = changed
-        dirtyCases.insert(key)
+        cases.change(changed, of: key)
         if let conclusion { try report(conclusion, of: changed) }
         try await link(changed, from: before, key: key, in: context)
     }

@@ -40,24 +40,36 @@ struct ResetPace: Equatable {
     }
 }
 
-extension SliceOwner {
-    /// Apps whose pace is known; beyond, it begins anew.
-    private static let maxPaces = 1_000
+/// The paces of the apps that were terminated since an owner took its slice.
+struct ResetPaces {
+    /// Beyond, all paces begin anew.
+    private static let maxApps = 1_000
+    private var paces: [String: ResetPace] = [:]
 
+    func pace(of app: String, in generation: UInt64) -> ResetPace? {
+        paces[app].flatMap { $0.generation == generation ? $0 : nil }
+    }
+
+    mutating func keep(_ pace: ResetPace, of app: String) {
+        if paces.count >= Self.maxApps { paces = [:] }
+        paces[app] = pace
+    }
+}
+
+extension SliceOwner {
     /// How many seconds a client that resets must wait before it may bind its fresh copy; nil if it need not.
     func turn(of request: BindRequest, app: AppRecord, in context: RealmContext) async throws -> Int? {
         let generation = try await generation(of: app)
         guard let campaign = generation.campaign else { return nil }
         let now = clock.uptime()
         let pace: ResetPace
-        if let known = paces[app.id], known.generation == generation.generation {
+        if let known = paces.pace(of: app.id, in: generation.generation) {
             pace = known
         } else {
             pace = ResetPace(
                 generation: generation.generation, startedAt: now,
                 clientRealms: try await store.countClientFiles(campaign: campaign), limits: limits)
-            if paces.count >= Self.maxPaces { paces = [:] }
-            paces[app.id] = pace
+            paces.keep(pace, of: app.id)
         }
         guard let seconds = pace.wait(user: request.user, partition: context.name.partition, at: now) else {
             return nil

@@ -29,7 +29,7 @@ extension SliceOwner {
             pending.terminations.append(accounted)
             keep(reason: message.reason, of: campaign)
             // What is in memory of the app's client files is about to be wrong.
-            forgetRealms(of: app.id)
+            realms.forget(app: app.id)
             generations[app.id] = nil
             try await flush()
             logger.notice(

@@ -57,6 +57,6 @@ extension SliceOwner {
         metrics.expired(files.count, app: id)
         logger.info("client files expired", metadata: ["app": "\(id)", "count": "\(files.count)"])
         try await flush()
-        forgetRealms(of: id)
+        realms.forget(app: id)
     }
 }

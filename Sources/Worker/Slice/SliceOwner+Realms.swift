@@ -33,7 +33,7 @@ extension SliceOwner {
     /// The realm, of whatever generation; nil if there is none.
     func storedRealm(_ name: RealmName) async throws -> RealmContext? {
         if let context = realms[name] {
-            keep(context)
+            realms.use(context)
             return context
         }
         guard var record = try await store.realm(name) else { return nil }
@@ -42,7 +42,7 @@ extension SliceOwner {
             record.saltEpoch = epoch
         }
         let context = RealmContext(record: record, schema: try schema(record), limits: limits)
-        keep(context)
+        realms.use(context)
         return context
     }
 
@@ -58,7 +58,7 @@ extension SliceOwner {
         let context = RealmContext(record: record, schema: Schema(), limits: limits)
         context.isDirty = true
         pending.terminations.append(generation.withoutCampaign)
-        keep(context)
+        realms.use(context)
         touch(context)
         logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
         return context

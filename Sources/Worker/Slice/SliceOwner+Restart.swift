@@ -76,7 +76,7 @@ extension SliceOwner {
             ])
         let fresh = RealmContext(record: record, schema: schema, limits: limits)
         fresh.sessions = context.sessions
-        keep(fresh)
+        realms.use(fresh)
         return fresh
     }
 }

@@ -29,14 +29,11 @@ package actor SliceOwner {
     var requestAges = RequestAges()
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
-    var realms: [RealmName: RealmContext] = [:]
+    var realms = RealmCache()
     var nextRealm: RealmID?
     var generations: [String: AppGenerationRecord] = [:]
-    /// Of each app that was terminated, since this worker took the slice.
-    var paces: [String: ResetPace] = [:]
-    /// Reset cases read or made since the last commit.
-    var cases: [ClientFileKey: ResetCase] = [:]
-    var dirtyCases: Set<ClientFileKey> = []
+    var paces = ResetPaces()
+    var cases = ResetCases()
 
     /// What the next commit writes beside the realms that were touched, and what is published after it.
     var pending = SliceBatch()
@@ -49,7 +46,6 @@ package actor SliceOwner {
     private var appsInHand: [String: AppRecord] = [:]
     private var answers: [Publication] = []
     private var published: [Publication] = []
-    private var uses: UInt64 = 0
     /// A commit is under way, or has failed.
     private(set) var isCommitting = false
 
@@ -150,8 +146,7 @@ package actor SliceOwner {
         guard !context.isTouched else { return }
         context.isTouched = true
         touched.append(context)
-        // A commit in between may have let go of it.
-        realms[context.name] = context
+        realms.hold(context)
     }
 
     /// Commits what is pending and lines up what is to be published.
@@ -163,9 +158,7 @@ package actor SliceOwner {
         for context in contexts {
             gather(context, into: &batch)
         }
-        for key in dirtyCases.sorted(by: { ($0.realm, $0.ident) < ($1.realm, $1.ident) }) {
-            if let resetCase = cases[key] { batch.resetCases.append(try resetCase.record(realm: key.realm)) }
-        }
+        batch.resetCases += try cases.records()
         if !batch.isEmpty {
             let start = ContinuousClock.now
             try await commit(batch)
@@ -186,7 +179,7 @@ package actor SliceOwner {
         }
         published += answers
         clearPending()
-        if !contexts.isEmpty { trimRealms() }
+        if !contexts.isEmpty { realms.trim(to: limits) }
     }
 
     func commit(_ batch: SliceBatch) async throws {
@@ -254,8 +247,7 @@ package actor SliceOwner {
         touched = []
         appsInHand = [:]
         answers = []
-        cases = [:]
-        dirtyCases = []
+        cases = ResetCases()
     }
 
     /// Memory may be ahead of the store: everything is read again.
@@ -264,42 +256,10 @@ package actor SliceOwner {
         published = []
         outbox.forget()
         quiet.dropped()
-        realms = [:]
+        realms = RealmCache()
         generations = [:]
         nextRealm = nil
     }
-
-    // MARK: Realms in memory
-
-    func keep(_ context: RealmContext) {
-        uses &+= 1
-        context.lastUse = uses
-        realms[context.name] = context
-    }
-
-    /// Forgets the realms that were not used for longest, until the others keep to the slice's limits.
-    private func trimRealms() {
-        var objects = 0
-        var bytes = 0
-        for (_, context) in realms {
-            objects += context.state.cachedObjectCount
-            bytes += context.historyMemory
-        }
-        guard realms.count > limits.maxRealms || objects > limits.maxObjects || bytes > limits.maxHistoryBytes else {
-            return
-        }
-        for context in realms.values.sorted(by: { $0.lastUse < $1.lastUse }) {
-            guard
-                realms.count > limits.maxRealms * 7 / 8 || objects > limits.maxObjects
-                    || bytes > limits.maxHistoryBytes
-            else { return }
-            objects -= context.state.cachedObjectCount
-            bytes -= context.historyMemory
-            realms[context.name] = nil
-        }
-    }
-
-    func forgetRealms(of app: String) { realms = realms.filter { $0.key.app != app } }
 }
 
 extension HistoryEntry {

@@ -1,0 +1,36 @@
+import Messages
+import Storage
+import SyncModel
+
+/// The reset cases that were read or changed since the last commit.
+struct ResetCases {
+    private var known: [ClientFileKey: ResetCase] = [:]
+    private var changed: Set<ClientFileKey> = []
+
+    var isEmpty: Bool { known.isEmpty }
+
+    subscript(key: ClientFileKey) -> ResetCase? { known[key] }
+
+    /// As the store has it; what was changed since stays.
+    mutating func remember(_ resetCase: ResetCase?, of key: ClientFileKey) {
+        if known[key] == nil { known[key] = resetCase }
+    }
+
+    /// To be written with the next commit.
+    mutating func change(_ resetCase: ResetCase, of key: ClientFileKey) {
+        known[key] = resetCase
+        changed.insert(key)
+    }
+
+    /// A user's cases of a realm that are not closed, the newest client file first.
+    func open(of user: String, in realm: RealmID) -> [ClientFileKey] {
+        known.filter { $0.key.realm == realm && $0.value.user == user && !$0.value.isClosed }
+            .map(\.key).sorted { $0.ident > $1.ident }
+    }
+
+    /// What the next commit writes.
+    func records() throws -> [ResetCaseRecord] {
+        try changed.sorted { ($0.realm, $0.ident) < ($1.realm, $1.ident) }
+            .compactMap { key in try known[key]?.record(realm: key.realm) }
+    }
+}
