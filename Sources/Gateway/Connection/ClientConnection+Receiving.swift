@@ -148,7 +148,8 @@ extension ClientConnection {
         let context = SessionContext(
             realm: realm, reference: SessionReference(gateway: environment.gateway, number: number),
             user: upgrade.claims?.sub ?? "", connection: upgrade.connectionID,
-            protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent, limits: limits)
+            protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
+            isOurs: upgrade.compatibility != nil, limits: limits)
         sessions[bind.session] = (number, GatewaySession(session: bind.session, context: context))
         numbers[number] = bind.session
         environment.link.sessions.add(number, realm: realm, sink: self)

@@ -15,7 +15,7 @@ extension GatewaySession {
         var body = JSONErrorBody(
             code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
         )
-        if action.isClientReset { body.integratedClientVersion = integrated }
+        if action.isClientReset, context.isOurs { body.integratedClientVersion = integrated }
         let answer = ServerMessage.jsonError(session: session, code: code, body: body)
         actions.append(notified.map { .sendReset(answer, $0) } ?? .send(answer))
         actions.append(.unsubscribe)

@@ -11,6 +11,9 @@ struct SessionContext: Sendable {
     var connection: String
     var protocolVersion: Int
     var userAgent: String
+    /// Whether the client has named rules of Sluice's that it knows, as our SDK does: a stock client is sent nothing beyond what the
+    /// protocol has.
+    var isOurs = false
     var limits: Limits
 
     struct Limits: Sendable {

@@ -56,10 +56,10 @@ import Testing
 
     // MARK: How far uploads counted
 
-    private func told(_ event: ClusterEvent, _ before: (inout SessionScript) throws -> Void = { _ in }) throws
-        -> JSONErrorBody
-    {
-        var script = try SessionScript.live()
+    private func told(
+        _ event: ClusterEvent, isOurs: Bool = true, _ before: (inout SessionScript) throws -> Void = { _ in }
+    ) throws -> JSONErrorBody {
+        var script = try SessionScript.live(isOurs: isOurs)
         try before(&script)
         try script.cluster(event, 1)
         guard case .jsonError(1, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
@@ -85,6 +85,11 @@ import Testing
         #expect(try told(refusal("ClientReset")).integratedClientVersion == 17)
         #expect(try told(refusal("ClientResetNoRecovery")).integratedClientVersion == 17)
         #expect(try told(notice(of: 2)).integratedClientVersion == 17)
+    }
+
+    @Test func stockClientsAreSentNothingBeyondTheProtocol() throws {
+        #expect(try told(refusal("ClientReset"), isOurs: false).integratedClientVersion == nil)
+        #expect(try told(notice(of: 2), isOurs: false).integratedClientVersion == nil)
     }
 
     @Test func nothingIsSaidWhereItIsNotKnown() throws {

@@ -7,8 +7,9 @@ import SyncProtocol
 
 /// What the tests of one session say, and a session that has come so far.
 extension SessionScript {
-    static func live() throws -> SessionScript {
+    static func live(isOurs: Bool = true) throws -> SessionScript {
         var script = SessionScript()
+        script.isOurs = isOurs
         try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
         try identify(&script)
         return script

@@ -10,6 +10,8 @@ import SyncProtocol
 struct SessionScript {
     var realm = FakeRealm()
     var app = AppRecord(id: "tasks", createdAt: 1)
+    /// Whether the clients say that they know rules of Sluice's.
+    var isOurs = true
     var environment = SessionEnvironment(now: 1_000_000, isCongested: false, isLinkUp: true)
     /// Messages of the owner that are not delivered, by kind.
     var holdsAnswers = false
@@ -46,7 +48,7 @@ struct SessionScript {
         case (.accept, .bind(let bind)):
             let context = SessionContext(
                 realm: Self.name, reference: SessionReference(gateway: "g", number: nextNumber), user: "u",
-                connection: "c\(socket)", protocolVersion: 14, userAgent: "", limits: .init())
+                connection: "c\(socket)", protocolVersion: 14, userAgent: "", isOurs: isOurs, limits: .init())
             nextNumber += 1
             sockets[socket]?.sessions[session] = GatewaySession(session: session, context: context)
             try event(.bind(needsIdent: bind.needsIdent, app: app), session, socket)
