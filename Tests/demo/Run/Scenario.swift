@@ -95,11 +95,14 @@ final class Scenario {
     }
 
     private func ownerOfTheRealm() async throws -> String {
-        let text = try await cluster.operate(
-            "slices", "--app", DemoSchema.app, "--partition", ClientRealm.partition, "--json")
-        let lines = try JSONDecoder().decode([SliceLine].self, from: Data(text.utf8))
-        guard let owner = lines.first?.owner else { throw LocalClusterError("the realm's slice has no owner: \(text)") }
-        return owner
+        // The slices may still be on their way from the worker that started first to the other one.
+        try await LocalCluster.retrying("the realm's slice has an owner") {
+            let text = try await cluster.operate(
+                "slices", "--app", DemoSchema.app, "--partition", ClientRealm.partition, "--json")
+            let lines = try JSONDecoder().decode([SliceLine].self, from: Data(text.utf8))
+            guard let owner = lines.first?.owner else { throw LocalClusterError("it has none: \(text)") }
+            return owner
+        }
     }
 
     private func editBothSides() async throws {
