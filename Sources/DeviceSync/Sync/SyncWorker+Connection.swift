@@ -15,8 +15,8 @@ extension SyncWorker {
         guard !isAbandoned else { return }
         if wantsConnection {
             lingerTimer = 0
-            if case .idle = connection { connect() }
-        } else if case .connected = connection, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
+            connect()
+        } else if connection.isConnected, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
             lingerTimer = schedule(after: Double(timeouts.connectionLingerTime) / 1000) { worker, timer in
                 guard worker.lingerTimer == timer, worker.slots.isEmpty else { return }
                 worker.lingerTimer = 0
@@ -28,7 +28,7 @@ extension SyncWorker {
 
     func showConnectionState() {
         let state: SyncSession.ConnectionState
-        switch connection {
+        switch connection.phase {
         case .connected: state = .connected
         case .connecting, .preparing: state = .connecting
         case .idle, .waiting, .stopped: state = .disconnected
@@ -42,24 +42,40 @@ extension SyncWorker {
 
     private func connect() {
         guard let app = app.core, let record = app.users.record(userID), record.state == .loggedIn else { return }
-        if AccessToken(record.accessToken)?.isExpired() ?? true {
-            connection = .preparing
-            return refreshToken(thenReconnect: false)
-        }
-        if needsLocation {
-            connection = .preparing
-            return refreshLocation()
-        }
-        open(app, record.accessToken)
+        let hasToken = !(AccessToken(record.accessToken)?.isExpired() ?? true)
+        perform(connection.wanted(hasToken: hasToken))
     }
 
-    private func open(_ app: AppCore, _ token: String) {
-        connectionNumber += 1
-        let number = connectionNumber
-        connection = .connecting
+    private func perform(_ actions: [ConnectionMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .open(let number): open(number)
+            case .refreshToken: refreshToken()
+            case .refreshLocation: refreshLocation()
+            case .wait(let wait, let duration):
+                _ = schedule(after: duration.seconds) { worker, _ in
+                    worker.connection.waited(wait)
+                    worker.updateConnection()
+                }
+            case .restartSessions:
+                for driver in drivers.values where driver.mainIdent != nil { restart(driver) }
+            case .resetRealms:
+                for driver in drivers.values
+                where !driver.reset.isUnderWay && !driver.isSuspended && !driver.isStopped {
+                    beginReset(
+                        driver, .clientReset, code: 0, message: "a message was larger than the server accepts")
+                }
+            case .logOut(let reason): logOut(reason)
+            case .ping: sendPing()
+            }
+        }
         showConnectionState()
+    }
+
+    private func open(_ number: UInt64) {
+        guard let app = app.core, let token = app.users.record(userID)?.accessToken else { return }
         let known = app.http.knownLocation
-        routeIsVerified = routeIsVerified || known.verified
+        if known.verified { connection.routeIsVerified() }
         let request = WebSocketRequest(
             url: known.location.syncURL(appID: app.id), accessToken: token,
             protocols: SubprotocolNegotiation.offer(mode: .partition),
@@ -74,7 +90,7 @@ extension SyncWorker {
     private static let knownRules = PeerCompatibility.allCases.map(\.rawValue).joined(separator: ", ")
 
     private func handle(_ event: WebSocketEvent, of number: UInt64) {
-        guard number == connectionNumber, !isAbandoned else { return }
+        guard number == connection.number, !isAbandoned else { return }
         switch event {
         case .opened(let token, let requestID):
             do {
@@ -99,13 +115,7 @@ extension SyncWorker {
         parser = ServerMessageParser(mode: .partition, version: version)
         compatibility = nil
         for driver in drivers.values { perform(driver.reset.connected(), driver) }
-        connection = .connected
-        routeIsVerified = true
-        let fast =
-            disconnectedAt.map {
-                DispatchTime.now().uptimeNanoseconds - $0.uptimeNanoseconds < UInt64(timeouts.fastReconnectLimit)
-                    * 1_000_000
-            } ?? false
+        let fast = connection.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
         showConnectionState()
         for ident in slots.keys.sorted() {
             slots[ident]?.machine.connected(fastReconnect: fast)
@@ -117,37 +127,38 @@ extension SyncWorker {
 
     // MARK: Losing the connection
 
+    /// Nanoseconds of a clock that only goes forward.
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+
     private func ended(_ end: ConnectionEnd) {
-        let wasConnected = if case .connected = connection { true } else { false }
-        lost()
-        let reaction = end.reaction(routeIsVerified: routeIsVerified)
+        let (reaction, actions) = connection.ended(end, at: Self.now, using: &random)
+        disconnected()
         logger.debug("connection ended", metadata: ["reason": "\(end)", "action": "\(reaction.action)"])
-        if reaction.alsoRefreshesLocation { needsLocation = true }
         let error = connectionError(end, isFatal: reaction.report == .fatal)
         for driver in drivers.values { driver.connectionFailed(error) }
         if reaction.report == .fatal, reaction.action != .logOutUser {
             for driver in drivers.values where driver.mainIdent != nil { report(error, driver) }
         }
-        switch reaction.action {
-        case .wait, .reconnect: waitToReconnect(.connectionEnd(wasConnected ? end : .unreachable))
-        case .refreshUser:
-            connection = .preparing
-            refreshToken(thenReconnect: true)
-        case .refreshLocation:
-            restartSessions()
-            connection = .preparing
-            refreshLocation()
-        case .logOutUser:
-            connection = .idle
-            logOut("the server refused the user")
-        case .clientReset:
-            waitToReconnect(.connectionEnd(end))
-            for driver in drivers.values
-            where !driver.reset.isUnderWay && !driver.isSuspended && !driver.isStopped {
-                beginReset(
-                    driver, .clientReset, code: 0, message: "a message was larger than the server accepts")
-            }
-        }
+        perform(actions)
+    }
+
+    /// The server sent an error about the whole connection.
+    func refused(_ code: ErrorCode, _ body: JSONErrorBody) {
+        let actions = connection.refused(code, body, at: Self.now, using: &random)
+        disconnected()
+        perform(actions)
+    }
+
+    func fellSilent() {
+        let actions = connection.fellSilent(at: Self.now, using: &random)
+        disconnected()
+        perform(actions)
+    }
+
+    /// The server broke the protocol.
+    func violated() {
+        connection.violated(at: Self.now)
+        disconnected()
         showConnectionState()
     }
 
@@ -161,12 +172,10 @@ extension SyncWorker {
         }
     }
 
-    func lost() {
-        connectionNumber += 1
+    /// The connection is gone: nothing more comes or goes on it.
+    private func disconnected() {
         channel?.close()
         channel = nil
-        if case .connected = connection { disconnectedAt = .now() }
-        connection = .idle
         pingSent = nil
         pingTimer = 0
         lingerTimer = 0
@@ -176,63 +185,42 @@ extension SyncWorker {
         for ident in slots.keys { slots[ident]?.machine.disconnected() }
     }
 
-    /// On purpose: nobody needs it.
+    /// Closes a connection that no session needs.
     private func closeConnection() {
-        lost()
-        disconnectedAt = nil
+        connection.closed()
+        disconnected()
         showConnectionState()
     }
 
+    /// Gives the connection up for a new one.
     func dropConnection() {
         guard channel != nil else { return }
-        lost()
+        connection.lost(at: Self.now)
+        disconnected()
         updateConnection()
-    }
-
-    private func waitToReconnect(_ reason: RetryReason) {
-        waitToReconnect(backoff.next(after: reason, using: &random))
-    }
-
-    func waitToReconnect(_ delay: Backoff<RetryReason>.Delay) {
-        guard case .after(let duration) = delay else {
-            connection = .stopped
-            return showConnectionState()
-        }
-        let timer = schedule(after: duration.seconds) { worker, number in
-            guard case .waiting(number) = worker.connection else { return }
-            worker.connection = .idle
-            worker.updateConnection()
-        }
-        connection = .waiting(timer)
-        showConnectionState()
     }
 
     /// Cuts waiting short.
     func retryNow() {
-        switch connection {
-        case .waiting, .stopped:
-            connection = .idle
-            backoff.reset()
-        default: break
-        }
+        connection.retryNow()
         updateConnection()
     }
 
     /// The app asks for it: connection and sessions try now.
     func reconnect() {
-        backoff.reset()
+        connection.forgetFailures()
         for driver in drivers.values {
             driver.backoff.reset()
             resumeAfterError(driver, driver.retryTimer)
         }
-        if case .connected = connection { sendPing() }
+        if connection.isConnected { sendPing() }
         retryNow()
     }
 
     // MARK: Tokens and locations
 
     /// Renews the access token; afterwards the sessions go on.
-    func refreshToken(thenReconnect: Bool) {
+    func refreshToken() {
         guard let app = app.core else { return }
         let userID = userID
         // The worker is the owner: it takes the result up, or ignores it when it has ended.
@@ -248,21 +236,19 @@ extension SyncWorker {
 
     private func tokenRefreshed(_ error: AppError?) {
         guard !isAbandoned else { return }
-        if let error, error.httpStatusCode == 401 || error.httpStatusCode == 403 || error.code == .invalidSession {
-            if case .preparing = connection { connection = .idle }
-            return logOut("the refresh token was rejected: \(error.message)")
+        guard let error else {
+            let actions = connection.tokenAnswered(.received, using: &random)
+            for driver in drivers.values { resumeAfterError(driver, driver.retryTimer) }
+            perform(actions)
+            return retryNow()
         }
-        backoff.reset()
-        if let error {
-            logger.debug("could not renew the access token", metadata: ["error": "\(error.code.rawValue)"])
-            for driver in drivers.values { driver.connectionFailed(error) }
-            if case .preparing = connection { waitToReconnect(.connectionEnd(.unreachable)) }
-            return
+        if error.httpStatusCode == 401 || error.httpStatusCode == 403 || error.code == .invalidSession {
+            let reason = "the refresh token was rejected: \(error.message)"
+            return perform(connection.tokenAnswered(.refused(reason), using: &random))
         }
-        for driver in drivers.values { resumeAfterError(driver, driver.retryTimer) }
-        if case .preparing = connection { connection = .idle }
-        if case .connected = connection { sendPing() }
-        retryNow()
+        logger.debug("could not renew the access token", metadata: ["error": "\(error.code.rawValue)"])
+        for driver in drivers.values { driver.connectionFailed(error) }
+        perform(connection.tokenAnswered(.failed, using: &random))
     }
 
     func refreshLocation() {
@@ -280,23 +266,15 @@ extension SyncWorker {
 
     private func locationRefreshed(_ error: AppError?) {
         guard !isAbandoned else { return }
-        if error == nil { needsLocation = false }
-        guard case .preparing = connection else { return }
-        connection = .idle
-        if let error {
-            for driver in drivers.values { driver.connectionFailed(error) }
-            waitToReconnect(.connectionEnd(.unreachable))
-        } else {
-            routeIsVerified = true
-            updateConnection()
-        }
+        let isWanted = connection.phase == .preparing
+        let actions = connection.locationAnswered(error == nil, using: &random)
+        guard isWanted else { return }
+        if let error { for driver in drivers.values { driver.connectionFailed(error) } }
+        perform(actions)
+        updateConnection()
     }
 
-    /// New sessions in place of the present ones, as after a change of server.
-    func restartSessions() {
-        for driver in drivers.values where driver.mainIdent != nil { restart(driver) }
-    }
-
+    /// A new session in place of the present one.
     func restart(_ driver: SessionDriver) {
         // A reset goes on from its fresh copy, as on a new connection.
         guard !driver.reset.isUnderWay else { return perform(driver.reset.connected(), driver) }

@@ -7,11 +7,7 @@ internal import SyncProtocol
 extension SyncWorker {
     /// An error that speaks of the whole connection: it closes, and every session hears of it.
     func connectionError(_ code: ErrorCode, _ body: JSONErrorBody) {
-        lost()
-        waitToReconnect(
-            backoff.next(
-                after: .connectionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff,
-                using: &random))
+        refused(code, body)
         for driver in drivers.values where driver.mainIdent != nil {
             act(on: body.action.effective, driver, nil, code, body)
         }
@@ -54,9 +50,9 @@ extension SyncWorker {
                 driver, action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
                 message: body.message, logURL: body.logURL,
                 integrated: ident == nil ? nil : body.integratedClientVersion)
-        case .refreshUser: refreshToken(thenReconnect: true)
+        case .refreshUser: refreshToken()
         case .refreshLocation:
-            needsLocation = true
+            connection.locationIsOutdated()
             restart(driver)
             dropConnection()
         case .logOutUser: logOut(body.message)

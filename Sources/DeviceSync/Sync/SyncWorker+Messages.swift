@@ -10,17 +10,17 @@ extension SyncWorker {
 
     /// Notes that a session may have something to send.
     func enlist(_ ident: SessionIdent) {
-        guard case .connected = connection, slots[ident] != nil || farewells[ident] != nil else { return }
+        guard connection.isConnected, slots[ident] != nil || farewells[ident] != nil else { return }
         if queued.insert(ident).inserted { sendQueue.append(ident) }
         flush()
     }
 
     /// Sends what there is, one message a session at a time.
     func flush() {
-        guard case .connected = connection, !isFlushing else { return }
+        guard connection.isConnected, !isFlushing else { return }
         isFlushing = true
         defer { isFlushing = false }
-        while let ident = sendQueue.first, case .connected = connection, channel?.isFull != true {
+        while let ident = sendQueue.first, connection.isConnected, channel?.isFull != true {
             sendQueue.removeFirst()
             queued.remove(ident)
             guard let message = next(ident) else { continue }
@@ -217,8 +217,7 @@ extension SyncWorker {
     /// What came breaks the protocol: the connection is closed, its sessions stop.
     private func violation(_ error: SyncProtocolError) {
         logger.error("protocol violation", metadata: ["error": "\(error)"])
-        lost()
-        waitToReconnect(.never)
+        violated()
         let error = SyncError(
             .clientInternalError, "the server broke the sync protocol: \(error.message)", wireCode: error.code.rawValue)
         for driver in drivers.values where !driver.isStopped && !driver.isSuspended {
@@ -241,7 +240,7 @@ extension SyncWorker {
     }
 
     func sendPing() {
-        guard case .connected = connection, pingSent == nil else { return }
+        guard connection.isConnected, pingSent == nil else { return }
         let now = DispatchTime.now()
         let message = ClientMessage.ping(timestamp: now.uptimeNanoseconds / 1_000_000, roundTrip: roundTripMS)
         guard send(message, .connection) else { return }
@@ -249,7 +248,7 @@ extension SyncWorker {
         pingTimer = schedule(after: Double(timeouts.pongKeepaliveTimeout) / 1000) { worker, timer in
             guard worker.pingTimer == timer else { return }
             worker.logger.info("no PONG in time")
-            worker.pongMissing()
+            worker.fellSilent()
         }
     }
 
@@ -261,10 +260,5 @@ extension SyncWorker {
         let period = Double(timeouts.pingKeepalivePeriod) / 1000
         let next = Double.random(in: 0.9 * period...period, using: &random) - Double(waited) / 1e9
         schedulePing(after: max(0, next))
-    }
-
-    private func pongMissing() {
-        lost()
-        waitToReconnect(backoff.next(after: .connectionEnd(.lost), using: &random))
     }
 }

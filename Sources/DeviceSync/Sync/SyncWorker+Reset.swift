@@ -84,7 +84,7 @@ extension SyncWorker {
         guard driver.freshIdent != nil else { return }
         switch driver.reset.freshFailed(body) {
         case .retry: scheduleResume(driver, code, body)
-        case .refreshUser: refreshToken(thenReconnect: true)
+        case .refreshUser: refreshToken()
         case .actions(let actions): perform(actions, driver)
         }
     }

@@ -27,18 +27,6 @@ actor SyncWorker {
         case fresh
     }
 
-    enum Connection: Sendable {
-        case idle
-        /// Until the timer with this number.
-        case waiting(UInt64)
-        /// Getting a token or a location first.
-        case preparing
-        case connecting
-        case connected
-        /// Only the app, a new token or the like may try again.
-        case stopped
-    }
-
     let userID: String
     let app: AppReference
     let connector: any WebSocketConnecting
@@ -53,17 +41,11 @@ actor SyncWorker {
     /// What is in `sendQueue`.
     var queued: Set<SessionIdent> = []
 
-    var connection = Connection.idle
+    var connection = ConnectionMachine()
     var channel: (any WebSocketChannel)?
-    /// Counts connections, so that what an old one still says is told apart.
-    var connectionNumber: UInt64 = 0
     /// By which rules the app's copies are made; nil until the server says it, which only Sluice does.
     var compatibility: PeerCompatibility?
-    var backoff = Backoff<RetryReason>()
     var random = SystemRandomNumberGenerator()
-    var routeIsVerified = false
-    var disconnectedAt: DispatchTime?
-    var needsLocation = false
     var isAbandoned = false
     var isFlushing = false
     private var timers: UInt64 = 0
@@ -158,7 +140,7 @@ actor SyncWorker {
         let ident = machine.ident
         if role == .main { driver.mainIdent = ident } else { driver.freshIdent = ident }
         slots[ident] = Slot(machine: machine, driver: driver, role: role)
-        if case .connected = connection { slots[ident]?.machine.connected(fastReconnect: false) }
+        if connection.isConnected { slots[ident]?.machine.connected(fastReconnect: false) }
         enlist(ident)
         updateConnection()
     }
@@ -186,7 +168,7 @@ actor SyncWorker {
     private func endSlot(_ ident: SessionIdent) {
         guard var machine = slots.removeValue(forKey: ident)?.machine else { return }
         machine.end()
-        if case .connected = connection, !machine.hasLeft {
+        if connection.isConnected, !machine.hasLeft {
             farewells[ident] = machine
             enlist(ident)
         }
@@ -256,7 +238,7 @@ actor SyncWorker {
         isAbandoned = true
         channel?.close()
         channel = nil
-        connectionNumber += 1
+        connection.closed()
         slots = [:]
         farewells = [:]
         for driver in drivers.values {

@@ -258,6 +258,27 @@ struct FileActionOfLiveRealmTests {
         #expect(again.titles() == ["a": nil, "c": nil])
     }
 
+    /// A session that has only to say goodbye does not hold the realm.
+    @Test func fileIsClosedWhileTheServerHasNotAnsweredUnbind() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        server.holdsUnbound = true
+        let (action, url) = try await prepared(device)
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        try await action.perform(within: .seconds(60))
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        let again = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .always)
+        #expect(again.titles() == ["a": nil])
+        #expect(server.connectionCount == 1)
+    }
+
+    /// Releases the realm by returning.
+    private func prepared(_ device: Device) async throws -> (PendingFileAction, URL) {
+        let realm = try await open(device)
+        return (try action(for: realm, device.app), try #require(realm.configuration.fileURL))
+    }
+
     /// Its own stack holds what it would wait for.
     @Test func resetBlockIsToldAtOnceThatItHoldsTheRealm() async throws {
         let server = TestServer()

@@ -53,6 +53,7 @@ final class TestServer: @unchecked Sendable {
     private var isHoldingMarks = false
     private var heldMarks: [(Connection, SessionIdent, RequestIdent)] = []
     private var isHoldingPages = false
+    private var isHoldingUnbound = false
     private var isSilent = false
     private var isRefusing = false
     private var isWithholding = false
@@ -88,6 +89,11 @@ final class TestServer: @unchecked Sendable {
             }
             for (connection, session, request) in due { connection.send(.mark(session: session, request: request)) }
         }
+    }
+    /// UNBIND is not answered.
+    var holdsUnbound: Bool {
+        get { lock.withLock { isHoldingUnbound } }
+        set { lock.withLock { isHoldingUnbound = newValue } }
     }
     /// DOWNLOADs acknowledge uploads and bring nothing, as while a page is under way; what they owe comes once this is set
     /// back.
@@ -262,7 +268,7 @@ final class TestServer: @unchecked Sendable {
             connection.send(.mark(session: session, request: request))
         case .unbind(let session):
             connection.sessions[session] = nil
-            connection.send(.unbound(session: session))
+            if !isHoldingUnbound { connection.send(.unbound(session: session)) }
         case .ping(let timestamp, _): connection.send(.pong(timestamp: timestamp))
         case .query, .jsonError, .testCommand: break
         }
