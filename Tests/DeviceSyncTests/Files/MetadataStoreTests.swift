@@ -13,15 +13,19 @@ struct MetadataStoreTests {
         try body(folder.url.appendingPathComponent("sync_metadata.realm"))
     }
 
-    /// In place of the file, nothing that can be opened: as when there are no file descriptors left.
+    /// Puts something in the file's place that cannot be opened, as when there are no file descriptors left. It takes the place in one
+    /// step: an app that opens the file just then must not make it anew.
     private func block(_ file: URL) throws {
-        try FileManager.default.moveItem(at: file, to: URL(fileURLWithPath: file.path + ".hidden"))
-        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+        let folder = file.path + ".folder"
+        let link = file.path + ".link"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder)
+        try FileManager.default.linkItem(atPath: file.path, toPath: file.path + ".hidden")
+        try #require(rename(link, file.path) == 0)
     }
 
     private func unblock(_ file: URL) throws {
-        try FileManager.default.removeItem(at: file)
-        try FileManager.default.moveItem(at: URL(fileURLWithPath: file.path + ".hidden"), to: file)
+        try #require(rename(file.path + ".hidden", file.path) == 0)
     }
 
     @Test func aFileThatCannotBeOpenedNowIsNeitherMovedNorReplaced() throws {
