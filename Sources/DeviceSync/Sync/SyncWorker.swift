@@ -166,9 +166,14 @@ actor SyncWorker {
     }
 
     private func endSlot(_ ident: SessionIdent) {
-        guard var machine = slots.removeValue(forKey: ident)?.machine else { return }
+        guard let slot = slots.removeValue(forKey: ident) else { return }
+        var machine = slot.machine
         machine.end()
         if connection.isConnected, !machine.hasLeft {
+            // What the server has still on its way may acknowledge everything that was written up to now.
+            if slot.role == .main {
+                checker.setNewestClientVersion(ClientVersion(slot.driver.core.snapshot.version), for: ident)
+            }
             farewells[ident] = machine
             enlist(ident)
         }

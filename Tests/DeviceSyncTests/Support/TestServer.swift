@@ -58,6 +58,12 @@ final class TestServer: @unchecked Sendable {
     private var isRefusing = false
     private var isWithholding = false
     private var isTellingIntegrated = false
+    private var isAcknowledgingLate = false
+    /// What was withheld from a session is on its way when its UNBIND comes.
+    var acknowledgesLate: Bool {
+        get { lock.withLock { isAcknowledgingLate } }
+        set { lock.withLock { isAcknowledgingLate = newValue } }
+    }
     /// Uploads are integrated, and nobody hears of it.
     var withholdsDownloads: Bool {
         get { lock.withLock { isWithholding } }
@@ -267,6 +273,10 @@ final class TestServer: @unchecked Sendable {
             if isHoldingMarks { return heldMarks.append((connection, session, request)) }
             connection.send(.mark(session: session, request: request))
         case .unbind(let session):
+            if isAcknowledgingLate {
+                isWithholding = false
+                download(session, connection)
+            }
             connection.sessions[session] = nil
             if !isHoldingUnbound { connection.send(.unbound(session: session)) }
         case .ping(let timestamp, _): connection.send(.pong(timestamp: timestamp))

@@ -69,6 +69,31 @@ struct SyncingTests {
         #expect(server.taskCount == 1)
     }
 
+    /// A session that has left is still sent what was on its way: that its last write has arrived is no breach of the protocol.
+    @Test func anAcknowledgementMayCrossAGoodbye() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let user = try await device.login()
+        var second = user.configuration(partitionValue: 7)
+        second.dynamicSchema = Device.schema
+        let other = try await Realm(configuration: second)
+        let realm = try await Realm(configuration: device.configuration())
+        let session = try #require(realm.syncSession)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        try await session.wait(for: .upload)
+        server.withholdsDownloads = true
+        server.acknowledgesLate = true
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
+        #expect(await eventually { server.taskCount == 2 })
+        session.suspend()
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        try await #require(other.syncSession).wait(for: .download)
+        #expect(device.clientErrors.isEmpty)
+        session.resume()
+        try await session.wait(for: .upload)
+    }
+
     @Test func allRealmsOfAUserShareOneConnection() async throws {
         let server = TestServer()
         try await server.start()
