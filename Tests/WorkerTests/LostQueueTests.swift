@@ -1,4 +1,3 @@
-import AMQP
 import Messages
 import Operations
 import Storage
@@ -6,6 +5,7 @@ import SyncModel
 import TestSupport
 import Testing
 
+@testable import AMQP
 @testable import Worker
 
 /// Queues that somebody deletes under running workers.
@@ -63,6 +63,59 @@ import Testing
             _ = try await cluster.settledOwnership(among: ["a", better])
             try await first.stop()
             try await second.stop()
+        }
+    }
+
+    /// RabbitMQ answers an attempt to consume such a queue by closing the connection, over which the worker consumes the
+    /// other slices, too.
+    @Test(.needsBrokerControl) func aQueueThatTheBrokerCannotServeLeavesTheOtherSlicesInPeace() async throws {
+        try await Cluster.with { cluster in
+            let broken = try #require(cluster.slices.all.first { $0 != cluster.slice })
+            let queue = cluster.topology.slice(broken)
+            try await TestBroker.control("eval", "ra:stop_server(quorum_queues, {'%2F_\(queue)', node()}).")
+            let readiness = Readiness()
+            let worker = try cluster.startWorker("a", readiness: readiness)
+            while readiness.component("worker.slices")?.reason.contains("rabbitmqctl delete_queue \(queue)") != true {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            let (file, _) = try await cluster.join(session: 1)
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
+            // What the reason advises.
+            try await TestBroker.control("delete_queue", queue)
+            try await TestBroker.declaring {
+                try await cluster.topology.declareShared(on: cluster.channel, slices: cluster.slices)
+            }
+            try await wait(for: [readiness], toBe: true)
+            try await worker.stop()
+        }
+    }
+
+    @Test func attemptsOverAFailingBrokerGrowRare() {
+        var pause = QueuePause()
+        let failure = AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541)
+        var pauses: [Duration] = []
+        for _ in 0..<9 { pauses.append(pause.failed(failure, queue: "q", jitter: 1).pause) }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+        // A queue that is not there is asked for again soon.
+        let missing = pause.failed(AMQPError(.notFound, "no queue"), queue: "q", jitter: 0)
+        #expect(missing.pause == .milliseconds(200) && missing.advice == nil && pause.failures == 0)
+        _ = pause.failed(failure, queue: "q", jitter: 0)
+        pause.consumed()
+        #expect(pause.failed(failure, queue: "q", jitter: 0) == (.milliseconds(750), nil))
+    }
+
+    @Test func aWorkerThatWaitsForAFailingQueueStopsAtOnce() async throws {
+        try await Cluster.with { cluster in
+            let queue = cluster.topology.slice(cluster.slice)
+            try await TestBroker.control("eval", "ra:stop_server(quorum_queues, {'%2F_\(queue)', node()}).")
+            let readiness = Readiness()
+            let worker = try cluster.startWorker("a", readiness: readiness)
+            while readiness.component("worker.slices")?.reason.contains("the broker fails whenever") != true {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            try await worker.stop()
+            try await TestBroker.control("delete_queue", queue)
         }
     }
 

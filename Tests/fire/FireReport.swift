@@ -8,6 +8,8 @@ struct FireReport: Codable {
     /// Faults that this machine does not allow, with the reason.
     var leftOut: [String] = []
     var unexpectedEnds = 0
+    /// Queues that the broker could not bring up after a crash of its own, and that were deleted as an operator would.
+    var queuesDeleted = 0
     var clients = 0
     var attempted = 0
     var acknowledged = 0
@@ -29,7 +31,8 @@ struct FireReport: Codable {
             ("seed", "\(seed)"), ("seconds under fire", "\(seconds)"),
             ("faults", faults.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")),
             ("faults left out", leftOut.isEmpty ? "none" : leftOut.joined(separator: "; ")),
-            ("processes that ended by themselves", "\(unexpectedEnds)"), ("client realms", "\(clients)"),
+            ("processes that ended by themselves", "\(unexpectedEnds)"), ("queues the broker broke", "\(queuesDeleted)"),
+            ("client realms", "\(clients)"),
             ("changes attempted", "\(attempted)"), ("changes acknowledged", "\(acknowledged)"),
             ("changes recovered late (over 10 s)", "\(late)"), ("changes lost", "\(lost)"),
             ("changes duplicated", "\(duplicated)"), ("client realms diverged", "\(diverged)"),

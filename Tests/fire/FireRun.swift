@@ -44,6 +44,7 @@ struct FireRun: Sendable {
         await settle(clients, &report)
         await reckon(clients, terminations, &report)
         report.unexpectedEnds = cluster.unexpectedEnds
+        report.queuesDeleted = cluster.deletedQueues
         report.deadLetters = try await deadLetters()
         return report
     }

@@ -34,6 +34,9 @@ actor SliceRunner {
     private var wakeUp: CheckedContinuation<Void, Never>?
     /// Nil while the slice's queue is consumed and what came from it was dealt with.
     private(set) var trouble: SliceTrouble?
+    private var pause = QueuePause()
+    /// The sleep before the next attempt, which ends early when the worker stops.
+    private var pausing: Task<Void, any Error>?
     private(set) var handled = 0
     private var inHand = 0
     private var oldestInHand: UInt64?
@@ -99,6 +102,19 @@ actor SliceRunner {
     private func wake() {
         wakeUp?.resume()
         wakeUp = nil
+        if isStopping { pausing?.cancel() }
+    }
+
+    private func sleep(for pause: Duration) async {
+        guard !isStopping else { return }
+        let sleep = Task { try await Task.sleep(for: pause) }
+        pausing = sleep
+        await withTaskCancellationHandler {
+            _ = try? await sleep.value
+        } onCancel: {
+            sleep.cancel()
+        }
+        pausing = nil
     }
 
     // MARK: Running
@@ -124,8 +140,10 @@ actor SliceRunner {
                 try await consume()
                 trouble = nil
             } catch {
-                await drop(error)
-                try? await Task.sleep(for: .milliseconds(.random(in: 200...600)))
+                let next = pause.failed(
+                    error, queue: with.configuration.topology.slice(slice), jitter: .random(in: 0...1))
+                await drop(error, advice: next.advice)
+                await sleep(for: next.pause)
             }
         }
     }
@@ -140,6 +158,7 @@ actor SliceRunner {
             try await announce()
             // A stand-by hears nothing from its queue that would tell that all is well again.
             trouble = nil
+            pause.consumed()
             if !isWanted { await leave() }
             while let batch = try await consumer.nextBatch(
                 max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
@@ -333,13 +352,13 @@ actor SliceRunner {
     }
 
     /// What was held went back to the queue with the channel; the rest of the slice is forgotten.
-    private func drop(_ error: any Error) async {
+    private func drop(_ error: any Error, advice: String?) async {
         let lost = (error as? StoreError)?.code == .fenced
         if lost { with.metrics.lostSlice() }
-        if !isStopping { trouble = SliceTrouble(error) }
+        if !isStopping { trouble = advice.map { SliceTrouble(.broker, $0) } ?? SliceTrouble(error) }
         logger.log(
             level: isStopping ? .debug : .warning, "slice dropped",
-            metadata: ["error": "\(error)", "lost": "\(lost)"])
+            metadata: ["error": "\(advice ?? "\(error)")", "lost": "\(lost)"])
         if lost { owner = nil } else { await release() }
     }
 }

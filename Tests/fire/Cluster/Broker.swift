@@ -19,6 +19,13 @@ struct Broker: Sendable {
     func kill() async throws { _ = try await run("stop", "--kill") }
     func control(_ arguments: String...) async throws { _ = try await run("ctl", arguments) }
 
+    func queuesThatAreDown() async throws -> [String] {
+        try await run("ctl", "list_queues", "--silent", "name", "state").split(separator: "\n").compactMap { line in
+            let columns = line.split(separator: "\t")
+            return columns.last == "down" ? columns.first.map(String.init) : nil
+        }
+    }
+
     private func run(_ command: String, _ arguments: String...) async throws -> String {
         try await run(command, arguments)
     }
