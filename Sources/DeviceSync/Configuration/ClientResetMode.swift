@@ -7,7 +7,7 @@ public typealias ClientResetAfterBlock = @Sendable (Realm, Realm) -> Void
 
 /// What a realm does when the server no longer knows its copy (a client reset).
 ///
-/// The blocks run on the sync worker's thread, one at a time for a user, never on the main thread.
+/// The blocks run on the thread of the connection, one at a time for a user, never on the main thread.
 @frozen public enum ClientResetMode: Sendable {
     /// Drop the changes that were not yet uploaded.
     @available(*, deprecated, message: "Use discardUnsyncedChanges")

@@ -49,7 +49,7 @@ struct PendingFileAction: Sendable {
     func perform(within limit: Duration) throws {
         let deadline = DispatchTime.now() + limit.seconds
         while try !attempt(.manualHandled) {
-            guard !WorkerExecutor.isCurrent else { throw stillOpen("the client reset block that asks for it") }
+            guard !QueueExecutor.isCurrent else { throw stillOpen("the client reset block that asks for it") }
             guard blockUntilClosed(deadline) || isOver else { throw stillOpen() }
         }
     }

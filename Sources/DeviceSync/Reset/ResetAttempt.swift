@@ -15,7 +15,7 @@ struct ResetAttempt: Sendable, Equatable {
 }
 
 /// The realm's record of a reset that the server has not acknowledged, as an attempt found it before its first merge.
-/// Confined to the sync worker.
+/// Confined to the queue of the connection.
 final class ResetRecord {
     /// Nil before the first merge.
     private var found: PendingReset??

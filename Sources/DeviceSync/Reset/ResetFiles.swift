@@ -4,7 +4,7 @@ internal import SyncModel
 internal import SyncProtocol
 
 /// What one realm's client resets keep on this device: the fresh copy, the notes and reports on attempts, and the backup
-/// that is left to the app. Confined to the sync worker.
+/// that is left to the app. Confined to the queue of the connection.
 final class ResetFiles {
     private let core: RealmCore
     private let app: AppReference

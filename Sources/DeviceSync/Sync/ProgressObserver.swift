@@ -2,7 +2,7 @@ internal import Foundation
 import SyncModel
 internal import SyncProtocol
 
-/// Somebody who follows the progress of one direction. Confined to the worker, but for its creation.
+/// Somebody who follows the progress of one direction. Confined to the connection, but for its creation.
 struct ProgressObserver: Sendable {
     let id: UUID
     let direction: SyncSession.ProgressDirection
@@ -61,30 +61,30 @@ struct ProgressObserver: Sendable {
     }
 }
 
-extension SyncWorker {
+extension SyncConnection {
     func addProgress(_ observer: ProgressObserver, _ session: SyncSession) {
-        guard let driver = driver(of: session) else { return }
+        guard let realm = realm(of: session) else { return }
         var observer = observer
-        if observer.mode == .forCurrentlyOutstandingWork { observer.target = driver.core.snapshot.version }
-        driver.progress.append(observer)
+        if observer.mode == .forCurrentlyOutstandingWork { observer.target = realm.core.snapshot.version }
+        realm.progress.append(observer)
         switch observer.direction {
-        case .upload: driver.reportUploads()
+        case .upload: realm.reportUploads()
         case .download:
-            guard let ident = driver.mainIdent, var machine = slots[ident]?.machine else { return }
+            guard let ident = realm.mainIdent, var machine = slots[ident]?.machine else { return }
             // The first mark of a session is on its way already.
             let asked = machine.markReceived < machine.markTarget ? machine.markTarget : machine.requestMark()
-            driver.progress[driver.progress.count - 1].mark = asked.rawValue
+            realm.progress[realm.progress.count - 1].mark = asked.rawValue
             slots[ident]?.machine = machine
             enlist(ident)
         }
     }
 
     func removeProgress(_ id: UUID, _ session: SyncSession) {
-        driver(of: session)?.progress.removeAll { $0.id == id }
+        realm(of: session)?.progress.removeAll { $0.id == id }
     }
 }
 
-extension SessionDriver {
+extension SyncedRealm {
     func reportUploads() {
         guard !reset.isUnderWay else { return }
         let cursor = core.sync.progress.upload.clientVersion.rawValue

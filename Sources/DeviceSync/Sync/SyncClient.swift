@@ -5,17 +5,17 @@ import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 
-/// All syncing of one app: its sessions, and the workers that hold the connections.
+/// All syncing of one app: its sessions and connections.
 final class SyncClient: Sendable {
     private struct Contents {
         var core: AppReference?
-        var workers: [WorkerKey: SyncWorker] = [:]
+        var connections: [ConnectionKey: SyncConnection] = [:]
         var sessions: [String: SyncSession] = [:]
         var lastIdent: UInt64 = 0
         var connector: any WebSocketConnecting = NIOWebSocketConnector()
     }
     /// One connection per user, or per realm without multiplexing.
-    private struct WorkerKey: Hashable {
+    private struct ConnectionKey: Hashable {
         var userID: String
         var path: String?
     }
@@ -41,22 +41,22 @@ final class SyncClient: Sendable {
                 session.retainInstance()
                 return (session, false)
             }
-            let key = WorkerKey(
+            let key = ConnectionKey(
                 userID: sync.user.id, path: app.configuration.enableSessionMultiplexing ? nil : path)
-            let worker =
-                contents.workers[key]
-                ?? SyncWorker(
+            let connection =
+                contents.connections[key]
+                ?? SyncConnection(
                     userID: sync.user.id, app: AppReference(app), connector: contents.connector,
                     timeouts: app.syncManager.timeouts, logger: logger)
-            contents.workers[key] = worker
-            let session = SyncSession(path: path, configuration: sync, worker: worker)
+            contents.connections[key] = connection
+            let session = SyncSession(path: path, configuration: sync, connection: connection)
             session.retainInstance()
             contents.sessions[path] = session
             running.enter()
             return (session, true)
         }
-        session.worker.perform { worker in
-            if isNew { worker.add(session, core, configuration) } else { worker.reopened(session, configuration) }
+        session.connection.perform { connection in
+            if isNew { connection.add(session, core, configuration) } else { connection.reopened(session, configuration) }
         }
         return session
     }
@@ -83,29 +83,29 @@ final class SyncClient: Sendable {
     var allSessions: [SyncSession] { contents.withLock { Array($0.sessions.values) } }
     func sessions(userID: String) -> [SyncSession] { allSessions.filter { $0.userID == userID } }
 
-    private var workers: [SyncWorker] { contents.withLock { Array($0.workers.values) } }
+    private var connections: [SyncConnection] { contents.withLock { Array($0.connections.values) } }
 
     // MARK: Events for all
 
     /// A user logged in (again).
     func userChanged(_ userID: String) {
-        for session in sessions(userID: userID) { session.worker.perform { $0.userLoggedIn(session) } }
+        for session in sessions(userID: userID) { session.connection.perform { $0.userLoggedIn(session) } }
     }
 
     /// A user's tokens are gone.
     func userEnded(_ userID: String) {
-        for session in sessions(userID: userID) { session.worker.perform { $0.userEnded(session) } }
+        for session in sessions(userID: userID) { session.connection.perform { $0.userEnded(session) } }
     }
 
-    func reconnectAll() { for worker in workers { worker.perform { $0.reconnect() } } }
-    func reconnectForNewHeaders() { for worker in workers { worker.perform { $0.dropConnection() } } }
+    func reconnectAll() { for connection in connections { connection.perform { $0.reconnect() } } }
+    func reconnectForNewHeaders() { for connection in connections { connection.perform { $0.dropConnection() } } }
 
     func waitForTermination() { running.wait() }
 
     /// Stops everything where it is, as the end of the process would; for tests.
     func abandon() {
-        for worker in workers {
-            worker.executor.queue.sync { worker.assumeIsolated { $0.abandon() } }
+        for connection in connections {
+            connection.executor.queue.sync { connection.assumeIsolated { $0.abandon() } }
         }
         for session in allSessions { _ = remove(session, evenIfOpen: true) }
     }

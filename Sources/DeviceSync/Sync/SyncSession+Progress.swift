@@ -45,10 +45,10 @@ extension SyncSession {
         let observer = ProgressObserver(id: id, direction: direction, mode: mode) { progress in
             Self.progressQueue.async { block(progress) }
         }
-        worker.perform { $0.addProgress(observer, self) }
+        connection.perform { $0.addProgress(observer, self) }
         return NotificationToken { [weak self] in
             guard let self else { return }
-            worker.perform { $0.removeProgress(id, self) }
+            connection.perform { $0.removeProgress(id, self) }
         }
     }
 

@@ -47,15 +47,15 @@ public final class SyncSession: Sendable, Equatable {
 
     let path: String
     let userID: String
-    let worker: SyncWorker
+    let connection: SyncConnection
     private let app: AppReference
     private let contents: Mutex<Contents>
 
-    init(path: String, configuration: SyncConfiguration, worker: SyncWorker) {
+    init(path: String, configuration: SyncConfiguration, connection: SyncConnection) {
         self.path = path
         userID = configuration.user.id
         app = AppReference(configuration.user.core)
-        self.worker = worker
+        self.connection = connection
         contents = Mutex(Contents(syncConfiguration: configuration))
     }
 
@@ -74,10 +74,10 @@ public final class SyncSession: Sendable, Equatable {
     public func configuration() -> SyncConfiguration? { contents.withLock { $0.syncConfiguration } }
 
     /// Stops both directions, for this realm only. Waits under way fail.
-    public func suspend() { worker.perform { $0.suspend(self) } }
+    public func suspend() { connection.perform { $0.suspend(self) } }
 
     /// Goes on, at once: a wait for the next attempt to connect is cut short.
-    public func resume() { worker.perform { $0.resume(self) } }
+    public func resume() { connection.perform { $0.resume(self) } }
 
     /// Makes all of the app's sessions that wait for the next attempt to connect try now.
     public func reconnect() { app.core?.sync.reconnectAll() }
@@ -104,10 +104,10 @@ public final class SyncSession: Sendable, Equatable {
                 wait(for: direction, failingOnConnectionErrors: failingOnConnectionErrors, id: id) { error in
                     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
                 }
-                if Task.isCancelled { worker.perform { $0.cancelWait(id, self) } }
+                if Task.isCancelled { connection.perform { $0.cancelWait(id, self) } }
             }
         } onCancel: {
-            worker.perform { $0.cancelWait(id, self) }
+            connection.perform { $0.cancelWait(id, self) }
         }
     }
 
@@ -115,7 +115,7 @@ public final class SyncSession: Sendable, Equatable {
         for direction: ProgressDirection, failingOnConnectionErrors: Bool, id: UUID?,
         completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        worker.perform {
+        connection.perform {
             $0.wait(
                 self,
                 SyncWait(
@@ -178,7 +178,7 @@ public final class SyncSession: Sendable, Equatable {
         try await PendingFileAction(token)?.perform(within: PendingFileAction.patience)
     }
 
-    // MARK: What the worker says
+    // MARK: What the connection says
 
     func set(state: State) {
         let ended = contents.withLock { contents -> [AsyncStream<ConnectionState>.Continuation] in
@@ -206,7 +206,7 @@ public final class SyncSession: Sendable, Equatable {
 
     func set(configuration: SyncConfiguration) { contents.withLock { $0.syncConfiguration = configuration } }
 
-    func localVersion(_ version: UInt64) { worker.perform { $0.localVersion(self) } }
+    func localVersion(_ version: UInt64) { connection.perform { $0.localVersion(self) } }
 
     // MARK: Instances
 
@@ -217,7 +217,7 @@ public final class SyncSession: Sendable, Equatable {
             contents.instances -= 1
             return contents.instances == 0
         }
-        if isLast { worker.perform { $0.instancesGone(self) } }
+        if isLast { connection.perform { $0.instancesGone(self) } }
     }
 
     var hasInstances: Bool { instanceCount > 0 }

@@ -100,7 +100,7 @@ struct FileActionWaitTests {
     @Test func sessionThatEndsAfterTheCallIsWaitedFor() async throws {
         let reset = try await Reset(TestServer())
         let gate = DispatchSemaphore(value: 0)
-        reset.session.worker.executor.queue.async { gate.wait() }
+        reset.session.connection.executor.queue.async { gate.wait() }
         reset.handle.release()
         async let handled: Void = reset.handleError()
         #expect(await reset.isWaiting())
@@ -122,12 +122,12 @@ struct FileActionWaitTests {
         try await reset.expectFreshRealm()
     }
 
-    /// The handler's queue is blocked while the sync worker has still to let the realm go.
+    /// The handler's queue is blocked while the connection has still to let the realm go.
     @Test func handlerMayReleaseTheRealmAndHandleTheErrorItself() async throws {
         let isDone = Mutex(false)
         let reset = try await Reset(TestServer()) { handle, token in
             let gate = DispatchSemaphore(value: 0)
-            handle.session?.worker.executor.queue.async { gate.wait() }
+            handle.session?.connection.executor.queue.async { gate.wait() }
             Thread.detachNewThread {
                 while !OpenFiles.isWatched(URL(fileURLWithPath: token.originalPath)) { usleep(1000) }
                 gate.signal()
@@ -175,7 +175,7 @@ struct FileActionWaitTests {
         other = nil
         #expect(try await refusal().contains("held by one realm handle"))
         let gate = DispatchSemaphore(value: 0)
-        reset.session.worker.executor.queue.async { gate.wait() }
+        reset.session.connection.executor.queue.async { gate.wait() }
         reset.handle.release()
         #expect(try await refusal().contains("held by its session"))
         gate.signal()
@@ -232,13 +232,13 @@ struct FileActionOfLiveRealmTests {
         let realm = try await open(device)
         let lock = realm.instance.core.lock
         lock.lock()
-        let worker = try #require(realm.syncSession).worker
+        let connection = try #require(realm.syncSession).connection
         try device.server.edit { try $0.createObject(.init("Task", .string("c"))) }
-        // The worker does not answer while it is at the DOWNLOAD.
+        // The connection does not answer while it is at the DOWNLOAD.
         #expect(
             await eventually {
                 let answered = DispatchSemaphore(value: 0)
-                worker.perform { _ in answered.signal() }
+                connection.perform { _ in answered.signal() }
                 return answered.wait(timeout: .now() + 0.2) == .timedOut
             })
         return (try action(for: realm, device.app), try #require(realm.configuration.fileURL), lock)

@@ -139,7 +139,7 @@ struct SyncingTests {
         server.dropConnections()
         #expect(await eventually { session.connectionState == .disconnected })
         async let downloaded: Void = session.wait(for: .download)
-        // The worker takes one thing after the other: the wait is there before the connection.
+        // The connection takes one thing after the other: the wait is there before the connection.
         try await Task.sleep(for: .milliseconds(20))
         server.refusesConnections = false
         session.reconnect()

@@ -4,12 +4,12 @@ internal import Logging
 import SyncModel
 internal import SyncProtocol
 
-extension SyncWorker {
+extension SyncConnection {
     /// An error that speaks of the whole connection: it closes, and every session hears of it.
     func connectionError(_ code: ErrorCode, _ body: JSONErrorBody) {
         refused(code, body)
-        for driver in drivers.values where driver.mainIdent != nil {
-            act(on: body.action.effective, driver, nil, code, body)
+        for realm in realms.values where realm.mainIdent != nil {
+            act(on: body.action.effective, realm, nil, code, body)
         }
     }
 
@@ -22,53 +22,53 @@ extension SyncWorker {
                 "session": "\(ident)", "code": "\(code)", "action": "\(body.action.wireName)",
                 "text": "\(body.message)",
             ])
-        if slot.role == .fresh { return freshFailed(slot.driver, code, body) }
-        guard slot.driver.mainIdent == ident, !slot.driver.isSuspended, !slot.driver.isStopped else { return }
-        if code == .compensatingWrite { return compensate(slot.driver, body) }
+        if slot.role == .fresh { return freshFailed(slot.realm, code, body) }
+        guard slot.realm.mainIdent == ident, !slot.realm.isSuspended, !slot.realm.isStopped else { return }
+        if code == .compensatingWrite { return compensate(slot.realm, body) }
         if code.entry?.sessionContinues == true { return }
-        act(on: body.action.effective, slot.driver, ident, code, body)
+        act(on: body.action.effective, slot.realm, ident, code, body)
     }
 
     private func act(
-        on action: ErrorAction, _ driver: SessionDriver, _ ident: SessionIdent?, _ code: ErrorCode,
+        on action: ErrorAction, _ realm: SyncedRealm, _ ident: SessionIdent?, _ code: ErrorCode,
         _ body: JSONErrorBody
     ) {
         let error = Self.error(code, body)
         switch action {
         case .transient:
-            driver.connectionFailed(error)
-            if ident != nil { scheduleResume(driver, code, body) }
+            realm.connectionFailed(error)
+            if ident != nil { scheduleResume(realm, code, body) }
         case .warning:
-            report(error, driver)
+            report(error, realm)
             if body.tryAgain {
-                if ident != nil { scheduleResume(driver, code, body) }
+                if ident != nil { scheduleResume(realm, code, body) }
             } else {
-                driver.failWaits(error)
+                realm.failWaits(error)
             }
         case .clientReset, .clientResetNoRecovery:
             beginReset(
-                driver, action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
+                realm, action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
                 message: body.message, logURL: body.logURL,
                 integrated: ident == nil ? nil : body.integratedClientVersion)
         case .refreshUser: refreshToken()
         case .refreshLocation:
-            connection.locationIsOutdated()
-            restart(driver)
+            lifecycle.locationIsOutdated()
+            restart(realm)
             dropConnection()
         case .logOutUser: logOut(body.message)
         case .deleteRealm:
             let error = Self.error(code, body, stopsSession: true)
-            let told = app.core?.deletionError(error, driver.core, userID: userID) ?? error
-            report(told, driver)
-            stop(driver, told)
+            let told = app.core?.deletionError(error, realm.core, userID: userID) ?? error
+            report(told, realm)
+            stop(realm, told)
         case .applicationBug, .protocolViolation, .migrateToFLX, .revertToPBS, .migrateSchema, .unknown:
             let error = Self.error(code, body, stopsSession: true)
-            report(error, driver)
-            stop(driver, error)
+            report(error, realm)
+            stop(realm, error)
         }
     }
 
-    private func compensate(_ driver: SessionDriver, _ body: JSONErrorBody) {
+    private func compensate(_ realm: SyncedRealm, _ body: JSONErrorBody) {
         let writes = (body.rejectedUpdates ?? []).map {
             CompensatingWriteInfo(objectType: $0.table, primaryKey: AnyRealmValue($0.primaryKey), reason: $0.reason)
         }
@@ -76,25 +76,25 @@ extension SyncWorker {
             .writeRejected, body.message, logURL: body.logURL, wireCode: ErrorCode.compensatingWrite.rawValue,
             isFatal: false, compensatingWrites: writes
         )
-        driver.compensations.append((body.compensatingWriteServerVersion ?? 0, error))
+        realm.compensations.append((body.compensatingWriteServerVersion ?? 0, error))
     }
 
     // MARK: Trying again
 
-    func scheduleResume(_ driver: SessionDriver, _ code: ErrorCode, _ body: JSONErrorBody) {
-        let delay = driver.backoff.next(
+    func scheduleResume(_ realm: SyncedRealm, _ code: ErrorCode, _ body: JSONErrorBody) {
+        let delay = realm.backoff.next(
             after: .sessionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff, using: &random)
         guard case .after(let duration) = delay else { return }
-        driver.retryTimer = schedule(after: duration.seconds) { [session = driver.session] worker, timer in
-            guard let driver = worker.driver(of: session) else { return }
-            worker.resumeAfterError(driver, timer)
+        realm.retryTimer = schedule(after: duration.seconds) { [session = realm.session] connection, timer in
+            guard let realm = connection.realm(of: session) else { return }
+            connection.resumeAfterError(realm, timer)
         }
     }
 
-    func resumeAfterError(_ driver: SessionDriver, _ timer: UInt64) {
-        guard driver.retryTimer == timer else { return }
-        startAgain(driver)
-        for ident in [driver.mainIdent, driver.freshIdent].compactMap({ $0 })
+    func resumeAfterError(_ realm: SyncedRealm, _ timer: UInt64) {
+        guard realm.retryTimer == timer else { return }
+        startAgain(realm)
+        for ident in [realm.mainIdent, realm.freshIdent].compactMap({ $0 })
         where slots[ident]?.machine.phase == .suspended {
             flush()
             slots[ident]?.machine.resume()
@@ -123,8 +123,8 @@ extension SyncWorker {
     }
 
     /// Any error but a manual client reset: to the app's one handler.
-    func report(_ error: SyncError, _ driver: SessionDriver) {
-        app.core?.deliver(error, driver.session, handler: nil)
+    func report(_ error: SyncError, _ realm: SyncedRealm) {
+        app.core?.deliver(error, realm.session, handler: nil)
     }
 }
 

@@ -6,8 +6,9 @@ internal import RealmState
 import SyncModel
 internal import SyncProtocol
 
-/// What a worker knows of one realm beside the state machine of its session. Confined to the worker.
-final class SessionDriver {
+/// A realm that syncs over a connection: all that the connection knows of the realm beside the state machines of its
+/// sessions. Confined to the connection's queue.
+final class SyncedRealm {
     let session: SyncSession
     let core: RealmCore
     var configuration: Realm.Configuration

@@ -5,22 +5,22 @@ internal import Logging
 import SyncModel
 internal import SyncProtocol
 
-extension SyncWorker {
+extension SyncConnection {
     // MARK: Sending
 
     /// Notes that a session may have something to send.
     func enlist(_ ident: SessionIdent) {
-        guard connection.isConnected, slots[ident] != nil || farewells[ident] != nil else { return }
+        guard lifecycle.isConnected, slots[ident] != nil || farewells[ident] != nil else { return }
         if queued.insert(ident).inserted { sendQueue.append(ident) }
         flush()
     }
 
     /// Sends what there is, one message a session at a time.
     func flush() {
-        guard connection.isConnected, !isFlushing else { return }
+        guard lifecycle.isConnected, !isFlushing else { return }
         isFlushing = true
         defer { isFlushing = false }
-        while let ident = sendQueue.first, connection.isConnected, channel?.isFull != true {
+        while let ident = sendQueue.first, lifecycle.isConnected, channel?.isFull != true {
             sendQueue.removeFirst()
             queued.remove(ident)
             guard let message = next(ident) else { continue }
@@ -35,8 +35,8 @@ extension SyncWorker {
         do {
             defer { slots[ident]?.machine = slot.machine }
             return try slot.machine.nextMessage {
-                let found = try slot.driver.scan(after: $0, upTo: $1)
-                slot.driver.succeeded(at: .upload)
+                let found = try slot.realm.scan(after: $0, upTo: $1)
+                slot.realm.succeeded(at: .upload)
                 return found
             }
         } catch {
@@ -84,7 +84,7 @@ extension SyncWorker {
         let message: ServerMessage
         do {
             message = try parser.parse(bytes)
-            if let ident = message.session, let newest = slots[ident]?.driver.core.snapshot.version,
+            if let ident = message.session, let newest = slots[ident]?.realm.core.snapshot.version,
                 slots[ident]?.role == .main
             {
                 checker.setNewestClientVersion(ClientVersion(newest), for: ident)
@@ -118,7 +118,7 @@ extension SyncWorker {
 
     private func perform(_ action: ClientSession.Action, _ ident: SessionIdent) {
         guard let slot = slots[ident] else { return }
-        let core = slot.role == .fresh ? slot.driver.resetFiles.fresh : slot.driver.core
+        let core = slot.role == .fresh ? slot.realm.resetFiles.fresh : slot.realm.core
         switch action {
         case .persistIdent(let file):
             guard let core else { return }
@@ -129,7 +129,7 @@ extension SyncWorker {
                 sync.compatibility = try rules(for: core)
                 sync.ident = file
                 try core.setSync(sync)
-                slot.driver.succeeded(at: .identity)
+                slot.realm.succeeded(at: .identity)
             } catch {
                 interrupt(ident, error, .identity)
             }
@@ -139,10 +139,10 @@ extension SyncWorker {
         case .markReached(let mark):
             switch slot.role {
             case .main:
-                slot.driver.lastMark = max(slot.driver.lastMark, mark)
-                slot.driver.markReached(mark)
-                resetMaybeAcknowledged(slot.driver, ident)
-            case .fresh: perform(slot.driver.reset.freshDownloaded(), slot.driver)
+                slot.realm.lastMark = max(slot.realm.lastMark, mark)
+                slot.realm.markReached(mark)
+                resetMaybeAcknowledged(slot.realm, ident)
+            case .fresh: perform(slot.realm.reset.freshDownloaded(), slot.realm)
             }
         case .uploadGateOpened: break
         case .sessionError(let code, let body):
@@ -184,17 +184,17 @@ extension SyncWorker {
             return interrupt(ident, error, .download)
         }
         guard let slot = slots[ident] else { return }
-        slot.driver.succeeded(at: .download)
+        slot.realm.succeeded(at: .download)
         // Without anything to upload the history is not read again.
-        if slot.driver.interrupted.contains(.upload), slot.driver.isUploaded { slot.driver.succeeded(at: .upload) }
+        if slot.realm.interrupted.contains(.upload), slot.realm.isUploaded { slot.realm.succeeded(at: .upload) }
         guard slot.role == .main else { return }
-        releaseCompensations(slot.driver, download)
-        slot.driver.reportDownload(
+        releaseCompensations(slot.realm, download)
+        slot.realm.reportDownload(
             download.entries.reduce(0) { $0 + $1.changeset.count }, left: Int(clamping: download.downloadableBytes ?? 0)
         )
-        slot.driver.checkUploadWaits()
-        resetMaybeAcknowledged(slot.driver, ident)
-        if !slot.driver.session.hasInstances { instancesGone(slot.driver.session) }
+        slot.realm.checkUploadWaits()
+        resetMaybeAcknowledged(slot.realm, ident)
+        if !slot.realm.session.hasInstances { instancesGone(slot.realm.session) }
     }
 
     /// What the server sent is wrong, and would be the next time too. It answers with a client reset.
@@ -204,14 +204,14 @@ extension SyncWorker {
         if let slot = slots[ident], slot.role == .main {
             report(
                 SyncError(.clientInternalError, error.message, wireCode: error.code.rawValue, isFatal: false),
-                slot.driver)
+                slot.realm)
         }
     }
 
-    private func releaseCompensations(_ driver: SessionDriver, _ download: Download) {
+    private func releaseCompensations(_ realm: SyncedRealm, _ download: Download) {
         guard let newest = download.entries.last?.serverVersion else { return }
-        for (version, error) in driver.compensations where version <= newest { report(error, driver) }
-        driver.compensations.removeAll { $0.version <= newest }
+        for (version, error) in realm.compensations where version <= newest { report(error, realm) }
+        realm.compensations.removeAll { $0.version <= newest }
     }
 
     /// What came breaks the protocol: the connection is closed, its sessions stop.
@@ -220,9 +220,9 @@ extension SyncWorker {
         violated()
         let error = SyncError(
             .clientInternalError, "the server broke the sync protocol: \(error.message)", wireCode: error.code.rawValue)
-        for driver in drivers.values where !driver.isStopped && !driver.isSuspended {
-            report(error, driver)
-            stop(driver, error)
+        for realm in realms.values where !realm.isStopped && !realm.isSuspended {
+            report(error, realm)
+            stop(realm, error)
         }
     }
 
@@ -234,21 +234,21 @@ extension SyncWorker {
     }
 
     private func schedulePing(after seconds: Double) {
-        pingTimer = schedule(after: seconds) { worker, timer in
-            if worker.pingTimer == timer { worker.sendPing() }
+        pingTimer = schedule(after: seconds) { connection, timer in
+            if connection.pingTimer == timer { connection.sendPing() }
         }
     }
 
     func sendPing() {
-        guard connection.isConnected, pingSent == nil else { return }
+        guard lifecycle.isConnected, pingSent == nil else { return }
         let now = DispatchTime.now()
         let message = ClientMessage.ping(timestamp: now.uptimeNanoseconds / 1_000_000, roundTrip: roundTripMS)
         guard send(message, .connection) else { return }
         pingSent = now
-        pingTimer = schedule(after: Double(timeouts.pongKeepaliveTimeout) / 1000) { worker, timer in
-            guard worker.pingTimer == timer else { return }
-            worker.logger.info("no PONG in time")
-            worker.fellSilent()
+        pingTimer = schedule(after: Double(timeouts.pongKeepaliveTimeout) / 1000) { connection, timer in
+            guard connection.pingTimer == timer else { return }
+            connection.logger.info("no PONG in time")
+            connection.fellSilent()
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Dispatch
 
 /// Runs one actor on a queue of its own: file work and the app's reset blocks may block it, never a shared thread.
-final class WorkerExecutor: SerialExecutor {
+final class QueueExecutor: SerialExecutor {
     let queue: DispatchQueue
     private static let mark = DispatchSpecificKey<Bool>()
 
@@ -10,7 +10,7 @@ final class WorkerExecutor: SerialExecutor {
         queue.setSpecific(key: Self.mark, value: true)
     }
 
-    /// Whether the caller runs on one of these queues, as the app's reset blocks do.
+    /// Whether the caller runs on one of these queues, as the app's client reset blocks do.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -5,7 +5,7 @@ internal import Logging
 import SyncModel
 internal import SyncProtocol
 
-extension SyncWorker {
+extension SyncConnection {
     private var wantsConnection: Bool {
         slots.values.contains { $0.machine.phase != .suspended && $0.machine.phase != .ended }
     }
@@ -16,11 +16,11 @@ extension SyncWorker {
         if wantsConnection {
             lingerTimer = 0
             connect()
-        } else if connection.isConnected, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
-            lingerTimer = schedule(after: Double(timeouts.connectionLingerTime) / 1000) { worker, timer in
-                guard worker.lingerTimer == timer, worker.slots.isEmpty else { return }
-                worker.lingerTimer = 0
-                worker.closeConnection()
+        } else if lifecycle.isConnected, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
+            lingerTimer = schedule(after: Double(timeouts.connectionLingerTime) / 1000) { connection, timer in
+                guard connection.lingerTimer == timer, connection.slots.isEmpty else { return }
+                connection.lingerTimer = 0
+                connection.closeConnection()
             }
         }
         showConnectionState()
@@ -28,13 +28,13 @@ extension SyncWorker {
 
     func showConnectionState() {
         let state: SyncSession.ConnectionState
-        switch connection.phase {
+        switch lifecycle.phase {
         case .connected: state = .connected
         case .connecting, .preparing: state = .connecting
         case .idle, .waiting, .stopped: state = .disconnected
         }
-        for driver in drivers.values where !driver.isStopped && !driver.isSuspended {
-            driver.session.set(connection: state)
+        for realm in realms.values where !realm.isStopped && !realm.isSuspended {
+            realm.session.set(connection: state)
         }
     }
 
@@ -43,7 +43,7 @@ extension SyncWorker {
     private func connect() {
         guard let app = app.core, let record = app.users.record(userID), record.state == .loggedIn else { return }
         let hasToken = !(AccessToken(record.accessToken)?.isExpired() ?? true)
-        perform(connection.wanted(hasToken: hasToken))
+        perform(lifecycle.wanted(hasToken: hasToken))
     }
 
     private func perform(_ actions: [ConnectionMachine.Action]) {
@@ -53,17 +53,17 @@ extension SyncWorker {
             case .refreshToken: refreshToken()
             case .refreshLocation: refreshLocation()
             case .wait(let wait, let duration):
-                _ = schedule(after: duration.seconds) { worker, _ in
-                    worker.connection.waited(wait)
-                    worker.updateConnection()
+                _ = schedule(after: duration.seconds) { connection, _ in
+                    connection.lifecycle.waited(wait)
+                    connection.updateConnection()
                 }
             case .restartSessions:
-                for driver in drivers.values where driver.mainIdent != nil { restart(driver) }
+                for realm in realms.values where realm.mainIdent != nil { restart(realm) }
             case .resetRealms:
-                for driver in drivers.values
-                where !driver.reset.isUnderWay && !driver.isSuspended && !driver.isStopped {
+                for realm in realms.values
+                where !realm.reset.isUnderWay && !realm.isSuspended && !realm.isStopped {
                     beginReset(
-                        driver, .clientReset, code: 0, message: "a message was larger than the server accepts")
+                        realm, .clientReset, code: 0, message: "a message was larger than the server accepts")
                 }
             case .logOut(let reason): logOut(reason)
             case .ping: sendPing()
@@ -75,7 +75,7 @@ extension SyncWorker {
     private func open(_ number: UInt64) {
         guard let app = app.core, let token = app.users.record(userID)?.accessToken else { return }
         let known = app.http.knownLocation
-        if known.verified { connection.routeIsVerified() }
+        if known.verified { lifecycle.routeIsVerified() }
         let request = WebSocketRequest(
             url: known.location.syncURL(appID: app.id), accessToken: token,
             protocols: SubprotocolNegotiation.offer(mode: .partition),
@@ -90,7 +90,7 @@ extension SyncWorker {
     private static let knownRules = PeerCompatibility.allCases.map(\.rawValue).joined(separator: ", ")
 
     private func handle(_ event: WebSocketEvent, of number: UInt64) {
-        guard number == connection.number, !isAbandoned else { return }
+        guard number == lifecycle.number, !isAbandoned else { return }
         switch event {
         case .opened(let token, let requestID):
             do {
@@ -114,8 +114,8 @@ extension SyncWorker {
         encoder = MessageEncoder(mode: .partition, version: version)
         parser = ServerMessageParser(mode: .partition, version: version)
         compatibility = nil
-        for driver in drivers.values { perform(driver.reset.connected(), driver) }
-        let fast = connection.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
+        for realm in realms.values { perform(realm.reset.connected(), realm) }
+        let fast = lifecycle.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
         showConnectionState()
         for ident in slots.keys.sorted() {
             slots[ident]?.machine.connected(fastReconnect: fast)
@@ -131,33 +131,33 @@ extension SyncWorker {
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     private func ended(_ end: ConnectionEnd) {
-        let (reaction, actions) = connection.ended(end, at: Self.now, using: &random)
+        let (reaction, actions) = lifecycle.ended(end, at: Self.now, using: &random)
         disconnected()
         logger.debug("connection ended", metadata: ["reason": "\(end)", "action": "\(reaction.action)"])
         let error = connectionError(end, isFatal: reaction.report == .fatal)
-        for driver in drivers.values { driver.connectionFailed(error) }
+        for realm in realms.values { realm.connectionFailed(error) }
         if reaction.report == .fatal, reaction.action != .logOutUser {
-            for driver in drivers.values where driver.mainIdent != nil { report(error, driver) }
+            for realm in realms.values where realm.mainIdent != nil { report(error, realm) }
         }
         perform(actions)
     }
 
-    /// The server sent an error about the whole connection.
+    /// The server sent an error about the whole lifecycle.
     func refused(_ code: ErrorCode, _ body: JSONErrorBody) {
-        let actions = connection.refused(code, body, at: Self.now, using: &random)
+        let actions = lifecycle.refused(code, body, at: Self.now, using: &random)
         disconnected()
         perform(actions)
     }
 
     func fellSilent() {
-        let actions = connection.fellSilent(at: Self.now, using: &random)
+        let actions = lifecycle.fellSilent(at: Self.now, using: &random)
         disconnected()
         perform(actions)
     }
 
     /// The server broke the protocol.
     func violated() {
-        connection.violated(at: Self.now)
+        lifecycle.violated(at: Self.now)
         disconnected()
         showConnectionState()
     }
@@ -187,7 +187,7 @@ extension SyncWorker {
 
     /// Closes a connection that no session needs.
     private func closeConnection() {
-        connection.closed()
+        lifecycle.closed()
         disconnected()
         showConnectionState()
     }
@@ -195,25 +195,25 @@ extension SyncWorker {
     /// Gives the connection up for a new one.
     func dropConnection() {
         guard channel != nil else { return }
-        connection.lost(at: Self.now)
+        lifecycle.lost(at: Self.now)
         disconnected()
         updateConnection()
     }
 
     /// Cuts waiting short.
     func retryNow() {
-        connection.retryNow()
+        lifecycle.retryNow()
         updateConnection()
     }
 
     /// The app asks for it: connection and sessions try now.
     func reconnect() {
-        connection.forgetFailures()
-        for driver in drivers.values {
-            driver.backoff.reset()
-            resumeAfterError(driver, driver.retryTimer)
+        lifecycle.forgetFailures()
+        for realm in realms.values {
+            realm.backoff.reset()
+            resumeAfterError(realm, realm.retryTimer)
         }
-        if connection.isConnected { sendPing() }
+        if lifecycle.isConnected { sendPing() }
         retryNow()
     }
 
@@ -223,7 +223,7 @@ extension SyncWorker {
     func refreshToken() {
         guard let app = app.core else { return }
         let userID = userID
-        // The worker is the owner: it takes the result up, or ignores it when it has ended.
+        // The connection is the owner: it takes the result up, or ignores it when it has ended.
         Task {
             do {
                 _ = try await app.refreshAccessToken(userID: userID)
@@ -237,18 +237,18 @@ extension SyncWorker {
     private func tokenRefreshed(_ error: AppError?) {
         guard !isAbandoned else { return }
         guard let error else {
-            let actions = connection.tokenAnswered(.received, using: &random)
-            for driver in drivers.values { resumeAfterError(driver, driver.retryTimer) }
+            let actions = lifecycle.tokenAnswered(.received, using: &random)
+            for realm in realms.values { resumeAfterError(realm, realm.retryTimer) }
             perform(actions)
             return retryNow()
         }
         if error.httpStatusCode == 401 || error.httpStatusCode == 403 || error.code == .invalidSession {
             let reason = "the refresh token was rejected: \(error.message)"
-            return perform(connection.tokenAnswered(.refused(reason), using: &random))
+            return perform(lifecycle.tokenAnswered(.refused(reason), using: &random))
         }
         logger.debug("could not renew the access token", metadata: ["error": "\(error.code.rawValue)"])
-        for driver in drivers.values { driver.connectionFailed(error) }
-        perform(connection.tokenAnswered(.failed, using: &random))
+        for realm in realms.values { realm.connectionFailed(error) }
+        perform(lifecycle.tokenAnswered(.failed, using: &random))
     }
 
     func refreshLocation() {
@@ -266,27 +266,27 @@ extension SyncWorker {
 
     private func locationRefreshed(_ error: AppError?) {
         guard !isAbandoned else { return }
-        let isWanted = connection.phase == .preparing
-        let actions = connection.locationAnswered(error == nil, using: &random)
+        let isWanted = lifecycle.phase == .preparing
+        let actions = lifecycle.locationAnswered(error == nil, using: &random)
         guard isWanted else { return }
-        if let error { for driver in drivers.values { driver.connectionFailed(error) } }
+        if let error { for realm in realms.values { realm.connectionFailed(error) } }
         perform(actions)
         updateConnection()
     }
 
     /// A new session in place of the present one.
-    func restart(_ driver: SessionDriver) {
-        // A reset goes on from its fresh copy, as on a new connection.
-        guard !driver.reset.isUnderWay else { return perform(driver.reset.connected(), driver) }
-        endMain(driver)
-        start(driver, holdsIdent: false)
+    func restart(_ realm: SyncedRealm) {
+        // A reset goes on from its fresh copy, as on a new lifecycle.
+        guard !realm.reset.isUnderWay else { return perform(realm.reset.connected(), realm) }
+        endMain(realm)
+        start(realm, holdsIdent: false)
     }
 
     func logOut(_ reason: String) {
         let error = SyncError(.clientUserError, reason)
-        for driver in drivers.values where !driver.isStopped {
-            report(error, driver)
-            stop(driver, error)
+        for realm in realms.values where !realm.isStopped {
+            report(error, realm)
+            stop(realm, error)
         }
         app.core?.endLocally(
             userID, as: app.core?.users.record(userID)?.profile.isAnonymous == true ? .removed : .loggedOut)
