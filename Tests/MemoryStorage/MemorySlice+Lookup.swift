@@ -54,9 +54,9 @@ extension MemorySlice {
             }
         return wanted.map { record in
             var record = record
-            if query.omitsChangesets { record.changeset = [] }
+            if query.omitsChangesets { record.entry.changeset = [] }
             return record
-        }.page(maxBytes: query.maxBytes) { $0.changeset.count }
+        }.page(maxBytes: query.maxBytes) { $0.entry.changeset.count }
     }
 
     private func changesets(_ query: ReciprocalQuery) -> [ServerVersion: [UInt8]]? {

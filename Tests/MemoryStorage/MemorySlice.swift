@@ -61,36 +61,35 @@ struct MemorySlice: Sendable {
 
     mutating func apply(_ batch: SliceBatch) throws(StoreError) {
         for record in batch.terminations { terminate(record) }
-        for reason in batch.reasons where reasons[reason.campaign] == nil { reasons[reason.campaign] = reason.text }
-        for trim in batch.historyTrims { self.trim(trim.key, through: trim.through) }
+        reasons.merge(batch.reasons) { first, _ in first }
+        for (key, version) in batch.historyTrims { trim(key, through: version) }
         for realm in batch.reciprocalResets { reciprocals = reciprocals.filter { $0.key.realm != realm } }
         for realm in batch.realms { try put(realm) }
-        for compaction in batch.compactions {
-            trim(compaction.key, through: compaction.through)
-            if let record = realms[compaction.key.realm], record.generation == compaction.key.generation {
-                realms[record.id]?.historyBase = max(record.historyBase, compaction.through)
+        for (key, version) in batch.compactions {
+            trim(key, through: version)
+            if let record = realms[key.realm], record.generation == key.generation {
+                realms[record.id]?.historyBase = max(record.historyBase, version)
             }
         }
         for base in batch.bases { bases[base.realm, default: [:]][base.version] = base }
         for base in batch.baseRemovals { bases[base.realm]?[base.version] = nil }
-        for removal in batch.tableRemovals {
-            objects[removal.realm] = objects[removal.realm]?.filter { $0.key.table != removal.table }
+        for (realm, tables) in batch.tableRemovals {
+            objects[realm] = objects[realm]?.filter { !tables.contains($0.key.table) }
         }
-        for change in batch.objects { objects[change.realm, default: [:]][change.row] = change.body }
-        for appended in batch.history {
-            let known = history[appended.key, default: [:]].updateValue(
-                appended.record, forKey: appended.record.version)
-            guard known == nil else {
-                throw StoreError(.alreadyExists, "there is a version \(appended.record.version) already")
+        for (realm, rows) in batch.objectRemovals { objects[realm] = objects[realm]?.filter { !rows.contains($0.key) } }
+        for (realm, bodies) in batch.objects { objects[realm, default: [:]].merge(bodies) { $1 } }
+        for (key, records) in batch.history {
+            for record in records {
+                guard history[key, default: [:]].updateValue(record, forKey: record.version) == nil else {
+                    throw StoreError(.alreadyExists, "there is a version \(record.version) already")
+                }
             }
         }
         for digest in batch.historyDigests { put(digest) }
         for file in batch.clientFiles { clientFiles[file.key] = file }
-        for reciprocal in batch.reciprocals {
-            reciprocals[reciprocal.owner, default: [:]][reciprocal.version] = reciprocal.changeset
-        }
-        for trim in batch.reciprocalTrims {
-            reciprocals[trim.owner] = reciprocals[trim.owner]?.filter { $0.key > trim.through }
+        for (owner, changesets) in batch.reciprocals { reciprocals[owner, default: [:]].merge(changesets) { $1 } }
+        for (owner, version) in batch.reciprocalTrims {
+            reciprocals[owner] = reciprocals[owner]?.filter { $0.key > version }
         }
         for record in batch.resetCases { resetCases[record.key] = record }
         remember(batch.seenMessages)

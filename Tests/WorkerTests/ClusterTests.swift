@@ -59,8 +59,8 @@ import Testing
             let store = try await cluster.stores.store(for: cluster.slice)
             let entries = try await store.history(
                 of: HistoryKey(realm: RealmID(1), generation: 1), after: 2, through: 4, maxBytes: .max)
-            #expect(entries.map(\.originFile) == [a.ident, b.ident])
-            #expect(entries.map(\.changeset.isEmpty) == [false, true])
+            #expect(entries.map(\.entry.originFile) == [a.ident, b.ident])
+            #expect(entries.map(\.entry.changeset.isEmpty) == [false, true])
             try await worker.stop()
         }
     }

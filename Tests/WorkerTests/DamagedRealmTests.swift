@@ -106,7 +106,7 @@ import Testing
             try await before.store.objects(in: realm, after: nil, maxBytes: .max).map(\.row).first { $0.key == .int(1) }
         )
         var damage = SliceBatch()
-        damage.objects = [SliceBatch.ObjectChange(realm: realm, row: row, body: [0xff, 0xff])]
+        damage.objects = [realm: [row: [0xff, 0xff]]]
         try await before.store.commit(damage, epoch: before.owner.epoch)
 
         let harness = try await OwnerHarness.make(on: before.store)

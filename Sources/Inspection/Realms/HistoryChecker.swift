@@ -11,32 +11,32 @@ struct HistoryChecker {
 
     init(record: RealmRecord) { self.record = record }
 
-    mutating func check(_ entry: HistoryRecord, _ findings: inout FindingList) {
-        let version = entry.version
+    mutating func check(_ stored: HistoryRecord, _ findings: inout FindingList) {
+        let version = stored.version
         if let previous {
             if version != previous.version &+ 1 {
                 findings.add(.continuity, "version \(previous.version) is followed by \(version)")
             }
-            let expected = previous.cumulativeBytes &+ UInt64(entry.changeset.count)
-            if entry.cumulativeBytes != expected {
+            let expected = previous.cumulativeBytes &+ UInt64(stored.entry.changeset.count)
+            if stored.cumulativeBytes != expected {
                 findings.add(
                     .continuity,
-                    "version \(version) counts \(entry.cumulativeBytes) bytes of history; expected \(expected)")
+                    "version \(version) counts \(stored.cumulativeBytes) bytes of history; expected \(expected)")
             }
-            if entry.salt != previous.salt {
+            if stored.salt != previous.salt {
                 formerSalts.insert(previous.salt)
-                if formerSalts.contains(entry.salt) {
+                if formerSalts.contains(stored.salt) {
                     findings.add(.continuity, "version \(version) has a salt that an earlier owner had laid down")
                 }
             }
         }
-        if entry.salt == 0 { findings.add(.continuity, "version \(version) has no salt") }
-        checkAuthor(entry, &findings)
-        previous = entry
+        if stored.salt == 0 { findings.add(.continuity, "version \(version) has no salt") }
+        checkAuthor(stored.entry, &findings)
+        previous = stored
     }
 
-    private mutating func checkAuthor(_ entry: HistoryRecord, _ findings: inout FindingList) {
-        let version = entry.version
+    private mutating func checkAuthor(_ entry: HistoryEntry, _ findings: inout FindingList) {
+        let version = entry.serverVersion
         switch entry.originFile {
         case 0: findings.add(.continuity, "version \(version) has no author")
         case .server:

@@ -187,10 +187,10 @@ package struct RealmExport {
         init(_ record: HistoryRecord, base: ServerVersion?) {
             self.base = base
             version = record.version
-            originFile = record.originFile
-            clientVersion = record.clientVersion
-            timestamp = record.timestamp
-            changeset = HexBytes(record.changeset)
+            originFile = record.entry.originFile
+            clientVersion = record.entry.clientVersion
+            timestamp = record.entry.timestamp
+            changeset = HexBytes(record.entry.changeset)
         }
     }
 

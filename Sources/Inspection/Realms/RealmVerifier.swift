@@ -100,19 +100,20 @@ package struct RealmVerifier {
             let page = try await reader.history(
                 of: key, after: after, through: record.latest.version, maxBytes: 1 << 20)
             guard let end = page.last else { break }
-            for entry in page {
-                checker.check(entry, &findings)
+            for stored in page {
+                checker.check(stored, &findings)
+                let entry = stored.entry
                 done &+= UInt64(entry.changeset.count)
                 guard !entry.changeset.isEmpty else { continue }
                 do {
                     let changeset = try Changeset(parsing: entry.changeset)
                     if !isBroken { try await whole?.apply(changeset) }
-                    if !isBroken, entry.version > newest?.version ?? 0 { try await begun?.apply(changeset) }
+                    if !isBroken, entry.serverVersion > newest?.version ?? 0 { try await begun?.apply(changeset) }
                 } catch let error as StoreError {
                     throw error
                 } catch {
                     isBroken = true
-                    findings.add(.encoding, "version \(entry.version) cannot be applied: \(error)")
+                    findings.add(.encoding, "version \(stored.version) cannot be applied: \(error)")
                 }
             }
             progress(done, record.historyBytes)
@@ -148,18 +149,19 @@ package struct RealmVerifier {
             let page = try await reader.history(
                 of: base.historyKey, after: after, through: ServerVersion(WireIntegerBounds.maximum), maxBytes: 1 << 20)
             guard !page.isEmpty else { break }
-            for entry in page {
+            for stored in page {
+                let entry = stored.entry
                 bytes &+= UInt64(entry.changeset.count)
-                if entry.version != after &+ 1 || entry.originFile != .server || entry.cumulativeBytes != bytes {
-                    findings.add(.continuity, "the base's changeset \(after) is followed by \(entry.version)")
+                if entry.serverVersion != after &+ 1 || entry.originFile != .server || stored.cumulativeBytes != bytes {
+                    findings.add(.continuity, "the base's changeset \(after) is followed by \(stored.version)")
                 }
-                after = entry.version
+                after = stored.version
                 do {
                     try await scratch.apply(try Changeset(parsing: entry.changeset))
                 } catch let error as StoreError {
                     throw error
                 } catch {
-                    findings.add(.encoding, "the base's changeset \(entry.version) cannot be applied: \(error)")
+                    findings.add(.encoding, "the base's changeset \(stored.version) cannot be applied: \(error)")
                     return false
                 }
             }

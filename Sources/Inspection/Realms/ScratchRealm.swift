@@ -55,15 +55,13 @@ final class ScratchRealm {
         let changes = state.takeChanges()
         var batch = SliceBatch()
         for table in changes.erasedTables {
-            batch.tableRemovals.append(SliceBatch.TableRemoval(realm: id, table: table.rawValue))
+            batch.tableRemovals[id, default: []].insert(table.rawValue)
         }
         for (table, key) in changes.erased {
-            batch.objects.append(
-                SliceBatch.ObjectChange(realm: id, row: ObjectRow(table: table.rawValue, key: key), body: nil))
+            batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
         }
         for (table, key, object) in changes.upserted {
-            let row = ObjectRow(table: table.rawValue, key: key)
-            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: object.encoded()))
+            batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
         }
         if !batch.isEmpty { try await store.commit(batch, epoch: epoch) }
         state.trimCache(to: Self.maxObjects)

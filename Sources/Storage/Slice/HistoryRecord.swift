@@ -1,33 +1,20 @@
 package import SyncModel
 
-/// One version of a realm's history.
+/// One version of a realm's history as it is stored: the entry, with what only the server needs to know of it.
 package struct HistoryRecord: Sendable, Equatable {
-    package var version: ServerVersion
+    package var entry: HistoryEntry
+    /// The salt under which the version was made.
     package var salt: VersionSalt
-    /// The author's client file ident; 1 for the server.
-    package var originFile: FileIdent
-    /// The version in the author's own numbering; 0 if the server is the author.
-    package var clientVersion: ClientVersion
-    /// Milliseconds since 2015-01-01T00:00:00Z, by the author's clock.
-    package var timestamp: SyncTimestamp
-    /// In normalized form; empty if the merge left nothing of the changeset.
-    package var changeset: [UInt8]
-    /// Bytes of all changesets of the history up to and including this one.
+    /// The bytes of all changesets of the history up to and including this version's.
     package var cumulativeBytes: UInt64
 
-    package init(
-        version: ServerVersion, salt: VersionSalt, originFile: FileIdent, clientVersion: ClientVersion,
-        timestamp: SyncTimestamp,
-        changeset: [UInt8], cumulativeBytes: UInt64
-    ) {
-        self.version = version
+    package init(_ entry: HistoryEntry, salt: VersionSalt, cumulativeBytes: UInt64) {
+        self.entry = entry
         self.salt = salt
-        self.originFile = originFile
-        self.clientVersion = clientVersion
-        self.timestamp = timestamp
-        self.changeset = changeset
         self.cumulativeBytes = cumulativeBytes
     }
+
+    package var version: ServerVersion { entry.serverVersion }
 }
 
 /// Names one history of a realm: that of a generation, or a base, which has versions of its own. A new generation's history is

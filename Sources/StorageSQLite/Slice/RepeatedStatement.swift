@@ -1,5 +1,7 @@
+import Changesets
 import GRDB
 import GRDBSQLite
+import Storage
 import SyncModel
 
 /// A statement that runs once for every row of a batch, bound without GRDB's arguments: for the small rows of a slice those
@@ -35,6 +37,12 @@ struct RepeatedStatement {
                 _ = sqlite3_bind_zeroblob(statement, index, 0)
             }
         }
+    }
+
+    /// Binds a table's number and the object's key to this parameter and the next one.
+    func bind(_ index: Int32, _ row: ObjectRow) {
+        bind(index, Int64(row.table))
+        bind(index + 1, row.key.detachedEncoding())
     }
 
     // MARK: Running

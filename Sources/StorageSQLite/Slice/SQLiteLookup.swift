@@ -96,8 +96,7 @@ extension SliceFindings {
         statement.bind(1, realm.value)
         var found: [ObjectRow: [UInt8]] = [:]
         for wanted in rows {
-            statement.bind(2, Int64(wanted.table))
-            statement.bind(3, wanted.key.detachedEncoding())
+            statement.bind(2, wanted)
             if let body = try statement.first({ $0.bytes(0) }) { found[wanted] = body }
         }
         return found
@@ -120,7 +119,7 @@ extension SliceFindings {
                 arguments: [query.key.realm.value, query.key.series, after.stored, through.stored])
             return try rows.page(maxBytes: query.maxBytes) { row in
                 let record = HistoryRecord(row: row)
-                return (record, record.changeset.count)
+                return (record, record.entry.changeset.count)
             }
         case .these(let versions):
             let statement = try RepeatedStatement(
@@ -133,7 +132,7 @@ extension SliceFindings {
                 guard bytes < query.maxBytes || records.isEmpty else { break }
                 statement.bind(3, version)
                 guard let record = try statement.first(HistoryRecord.init) else { continue }
-                bytes += record.changeset.count + HistoryQuery.overhead
+                bytes += record.entry.changeset.count + HistoryQuery.overhead
                 records.append(record)
             }
             return records

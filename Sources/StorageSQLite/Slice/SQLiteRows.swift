@@ -55,17 +55,17 @@ extension HistoryRecord {
     }
 
     init(row: Row) {
-        self.init(
-            version: .init(stored: row[0]), salt: .init(stored: row[1]), originFile: .init(stored: row[2]),
-            clientVersion: .init(stored: row[3]), timestamp: .init(stored: row[4]), changeset: row.bytes(6),
-            cumulativeBytes: UInt64(stored: row[5]))
+        let entry = HistoryEntry(
+            serverVersion: .init(stored: row[0]), clientVersion: .init(stored: row[3]),
+            originFile: .init(stored: row[2]), timestamp: .init(stored: row[4]), changeset: row.bytes(6))
+        self.init(entry, salt: .init(stored: row[1]), cumulativeBytes: UInt64(stored: row[5]))
     }
 
     init(_ columns: RepeatedStatement.Columns) {
-        self.init(
-            version: columns.number(0), salt: columns.number(1), originFile: columns.number(2),
-            clientVersion: columns.number(3), timestamp: columns.number(4), changeset: columns.bytes(6),
-            cumulativeBytes: columns.number(5))
+        let entry = HistoryEntry(
+            serverVersion: columns.number(0), clientVersion: columns.number(3), originFile: columns.number(2),
+            timestamp: columns.number(4), changeset: columns.bytes(6))
+        self.init(entry, salt: columns.number(1), cumulativeBytes: columns.number(5))
     }
 }
 

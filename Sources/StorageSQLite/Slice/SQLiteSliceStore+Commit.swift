@@ -41,15 +41,15 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func putReasons(_ reasons: [SliceBatch.Reason], _ db: Database) throws {
-        for reason in reasons {
+    private static func putReasons(_ reasons: [String: String], _ db: Database) throws {
+        for (campaign, reason) in reasons {
             try db.cachedStatement(sql: "INSERT OR IGNORE INTO campaign_reasons (campaign, reason) VALUES (?, ?)")
-                .execute(arguments: [reason.campaign, reason.text])
+                .execute(arguments: [campaign, reason])
         }
     }
 
     private static func remove(_ batch: SliceBatch, _ db: Database) throws {
-        for trim in batch.historyTrims { try self.trim(trim.key, through: trim.through, db) }
+        for (key, version) in batch.historyTrims { try trim(key, through: version, db) }
         for realm in batch.reciprocalResets {
             try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ?").execute(arguments: [realm.value])
         }
@@ -80,13 +80,11 @@ extension SQLiteSliceStore {
     }
 
     private static func compact(_ batch: SliceBatch, _ db: Database) throws {
-        for compaction in batch.compactions {
-            try trim(compaction.key, through: compaction.through, db)
+        for (key, version) in batch.compactions {
+            try trim(key, through: version, db)
             try db.cachedStatement(
                 sql: "UPDATE realms SET history_base = max(history_base, ?) WHERE id = ? AND generation = ?"
-            ).execute(arguments: [
-                compaction.through.stored, compaction.key.realm.value, compaction.key.generation.stored,
-            ])
+            ).execute(arguments: [version.stored, key.realm.value, key.generation.stored])
         }
         for base in batch.bases {
             try db.cachedStatement(
@@ -113,26 +111,35 @@ extension SQLiteSliceStore {
     }
 
     private static func putObjects(_ batch: SliceBatch, _ db: Database) throws {
-        for removal in batch.tableRemovals {
-            try db.cachedStatement(sql: "DELETE FROM objects WHERE realm = ? AND table_id = ?")
-                .execute(arguments: [removal.realm.value, Int64(removal.table)])
+        for (realm, tables) in batch.tableRemovals {
+            let delete = try RepeatedStatement(db, "DELETE FROM objects WHERE realm = ? AND table_id = ?")
+            delete.bind(1, realm.value)
+            for table in tables {
+                delete.bind(2, Int64(table))
+                try delete.run()
+            }
         }
-        guard !batch.objects.isEmpty else { return }
-        let put = try RepeatedStatement(
-            db, "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
-        let delete = try RepeatedStatement(
-            db, "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
-        for change in batch.objects {
-            let statement = change.body == nil ? delete : put
-            statement.bind(1, change.realm.value)
-            statement.bind(2, Int64(change.row.table))
-            statement.bind(3, change.row.key.detachedEncoding())
-            if let body = change.body { statement.bind(4, body) }
-            try statement.run()
+        for (realm, rows) in batch.objectRemovals {
+            let delete = try RepeatedStatement(db, "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
+            delete.bind(1, realm.value)
+            for row in rows {
+                delete.bind(2, row)
+                try delete.run()
+            }
+        }
+        for (realm, bodies) in batch.objects {
+            let put = try RepeatedStatement(
+                db, "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
+            put.bind(1, realm.value)
+            for (row, body) in bodies {
+                put.bind(2, row)
+                put.bind(4, body)
+                try put.run()
+            }
         }
     }
 
-    private static func append(_ history: [SliceBatch.Appended], _ db: Database) throws {
+    private static func append(_ history: [HistoryKey: [HistoryRecord]], _ db: Database) throws {
         guard !history.isEmpty else { return }
         // No REPLACE: a version that exists already would be a second history.
         let statement = try RepeatedStatement(
@@ -141,18 +148,19 @@ extension SQLiteSliceStore {
             INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
                 changeset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
-        for appended in history {
-            let record = appended.record
-            statement.bind(1, appended.key.realm.value)
-            statement.bind(2, appended.key.series)
-            statement.bind(3, record.version)
-            statement.bind(4, record.salt)
-            statement.bind(5, record.originFile)
-            statement.bind(6, record.clientVersion)
-            statement.bind(7, record.timestamp)
-            statement.bind(8, record.cumulativeBytes)
-            statement.bind(9, record.changeset)
-            try statement.run()
+        for (key, records) in history {
+            statement.bind(1, key.realm.value)
+            statement.bind(2, key.series)
+            for record in records {
+                statement.bind(3, record.version)
+                statement.bind(4, record.salt)
+                statement.bind(5, record.entry.originFile)
+                statement.bind(6, record.entry.clientVersion)
+                statement.bind(7, record.entry.timestamp)
+                statement.bind(8, record.cumulativeBytes)
+                statement.bind(9, record.entry.changeset)
+                try statement.run()
+            }
         }
     }
 
@@ -193,20 +201,20 @@ extension SQLiteSliceStore {
     }
 
     private static func putReciprocals(_ batch: SliceBatch, _ db: Database) throws {
-        if !batch.reciprocals.isEmpty {
+        for (owner, changesets) in batch.reciprocals {
             let put = try RepeatedStatement(
                 db, "INSERT OR REPLACE INTO reciprocals (realm, ident, version, changeset) VALUES (?, ?, ?, ?)")
-            for reciprocal in batch.reciprocals {
-                put.bind(1, reciprocal.owner.realm.value)
-                put.bind(2, reciprocal.owner.ident)
-                put.bind(3, reciprocal.version)
-                put.bind(4, reciprocal.changeset)
+            put.bind(1, owner.realm.value)
+            put.bind(2, owner.ident)
+            for (version, changeset) in changesets {
+                put.bind(3, version)
+                put.bind(4, changeset)
                 try put.run()
             }
         }
-        for trim in batch.reciprocalTrims {
+        for (owner, version) in batch.reciprocalTrims {
             try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ? AND ident = ? AND version <= ?")
-                .execute(arguments: [trim.owner.realm.value, trim.owner.ident.stored, trim.through.stored])
+                .execute(arguments: [owner.realm.value, owner.ident.stored, version.stored])
         }
     }
 

@@ -35,7 +35,7 @@ actor BaseWriter {
         guard let record = try await snapshot.realm(name), record.latest.version > 0 else { return nil }
         let key = HistoryKey(realm: record.id, generation: record.generation)
         // The state counts as written when its last version was: what a client wrote offline before that yields to it.
-        let timestamp = try await snapshot.historyHeading(of: key, version: record.latest.version)?.timestamp
+        let timestamp = try await snapshot.historyHeading(of: key, version: record.latest.version)?.entry.timestamp
         var stage = Stage(record: record, timestamp: timestamp ?? clock.changesetNow, createdAt: clock.now())
         try await commit(&stage)
 
@@ -81,7 +81,7 @@ actor BaseWriter {
         private let salt: VersionSalt
         private let timestamp: SyncTimestamp
         private var digests: DigestWriter
-        private var history: [SliceBatch.Appended] = []
+        private var history: [HistoryRecord] = []
 
         init(record: RealmRecord, timestamp: SyncTimestamp, createdAt: UInt64) {
             base = BaseRecord(
@@ -102,18 +102,16 @@ actor BaseWriter {
             base.entries += 1
             base.bytes += UInt64(bytes.count)
             digests.append(origin: 1, Touches(of: CollectionOfOne(changeset)))
-            history.append(
-                SliceBatch.Appended(
-                    key: base.historyKey,
-                    record: HistoryRecord(
-                        version: base.lastEntry, salt: salt, originFile: 1, clientVersion: 0, timestamp: timestamp,
-                        changeset: bytes, cumulativeBytes: base.bytes)))
+            let entry = HistoryEntry(
+                serverVersion: base.lastEntry, clientVersion: 0, originFile: .server, timestamp: timestamp,
+                changeset: bytes)
+            history.append(HistoryRecord(entry, salt: salt, cumulativeBytes: base.bytes))
         }
 
         mutating func take() -> SliceBatch {
             var batch = SliceBatch()
             batch.bases = [base]
-            batch.history = history
+            batch.history[base.historyKey] = history
             batch.historyDigests = digests.take()
             history = []
             return batch

@@ -160,7 +160,7 @@ extension SliceOwner {
             guard ContinuousClock.now < deadline else { return false }
             guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
             var batch = SliceBatch()
-            batch.compactions = [SliceBatch.HistoryTrim(key: key, through: through)]
+            batch.compactions = [key: through]
             try await commit(batch)
             if let context = realms[record.name], context.record.generation == record.generation {
                 context.record.historyBase = max(context.record.historyBase, through)
@@ -181,13 +181,11 @@ extension SliceOwner {
                 of: base.historyKey, after: 0, through: ServerVersion(WireIntegerBounds.maximum))
             {
                 batch.bases = [base]
-                batch.historyTrims = [SliceBatch.HistoryTrim(key: base.historyKey, through: through)]
+                batch.historyTrims = [base.historyKey: through]
                 try await commit(batch)
             } else {
                 batch.baseRemovals = [base]
-                batch.historyTrims = [
-                    SliceBatch.HistoryTrim(key: base.historyKey, through: ServerVersion(WireIntegerBounds.maximum))
-                ]
+                batch.historyTrims = [base.historyKey: ServerVersion(WireIntegerBounds.maximum)]
                 try await commit(batch)
                 return true
             }

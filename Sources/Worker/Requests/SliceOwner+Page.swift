@@ -61,7 +61,7 @@ extension SliceOwner {
                 of: base.historyKey, after: cursor.serverVersion, through: base.lastEntry, maxBytes: budget)
             for record in records {
                 try advance(&cursor, to: record, of: file, in: context, &entries)
-                bytes += record.changeset.count + 32
+                bytes += record.entry.changeset.count + 32
             }
             let rest = base.bytes &- min(base.bytes, records.last?.cumulativeBytes ?? base.bytes)
             guard records.isEmpty || cursor.serverVersion == base.lastEntry else {
@@ -111,12 +111,12 @@ extension SliceOwner {
                 .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
         }
         cursor.serverVersion = record.version
-        if record.originFile == file.ident {
-            cursor.clientVersion = max(cursor.clientVersion, record.clientVersion)
-        } else if !record.changeset.isEmpty {
+        if record.entry.originFile == file.ident {
+            cursor.clientVersion = max(cursor.clientVersion, record.entry.clientVersion)
+        } else if !record.entry.changeset.isEmpty {
             // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs
             // that), not the author's version.
-            var entry = HistoryEntry(record)
+            var entry = record.entry
             entry.clientVersion = cursor.clientVersion
             entries.append(entry)
         }

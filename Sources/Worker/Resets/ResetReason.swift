@@ -25,7 +25,7 @@ extension SliceOwner {
     /// Keeps a campaign's reason with the next commit, for the clients that come later.
     func keep(reason: String?, of campaign: String) {
         guard let text = ResetReason.bounded(reason) else { return }
-        pending.reasons.append(SliceBatch.Reason(campaign: campaign, text: text))
+        pending.reasons[campaign] = pending.reasons[campaign] ?? text
     }
 
     /// What the client of a client file that must reset is told.

@@ -122,12 +122,12 @@ extension SliceOwner {
         if after < context.recent.base {
             let end = min(through, context.recent.base)
             records = try await store.history(of: context.historyKey, after: after, through: end, maxBytes: maxBytes)
-            bytes = records.reduce(0) { $0 + $1.changeset.count + 32 }
+            bytes = records.reduce(0) { $0 + $1.entry.changeset.count + 32 }
             guard let last = records.last, last.version == end else { return records }
         }
         for record in context.recent.records(after: max(after, context.recent.base), through: through) {
             guard bytes < maxBytes || records.isEmpty else { break }
-            bytes += record.changeset.count + 32
+            bytes += record.entry.changeset.count + 32
             records.append(record)
         }
         return records

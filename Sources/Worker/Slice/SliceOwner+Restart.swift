@@ -19,7 +19,7 @@ extension SliceOwner {
         let new = HistoryKey(realm: record.id, generation: generation)
         let everything = ServerVersion(WireIntegerBounds.maximum)
         var stage = SliceBatch()
-        stage.historyTrims = [SliceBatch.HistoryTrim(key: new, through: everything)]
+        stage.historyTrims = [new: everything]
 
         record.generation = generation
         record.salt = VersionSalt(Self.makeSalt())
@@ -35,12 +35,11 @@ extension SliceOwner {
             record.latest = SaltedServerVersion(version: record.latest.version + 1, salt: record.salt)
             record.historyBytes += UInt64(bytes.count)
             digests.append(origin: 1, Touches(of: CollectionOfOne(changeset)))
-            stage.history.append(
-                SliceBatch.Appended(
-                    key: new,
-                    record: HistoryRecord(
-                        version: record.latest.version, salt: record.salt, originFile: 1, clientVersion: 0,
-                        timestamp: timestamp, changeset: bytes, cumulativeBytes: record.historyBytes)))
+            let entry = HistoryEntry(
+                serverVersion: record.latest.version, clientVersion: 0, originFile: .server, timestamp: timestamp,
+                changeset: bytes)
+            stage.history[new, default: []].append(
+                HistoryRecord(entry, salt: record.salt, cumulativeBytes: record.historyBytes))
         }
 
         let schema = context.state.schema
@@ -65,7 +64,7 @@ extension SliceOwner {
         stage.realms = [record]
         stage.historyDigests = digests.take()
         stage.reciprocalResets = [record.id]
-        stage.historyTrims.append(SliceBatch.HistoryTrim(key: old, through: everything))
+        stage.historyTrims[old] = everything
         try await commit(stage)
 
         logger.info(

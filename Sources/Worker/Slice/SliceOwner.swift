@@ -196,15 +196,13 @@ package actor SliceOwner {
             context.isDirty = true
         }
         for table in changes.erasedTables {
-            batch.tableRemovals.append(SliceBatch.TableRemoval(realm: id, table: table.rawValue))
+            batch.tableRemovals[id, default: []].insert(table.rawValue)
         }
         for (table, key) in changes.erased {
-            let row = ObjectRow(table: table.rawValue, key: key)
-            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: nil))
+            batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
         }
         for (table, key, object) in changes.upserted {
-            let row = ObjectRow(table: table.rawValue, key: key)
-            batch.objects.append(SliceBatch.ObjectChange(realm: id, row: row, body: object.encoded()))
+            batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
         }
         if context.isDirty { batch.realms.append(context.record) }
         batch.historyDigests += context.digests.take()
@@ -218,10 +216,10 @@ package actor SliceOwner {
             return nil
         }
         let records = context.recent.records(after: context.batchStart, through: latest.version)
-        let bytes = records.reduce(0) { $0 + $1.changeset.count + 32 }
+        let bytes = records.reduce(0) { $0 + $1.entry.changeset.count + 32 }
         let notice = IntegratedNotice(
             realm: context.name, generation: context.record.generation, follows: context.batchStart, latest: latest,
-            entries: bytes > limits.maxNoticeBytes ? [] : records.map(HistoryEntry.init),
+            entries: bytes > limits.maxNoticeBytes ? [] : records.map(\.entry),
             acknowledgements: context.acknowledged.compactMap { ident in
                 context.clientFile(ident).map {
                     IntegratedNotice.Acknowledgement(clientFile: ident, upload: $0.record.upload)
@@ -259,13 +257,5 @@ package actor SliceOwner {
         realms = RealmCache()
         generations = [:]
         nextRealm = nil
-    }
-}
-
-extension HistoryEntry {
-    init(_ record: HistoryRecord) {
-        self.init(
-            serverVersion: record.version, clientVersion: record.clientVersion, originFile: record.originFile,
-            timestamp: record.timestamp, changeset: record.changeset)
     }
 }

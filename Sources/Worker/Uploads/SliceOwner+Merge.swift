@@ -44,7 +44,7 @@ extension SliceOwner {
                 guard let end = records.last?.version else {
                     throw WorkerError(.corrupt, "realm \(context.name) has no version \(base + 1) in its history")
                 }
-                let items = try records.filter { $0.originFile != ident && !$0.changeset.isEmpty }
+                let items = try records.filter { $0.entry.originFile != ident && !$0.entry.changeset.isEmpty }
                     .map { try item($0, in: context) }
                 let locals = try await reciprocated(items, for: ident, after: first, in: context)
                 try transform(incoming, over: locals, &result, in: context)
@@ -116,10 +116,10 @@ extension SliceOwner {
     func item(_ record: HistoryRecord, in context: RealmContext) throws -> ChangesetCache.Item {
         ChangesetCache.Item(
             local: LocalChangeset(
-                version: record.version.rawValue, originTimestamp: record.timestamp.rawValue,
-                originFileIdent: record.originFile.rawValue,
-                changeset: try parsed(record.changeset, record.version, in: context)),
-            bytes: record.changeset.count)
+                version: record.version.rawValue, originTimestamp: record.entry.timestamp.rawValue,
+                originFileIdent: record.entry.originFile.rawValue,
+                changeset: try parsed(record.entry.changeset, record.version, in: context)),
+            bytes: record.entry.changeset.count)
     }
 
     /// The entries that the client did not write and that say something, as earlier merges with it have left them.

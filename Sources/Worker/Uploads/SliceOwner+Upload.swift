@@ -72,8 +72,7 @@ extension SliceOwner {
             for (version, changeset) in merged.reciprocals {
                 let bytes = changeset.encoded()
                 _ = context.updateEntry(ident) { $0.setReciprocal(bytes, version: version) }
-                pending.reciprocals.append(
-                    SliceBatch.Reciprocal(owner: context.key(ident), version: version, changeset: bytes))
+                pending.reciprocals[context.key(ident), default: [:]][version] = bytes
             }
         }
         advance(upload, in: context)
@@ -129,15 +128,16 @@ extension SliceOwner {
             version: context.record.latest.version + 1, salt: context.record.salt)
         context.record.historyBytes += UInt64(bytes.count)
         context.isDirty = true
+        let entry = HistoryEntry(
+            serverVersion: context.record.latest.version, clientVersion: clientVersion, originFile: origin,
+            timestamp: timestamp, changeset: bytes)
         let record = HistoryRecord(
-            version: context.record.latest.version, salt: context.record.salt, originFile: origin,
-            clientVersion: clientVersion, timestamp: timestamp, changeset: bytes,
-            cumulativeBytes: context.record.historyBytes)
+            entry, salt: context.record.salt, cumulativeBytes: context.record.historyBytes)
         let touches = Touches(of: CollectionOfOne(changeset))
         context.recent.append(record)
         context.index.append(origin: origin, touches)
         context.digests.append(origin: origin, touches)
-        pending.history.append(SliceBatch.Appended(key: context.historyKey, record: record))
+        pending.history[context.historyKey, default: []].append(record)
         touch(context)
     }
 
@@ -162,8 +162,7 @@ extension SliceOwner {
         }
         touch(context)
         guard mayHaveReciprocals else { return }
-        pending.reciprocalTrims.append(
-            SliceBatch.ReciprocalTrim(owner: context.key(ident), through: upload.progress.serverVersion))
+        pending.reciprocalTrims[context.key(ident)] = upload.progress.serverVersion
     }
 }
 

@@ -26,7 +26,7 @@ import Testing
         let realm = try await StoredRealm()
         let row = try realm.dog(66)
         try await realm.commit {
-            $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: StoredObject().encoded())]
+            $0.objects = [realm.record.id: [row: StoredObject().encoded()]]
         }
         let verdict = try await realm.verify()
         #expect(verdict.replay == .different && verdict.findingCount == 1)
@@ -36,7 +36,7 @@ import Testing
     @Test func anObjectThatTheStateHasLostIsFound() async throws {
         let realm = try await StoredRealm()
         let row = try realm.dog(8)
-        try await realm.commit { $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: nil)] }
+        try await realm.commit { $0.objectRemovals = [realm.record.id: [row]] }
         let verdict = try await realm.verify()
         #expect(verdict.replay == .different && verdict.findingCount == 1)
         #expect(verdict.findings.first?.what.contains("the state does not have it") == true)
@@ -46,7 +46,7 @@ import Testing
         let realm = try await StoredRealm()
         let row = try realm.dog(9)
         try await realm.commit {
-            $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: [0xff, 0xff, 0xff])]
+            $0.objects = [realm.record.id: [row: [0xff, 0xff, 0xff]]]
         }
         let verdict = try await realm.verify()
         #expect(verdict.findings.contains { $0.check == .encoding } && verdict.digest == nil)
@@ -55,8 +55,8 @@ import Testing
     @Test func aMissingVersionIsFound() async throws {
         let realm = try await StoredRealm()
         try await realm.commit {
-            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
-            $0.history = [SliceBatch.Appended(key: realm.key, record: realm.history[0])]
+            $0.historyTrims = [realm.key: 2]
+            $0.history = [realm.key: [realm.history[0]]]
         }
         let verdict = try await realm.verify()
         #expect(verdict.findings.contains { $0.check == .continuity && $0.what.contains("1 is followed by 3") })
@@ -66,10 +66,10 @@ import Testing
     @Test func aVersionThatCannotBeAppliedBreaksTheReplayOnly() async throws {
         let realm = try await StoredRealm()
         var broken = realm.history[1]
-        broken.changeset = [0x3e]
+        broken.entry.changeset = [0x3e]
         try await realm.commit {
-            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
-            $0.history = [realm.history[0], broken].map { SliceBatch.Appended(key: realm.key, record: $0) }
+            $0.historyTrims = [realm.key: 2]
+            $0.history = [realm.key: [realm.history[0], broken]]
         }
         let verdict = try await realm.verify()
         #expect(verdict.replay == .broken && verdict.objects == 3)
@@ -85,22 +85,23 @@ import Testing
             realm: realm.record.id, generation: 1, version: 2, entries: 2,
             historyBytes: realm.history[1].cumulativeBytes,
             isComplete: true, createdAt: 1)
-        let changesets = [realm.history[0].changeset, realm.history[secondDog].changeset]
+        let changesets = [realm.history[0].entry.changeset, realm.history[secondDog].entry.changeset]
         base.bytes = UInt64(changesets[0].count + changesets[1].count)
         var entries: [HistoryRecord] = []
         for (index, changeset) in changesets.enumerated() {
             entries.append(
                 HistoryRecord(
-                    version: ServerVersion(UInt64(index + 1)), salt: 77, originFile: 1, clientVersion: 0, timestamp: 5,
-                    changeset: changeset,
-                    cumulativeBytes: UInt64(changesets[...index].reduce(0) { $0 + $1.count })))
+                    HistoryEntry(
+                        serverVersion: ServerVersion(UInt64(index + 1)), clientVersion: 0, originFile: 1, timestamp: 5,
+                        changeset: changeset),
+                    salt: 77, cumulativeBytes: UInt64(changesets[...index].reduce(0) { $0 + $1.count })))
         }
         seen(&base)
         try await realm.commit {
-            $0.historyTrims = [SliceBatch.HistoryTrim(key: realm.key, through: 2)]
+            $0.historyTrims = [realm.key: 2]
             $0.realms = [realm.record]
             $0.bases = [base]
-            $0.history = entries.map { SliceBatch.Appended(key: base.historyKey, record: $0) }
+            $0.history = [base.historyKey: entries]
         }
         return realm
     }
@@ -178,16 +179,12 @@ import Testing
         let realm = try await StoredRealm()
         let owner = ClientFileKey(realm: realm.record.id, ident: 2)
         try await realm.commit {
-            $0.reciprocals = [SliceBatch.Reciprocal(owner: owner, version: 2, changeset: [])]
+            $0.reciprocals = [owner: [2: []]]
         }
         #expect(try await realm.verify().isSound)
         let stranger = ClientFileKey(realm: realm.record.id, ident: 40)
         try await realm.commit {
-            $0.reciprocals = [
-                SliceBatch.Reciprocal(owner: owner, version: 1, changeset: []),
-                SliceBatch.Reciprocal(owner: owner, version: 8, changeset: []),
-                SliceBatch.Reciprocal(owner: stranger, version: 2, changeset: []),
-            ]
+            $0.reciprocals = [owner: [1: [], 8: []], stranger: [2: []]]
         }
         let verdict = try await realm.verify()
         #expect(verdict.findings.filter { $0.check == .reciprocals }.count == 3, "\(verdict.findings)")
@@ -200,7 +197,7 @@ import Testing
         try await reader.withSnapshot { snapshot in
             #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
             try await realm.commit {
-                $0.objects = [SliceBatch.ObjectChange(realm: realm.record.id, row: row, body: nil)]
+                $0.objectRemovals = [realm.record.id: [row]]
             }
             #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
         }

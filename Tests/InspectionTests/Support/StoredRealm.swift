@@ -44,18 +44,18 @@ final class StoredRealm {
             record.historyBytes += UInt64(bytes.count)
             history.append(
                 HistoryRecord(
-                    version: record.latest.version, salt: 77, originFile: index == 0 ? 1 : 2,
-                    clientVersion: index == 0 ? 0 : ClientVersion(UInt64(index + 1)), timestamp: 5, changeset: bytes,
-                    cumulativeBytes: record.historyBytes))
+                    HistoryEntry(
+                        serverVersion: record.latest.version,
+                        clientVersion: index == 0 ? 0 : ClientVersion(UInt64(index + 1)),
+                        originFile: index == 0 ? 1 : 2, timestamp: 5, changeset: bytes),
+                    salt: 77, cumulativeBytes: record.historyBytes))
         }
         record.schema = state.schema.encoded()
         var batch = SliceBatch()
         batch.realms = [record]
-        batch.history = history.map { SliceBatch.Appended(key: key, record: $0) }
+        batch.history = [key: history]
         for (table, key, object) in state.takeChanges().upserted {
-            batch.objects.append(
-                SliceBatch.ObjectChange(
-                    realm: record.id, row: ObjectRow(table: table.rawValue, key: key), body: object.encoded()))
+            batch.objects[record.id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
         }
         batch.clientFiles = [clientFile()]
         try await store.commit(batch, epoch: epoch)

@@ -26,8 +26,8 @@ import Testing
             let base = base(9)
             try await commit(store, epoch) {
                 $0.realms = [Sample.realm(latest: 9)]
-                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
-                $0.history += [1, 2].map { .init(key: base.historyKey, record: Sample.entry($0, [7])) }
+                $0.history = [key: (1...9).map { Sample.entry($0) }]
+                $0.history[base.historyKey] = [1, 2].map { Sample.entry($0, [7]) }
                 $0.historyDigests = [HistoryDigest(key: base.historyKey, after: 0, through: 2, body: [1])]
                 $0.bases = [base, self.base(4, generation: 2), self.base(8, isComplete: false)]
             }
@@ -39,12 +39,12 @@ import Testing
             #expect(try await store.base(of: RealmID(1), generation: 1, version: 4) == nil)
             #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).count == 9)
             let entries = try await store.history(of: base.historyKey, after: 0, through: 99, maxBytes: .max)
-            #expect(entries.map(\.changeset) == [[7], [7]])
+            #expect(entries.map(\.entry.changeset) == [[7], [7]])
             #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
             #expect(try await store.historyDigests(of: base.historyKey, after: 0, maxBytes: .max).count == 1)
 
             try await commit(store, epoch) {
-                $0.historyTrims = [.init(key: base.historyKey, through: 99)]
+                $0.historyTrims = [base.historyKey: 99]
                 $0.baseRemovals = [base]
             }
             #expect(try await store.bases(of: RealmID(1)).map(\.version) == [4, 8])
@@ -59,9 +59,9 @@ import Testing
             var realm = Sample.realm(latest: 9)
             try await commit(store, epoch) {
                 $0.realms = [realm]
-                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
+                $0.history = [key: (1...9).map { Sample.entry($0) }]
             }
-            try await commit(store, epoch) { $0.compactions = [.init(key: key, through: 4)] }
+            try await commit(store, epoch) { $0.compactions = [key: 4] }
             #expect(try await store.realm(realm.name)?.historyBase == 4)
             #expect(
                 try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version)
@@ -72,7 +72,7 @@ import Testing
             realm.generation = 2
             try await commit(store, epoch) { $0.realms = [realm] }
             #expect(try await store.realm(realm.name)?.historyBase == 0)
-            try await commit(store, epoch) { $0.compactions = [.init(key: key, through: 7)] }
+            try await commit(store, epoch) { $0.compactions = [key: 7] }
             #expect(try await store.realm(realm.name)?.historyBase == 0)
         }
     }
@@ -82,7 +82,7 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await store.take()
             try await commit(store, epoch) {
-                $0.history = (1...9).map { .init(key: key, record: Sample.entry($0)) }
+                $0.history = [key: (1...9).map { Sample.entry($0) }]
             }
             func stretch(after: ServerVersion, through: ServerVersion, versions: Int, bytes: UInt64) async throws
                 -> ServerVersion?
@@ -143,12 +143,12 @@ import Testing
             let row = ObjectRow(table: 1, key: .int(1))
             try await commit(store, epoch) {
                 $0.realms = [Sample.realm(latest: 3)]
-                $0.objects = [.init(realm: RealmID(1), row: row, body: [1])]
+                $0.objects = [RealmID(1): [row: [1]]]
             }
             try await store.withSnapshot { snapshot in
                 try await commit(store, epoch) {
                     $0.realms = [Sample.realm(latest: 4)]
-                    $0.objects = [.init(realm: RealmID(1), row: row, body: nil)]
+                    $0.objectRemovals = [RealmID(1): [row]]
                 }
                 #expect(try await snapshot.realm(Sample.realm().name)?.latest.version == 3)
                 #expect(try await snapshot.objects(in: RealmID(1), at: [row]) == [row: [1]])
@@ -164,12 +164,10 @@ import Testing
             #expect(try await store.returnSpace(maxBytes: 1 << 20, epoch: epoch) == 0)
             for version in 1...16 as ClosedRange<ServerVersion> {
                 try await commit(store, epoch) {
-                    $0.history = [
-                        .init(key: key, record: Sample.entry(version, [UInt8](repeating: 5, count: 1 << 20)))
-                    ]
+                    $0.history = [key: [Sample.entry(version, [UInt8](repeating: 5, count: 1 << 20))]]
                 }
             }
-            try await commit(store, epoch) { $0.historyTrims = [.init(key: key, through: 99)] }
+            try await commit(store, epoch) { $0.historyTrims = [key: 99] }
             var steps = 0
             var total = 0
             while case let bytes = try await store.returnSpace(maxBytes: 4 << 20, epoch: epoch), bytes > 0 {
@@ -180,11 +178,9 @@ import Testing
             #expect(steps >= 3 && total > 12 << 20)
             await #expect(throws: StoreError.self) {
                 try await commit(store, epoch) {
-                    $0.history = [
-                        .init(key: key, record: Sample.entry(1, [UInt8](repeating: 5, count: 8 << 20)))
-                    ]
+                    $0.history = [key: [Sample.entry(1, [UInt8](repeating: 5, count: 8 << 20))]]
                 }
-                try await commit(store, epoch) { $0.historyTrims = [.init(key: key, through: 99)] }
+                try await commit(store, epoch) { $0.historyTrims = [key: 99] }
                 _ = try await store.take("another")
                 _ = try await store.returnSpace(maxBytes: 4 << 20, epoch: epoch)
             }

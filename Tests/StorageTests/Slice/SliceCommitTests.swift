@@ -20,21 +20,21 @@ import Testing
             var before = SliceBatch()
             before.realms = [Sample.realm(1)]
             before.clientFiles = [Sample.file(2)]
-            before.objects = [.init(realm: RealmID(1), row: row, body: [1])]
-            before.history = [.init(key: key, record: Sample.entry(1)), .init(key: key, record: Sample.entry(2))]
-            before.reciprocals = [.init(owner: owner, version: 1, changeset: [1])]
+            before.objects = [RealmID(1): [row: [1]]]
+            before.history = [key: [Sample.entry(1), Sample.entry(2)]]
+            before.reciprocals = [owner: [1: [1]]]
             before.outbox = [OutboxRecord(id: "a", body: [1])]
             try await store.commit(before, epoch: epoch)
 
             var batch = SliceBatch()
             batch.terminations = [AppGenerationRecord(app: "tasks", generation: 2, campaign: "c", at: 5)]
-            batch.reasons = [.init(campaign: "c", text: "why")]
-            batch.historyTrims = [.init(key: key, through: 1)]
+            batch.reasons = ["c": "why"]
+            batch.historyTrims = [key: 1]
             batch.reciprocalResets = [RealmID(1)]
             batch.realms = [Sample.realm(1, latest: 7), Sample.realm(2)]
             batch.bases = [BaseRecord(realm: RealmID(1), generation: 1, version: 1, historyBytes: 3, createdAt: 1)]
-            batch.tableRemovals = [.init(realm: RealmID(1), table: 1)]
-            batch.objects = [.init(realm: RealmID(2), row: row, body: [2])]
+            batch.tableRemovals = [RealmID(1): [1]]
+            batch.objects = [RealmID(2): [row: [2]]]
             batch.historyDigests = [HistoryDigest(key: key, after: 0, through: 2, body: [1])]
             batch.clientFiles = [Sample.file(3)]
             batch.resetCases = [
@@ -43,7 +43,7 @@ import Testing
             batch.seenMessages = ["m"]
             batch.outbox = [OutboxRecord(id: "b", body: [1])]
             batch.outboxRemovals = ["a"]
-            batch.history = [.init(key: key, record: Sample.entry(3)), .init(key: key, record: Sample.entry(2))]
+            batch.history = [key: [Sample.entry(3), Sample.entry(2)]]
             #expect(await refusal(store, batch, epoch) == .alreadyExists)
 
             #expect(try await store.realms(after: nil, limit: 9) == before.realms)
@@ -96,19 +96,21 @@ import Testing
             var batch = SliceBatch()
             // The first one stays of generations, reasons, seen messages and the outbox; the last one of all else.
             batch.terminations = [record(1), record(2), record(3, generation: 1)]
-            batch.reasons = [.init(campaign: "c", text: "first"), .init(campaign: "c", text: "second")]
+            batch.reasons = ["c": "first"]
             batch.seenMessages = ["m", "m"]
             batch.outbox = [OutboxRecord(id: "a", body: [1]), OutboxRecord(id: "a", body: [2])]
             batch.clientFiles = [Sample.file(2), Sample.file(2, user: "v")]
-            batch.reciprocals = [
-                .init(owner: owner, version: 1, changeset: [1]), .init(owner: owner, version: 1, changeset: [2]),
-            ]
+            batch.reciprocals = [owner: [1: [1]]]
             batch.historyDigests = [
                 HistoryDigest(key: key, after: 0, through: 1, body: [1]),
                 HistoryDigest(key: key, after: 0, through: 3, body: [2]),
                 HistoryDigest(key: key, after: 3, through: 4, body: [3]),
             ]
             try await store.commit(batch, epoch: epoch)
+            var second = SliceBatch()
+            second.reasons = ["c": "second"]
+            second.reciprocals = [owner: [1: [2]]]
+            try await store.commit(second, epoch: epoch)
             #expect(try await store.appGenerations() == [record(1)])
             #expect(try await store.reason(campaign: "c") == "first")
             #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record.body) == [[1]])

@@ -47,9 +47,9 @@ import Testing
             let rows = [0, 3].flatMap { table in keys.map { ObjectRow(table: UInt32(table), key: $0) } }
             var batch = SliceBatch()
             for (index, row) in rows.enumerated() {
-                batch.objects.append(.init(realm: RealmID(1), row: row, body: [UInt8(index), 1, 2]))
+                batch.objects[RealmID(1), default: [:]][row] = [UInt8(index), 1, 2]
             }
-            batch.objects.append(.init(realm: RealmID(2), row: rows[0], body: [99]))
+            batch.objects[RealmID(2)] = [rows[0]: [99]]
             try await store.commit(batch, epoch: epoch)
             let some = try await store.objects(in: RealmID(1), at: [rows[1], rows[9], ObjectRow(table: 8, key: .null)])
             #expect(some == [rows[1]: [1, 1, 2], rows[9]: [9, 1, 2]])
@@ -74,15 +74,14 @@ import Testing
                 ObjectRow(table: 0, key: .int(1)), ObjectRow(table: 0, key: .int(2)), ObjectRow(table: 1, key: .int(1)),
             ]
             var batch = SliceBatch()
-            batch.objects = rows.map { .init(realm: RealmID(1), row: $0, body: [1]) }
+            batch.objects = [RealmID(1): Dictionary(uniqueKeysWithValues: rows.map { ($0, [1]) })]
             try await store.commit(batch, epoch: epoch)
-            batch.objects = [
-                .init(realm: RealmID(1), row: rows[0], body: nil), .init(realm: RealmID(1), row: rows[1], body: [2]),
-            ]
+            batch.objectRemovals = [RealmID(1): [rows[0]]]
+            batch.objects = [RealmID(1): [rows[1]: [2]]]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[1]: [2], rows[2]: [1]])
             batch = SliceBatch()
-            batch.tableRemovals = [.init(realm: RealmID(1), table: 0)]
+            batch.tableRemovals = [RealmID(1): [0]]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[2]: [1]])
         }
@@ -94,7 +93,7 @@ import Testing
             let epoch = try await store.take()
             var batch = SliceBatch()
             let entries = (1...10).map { Sample.entry($0, Array(repeating: 7, count: $0 == 4 ? 0 : 100)) }
-            batch.history = entries.map { .init(key: key, record: $0) }
+            batch.history = [key: entries]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.history(of: key, after: 2, through: 5, maxBytes: .max) == Array(entries[2..<5]))
             #expect(try await store.history(of: key, after: 0, through: 10, maxBytes: 1).map(\.version) == [1])
@@ -102,12 +101,12 @@ import Testing
             #expect(try await store.history(of: key, after: 10, through: 10, maxBytes: 300).isEmpty)
             let heading = try await store.historyHeading(of: key, version: 5)
             #expect(heading?.salt == 9)
-            #expect(heading?.changeset.isEmpty == true)
+            #expect(heading?.entry.changeset.isEmpty == true)
             #expect(try await store.historyHeading(of: key, version: 11) == nil)
             let other = HistoryKey(realm: RealmID(1), generation: 2)
             #expect(try await store.history(of: other, after: 0, through: 10, maxBytes: .max).isEmpty)
             batch = SliceBatch()
-            batch.historyTrims = [.init(key: key, through: 8)]
+            batch.historyTrims = [key: 8]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version) == [9, 10])
         }
@@ -118,7 +117,7 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await store.take()
             var batch = SliceBatch()
-            batch.history = [.init(key: key, record: Sample.entry(1))]
+            batch.history = [key: [Sample.entry(1)]]
             try await store.commit(batch, epoch: epoch)
             batch.realms = [Sample.realm()]
             await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: epoch) }
@@ -133,14 +132,13 @@ import Testing
             let owner = ClientFileKey(realm: RealmID(1), ident: 2)
             var batch = SliceBatch()
             batch.reciprocals = [
-                .init(owner: owner, version: 3, changeset: []), .init(owner: owner, version: 5, changeset: [1]),
-                .init(owner: ClientFileKey(realm: RealmID(1), ident: 3), version: 4, changeset: [2]),
+                owner: [3: [], 5: [1]], ClientFileKey(realm: RealmID(1), ident: 3): [4: [2]],
             ]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [3: [], 5: [1]])
             #expect(try await store.reciprocals(of: owner, after: 3, maxBytes: .max) == [5: [1]])
             batch = SliceBatch()
-            batch.reciprocalTrims = [.init(owner: owner, through: 4)]
+            batch.reciprocalTrims = [owner: 4]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [5: [1]])
             batch = SliceBatch()

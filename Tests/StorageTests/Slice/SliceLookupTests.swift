@@ -18,18 +18,16 @@ import Testing
         var batch = SliceBatch()
         batch.realms = [Sample.realm(1), Sample.realm(2)]
         batch.terminations = [AppGenerationRecord(app: "tasks", generation: 1, campaign: nil, at: 5)]
-        batch.reasons = [.init(campaign: "c", text: "schema change")]
+        batch.reasons = ["c": "schema change"]
         batch.seenMessages = ["m"]
         for realm in [RealmID(1), RealmID(2)] {
             let key = HistoryKey(realm: realm, generation: 1)
             batch.clientFiles.append(Sample.file(2, realm: realm.value))
             batch.resetCases.append(resetCase(2, realm: realm.value))
-            batch.objects.append(
-                .init(realm: realm, row: ObjectRow(table: 1, key: .int(realm.value)), body: [UInt8(realm.value)]))
-            batch.history += (1...4).map { .init(key: key, record: Sample.entry($0, [UInt8(realm.value)])) }
+            batch.objects[realm] = [ObjectRow(table: 1, key: .int(realm.value)): [UInt8(realm.value)]]
+            batch.history[key] = (1...4).map { Sample.entry($0, [UInt8(realm.value)]) }
             batch.historyDigests.append(HistoryDigest(key: key, after: 0, through: 4, body: [UInt8(realm.value)]))
-            batch.reciprocals.append(
-                .init(owner: ClientFileKey(realm: realm, ident: 2), version: 3, changeset: [UInt8(realm.value)]))
+            batch.reciprocals[ClientFileKey(realm: realm, ident: 2)] = [3: [UInt8(realm.value)]]
             batch.bases.append(
                 BaseRecord(
                     realm: realm, generation: 1, version: 3, historyBytes: 9, isComplete: realm.value == 1, createdAt: 1
@@ -73,7 +71,7 @@ import Testing
             #expect(found.bases.mapValues { $0.map(\.isComplete) } == [first: [true], second: [false], missing: []])
             #expect(found.objects == [first: [rows[0]: [1]], second: [rows[1]: [2]]])
             #expect(found.history.map { $0.map(\.version) } == [[2], [2, 3]])
-            #expect(found.history.map { $0.map(\.changeset) } == [[[2]], [[], []]])
+            #expect(found.history.map { $0.map(\.entry.changeset) } == [[[2]], [[], []]])
             #expect(found.digests.map { $0.map(\.body) } == [[[2]], []])
             #expect(found.reciprocals == [[3: [2]], nil])
             #expect(found.messages == ["m"] && found.reasons == ["c": "schema change"])
@@ -117,11 +115,10 @@ import Testing
         try await variant.withStore { store in
             var batch = SliceBatch()
             let body = [UInt8](repeating: 7, count: 100 - HistoryQuery.overhead)
-            batch.history = (1...5).map { .init(key: key, record: Sample.entry($0, body)) }
+            batch.history = [key: (1...5).map { Sample.entry($0, body) }]
             batch.historyDigests = (0...4).map { HistoryDigest(key: key, after: $0, through: $0 + 1, body: body) }
-            batch.objects = (1...5).map {
-                .init(realm: RealmID(1), row: ObjectRow(table: 1, key: .int($0)), body: body)
-            }
+            let rows = (1...5).map { ObjectRow(table: 1, key: .int($0)) }
+            batch.objects = [RealmID(1): Dictionary(uniqueKeysWithValues: rows.map { ($0, body) })]
             batch.outbox = (1...5).map { OutboxRecord(id: "m\($0)", body: body) }
             try await store.commit(batch, epoch: try await store.take())
             for (maxBytes, count) in [(0, 1), (1, 1), (100, 1), (101, 2), (400, 4), (Int.max, 5)] {
@@ -142,7 +139,7 @@ import Testing
         try await variant.withStore { store in
             var batch = SliceBatch()
             let body = [UInt8](repeating: 7, count: 100 - HistoryQuery.overhead)
-            batch.reciprocals = (1...3).map { .init(owner: owner, version: $0, changeset: body) }
+            batch.reciprocals = [owner: [1: body, 2: body, 3: body]]
             try await store.commit(batch, epoch: try await store.take())
             #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: 299) == nil)
             #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: 300)?.count == 3)

@@ -75,9 +75,9 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await filled(store)
             var batch = SliceBatch()
-            batch.reasons = [.init(campaign: "c-1", text: "schema change")]
+            batch.reasons = ["c-1": "schema change"]
             try await store.commit(batch, epoch: epoch)
-            batch.reasons = [.init(campaign: "c-1", text: "another"), .init(campaign: "c-2", text: "disk")]
+            batch.reasons = ["c-1": "another", "c-2": "disk"]
             try await store.commit(batch, epoch: epoch)
             #expect(try await store.reason(campaign: "c-1") == "schema change")
             #expect(try await store.reason(campaign: "c-2") == "disk")

@@ -69,8 +69,9 @@ enum Sample {
 
     static func entry(_ version: ServerVersion, _ changeset: [UInt8] = [1, 2, 3]) -> HistoryRecord {
         HistoryRecord(
-            version: version, salt: 9, originFile: 2, clientVersion: ClientVersion(version.rawValue),
-            timestamp: SyncTimestamp(.max),
-            changeset: changeset, cumulativeBytes: version.rawValue * 3)
+            HistoryEntry(
+                serverVersion: version, clientVersion: ClientVersion(version.rawValue), originFile: 2,
+                timestamp: SyncTimestamp(.max), changeset: changeset),
+            salt: 9, cumulativeBytes: version.rawValue * 3)
     }
 }

@@ -135,7 +135,7 @@ import Testing
             let key = HistoryKey(realm: record.id, generation: record.generation)
             let latest = record.latest.version
             history = try await owner.store.history(of: key, after: 0, through: latest, maxBytes: .max)
-                .map(HistoryEntry.init)
+                .map(\.entry)
             for ident in idents {
                 let file = ClientFileKey(realm: record.id, ident: ident)
                 reciprocals[ident] = try await owner.store.reciprocals(of: file, after: 0, maxBytes: .max)
