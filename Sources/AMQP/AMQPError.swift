@@ -4,49 +4,41 @@
 public struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure. More may be added: keep a default branch.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind: String {
-            case connectFailed, authenticationFailed, connectionLost, channelClosed, preconditionFailed, notFound
-            case accessRefused, resourceLocked, unroutable, nacked, timeout, closed, blocked, consumerCancelled
-            case protocolError, invalidArgument
-        }
-
-        private let kind: Kind
+        /// The code's name.
+        public let description: String
 
         /// No broker could be reached, or it turned the handshake down.
-        public static let connectFailed = Code(kind: .connectFailed)
+        public static let connectFailed = Code(description: "connectFailed")
         /// The broker refused the user, the password or the certificate.
-        public static let authenticationFailed = Code(kind: .authenticationFailed)
+        public static let authenticationFailed = Code(description: "authenticationFailed")
         /// The connection went away while the operation was under way; a publish may or may not have arrived.
-        public static let connectionLost = Code(kind: .connectionLost)
+        public static let connectionLost = Code(description: "connectionLost")
         /// The broker closed the channel for a reason without a code of its own, or because of another operation on it.
-        public static let channelClosed = Code(kind: .channelClosed)
+        public static let channelClosed = Code(description: "channelClosed")
         /// 406: declared with other arguments than the existing entity, or not allowed in its state.
-        public static let preconditionFailed = Code(kind: .preconditionFailed)
+        public static let preconditionFailed = Code(description: "preconditionFailed")
         /// 404: no such queue or exchange.
-        public static let notFound = Code(kind: .notFound)
+        public static let notFound = Code(description: "notFound")
         /// 403: the user may not do this.
-        public static let accessRefused = Code(kind: .accessRefused)
+        public static let accessRefused = Code(description: "accessRefused")
         /// 405: an exclusive queue of another connection, or a queue with an exclusive consumer.
-        public static let resourceLocked = Code(kind: .resourceLocked)
+        public static let resourceLocked = Code(description: "resourceLocked")
         /// A mandatory message was returned: no queue is bound for it.
-        public static let unroutable = Code(kind: .unroutable)
+        public static let unroutable = Code(description: "unroutable")
         /// The broker refused responsibility for the message, as a queue at its limit with `reject-publish` does.
-        public static let nacked = Code(kind: .nacked)
+        public static let nacked = Code(description: "nacked")
         /// The deadline passed; a publish that was already under way may still arrive.
-        public static let timeout = Code(kind: .timeout)
+        public static let timeout = Code(description: "timeout")
         /// The connection, channel or consumer was closed on this side.
-        public static let closed = Code(kind: .closed)
+        public static let closed = Code(description: "closed")
         /// The deadline passed while the broker was blocking publishers (a memory or disk alarm).
-        public static let blocked = Code(kind: .blocked)
+        public static let blocked = Code(description: "blocked")
         /// The broker cancelled the consumer, as it does when the queue is deleted.
-        public static let consumerCancelled = Code(kind: .consumerCancelled)
+        public static let consumerCancelled = Code(description: "consumerCancelled")
         /// The broker sent something that AMQP 0-9-1 does not allow there.
-        public static let protocolError = Code(kind: .protocolError)
+        public static let protocolError = Code(description: "protocolError")
         /// The caller passed something that cannot be sent.
-        public static let invalidArgument = Code(kind: .invalidArgument)
-
-        /// The code's name.
-        public var description: String { kind.rawValue }
+        public static let invalidArgument = Code(description: "invalidArgument")
     }
 
     /// What kind of failure this is.
@@ -90,6 +82,9 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
 }
 
 extension AMQPError {
+    /// The error for what is asked of a connection that was closed on this side.
+    static var connectionClosed: AMQPError { AMQPError(.closed, "the connection is closed") }
+
     /// The error for a `channel.close` or `connection.close` that the broker sent.
     static func fromBroker(
         replyCode: Int, text: String, otherwise: Code, file: String = #fileID, line: Int = #line

@@ -25,7 +25,7 @@ package struct TestTopology: Sendable {
 
     /// Connects and declares everything.
     package static func open(
-        _ topology: Topology, slices: SliceCount, amqp: AMQPConfiguration, prefetch: Int? = nil
+        _ topology: Topology, slices: SliceCount, amqp: AMQPConfiguration, prefetch: Int = 256
     ) async throws -> TestTopology {
         let connection = AMQPConnection(configuration: amqp, logger: logger)
         try await connection.start()
@@ -52,7 +52,7 @@ package struct TestTopology: Sendable {
     ///   - name: begins the prefix of every exchange and queue.
     ///   - prefetch: deliveries that a consumer on `channel` may hold.
     package static func with<Value>(
-        _ name: String, slices count: Int = 2, prefetch: Int? = nil, _ body: (TestTopology) async throws -> Value
+        _ name: String, slices count: Int = 2, prefetch: Int = 256, _ body: (TestTopology) async throws -> Value
     ) async throws -> Value {
         guard let slices = SliceCount(count) else { throw TestBrokerError("no cluster has \(count) slices") }
         let opened = try await open(

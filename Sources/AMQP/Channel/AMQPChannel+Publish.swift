@@ -25,9 +25,7 @@ extension AMQPChannel {
             let publish = PendingPublish(
                 head: prepared.head, body: message.body, exchange: exchange, returnID: prepared.returnID,
                 deadline: deadline, completion: .single(continuation))
-            if !handle.link.inbox.push(.publish(handle.id, publish)) {
-                publish.resolve(AMQPError(.closed, "the connection is closed"))
-            }
+            if !handle.link.inbox.push(.publish(handle.id, publish)) { publish.resolve(.connectionClosed) }
         }
         if let error { throw error }
     }
@@ -60,7 +58,7 @@ extension AMQPChannel {
             // Before the rest is handed over: from then on the results belong to the connection's thread.
             for (index, error) in failures { results.resolve(index, error) }
             guard !publishes.isEmpty, !handle.link.inbox.push(.publishBatch(handle.id, publishes)) else { return }
-            for publish in publishes { publish.resolve(AMQPError(.closed, "the connection is closed")) }
+            for publish in publishes { publish.resolve(.connectionClosed) }
         }
     }
 

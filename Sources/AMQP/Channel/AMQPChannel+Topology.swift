@@ -5,34 +5,17 @@ extension AMQPChannel {
     ///
     /// - Throws: `preconditionFailed` when it exists otherwise, `accessRefused`, `timeout`, `connectionLost`, `closed`.
     public func declareExchange(
-        _ name: String, type: AMQPExchangeType, durable: Bool = true, autoDelete: Bool = false, internal: Bool = false,
-        passive: Bool = false, arguments: AMQPTable = [:], record: Bool = true
+        _ name: String, type: AMQPExchangeType, durable: Bool = true, autoDelete: Bool = false, passive: Bool = false,
+        arguments: AMQPTable = [:], record: Bool = true
     ) async throws(AMQPError) {
         let declaration = ExchangeDeclaration(
-            name: name, type: type, durable: durable, autoDelete: autoDelete, internal: `internal`, passive: passive,
-            arguments: arguments)
+            name: name, type: type, durable: durable, autoDelete: autoDelete, passive: passive, arguments: arguments)
         _ = try await request(.declareExchange(declaration), record: record)
     }
 
     /// Deletes an exchange; one that does not exist is no error.
-    public func deleteExchange(_ name: String, ifUnused: Bool = false) async throws(AMQPError) {
-        _ = try await request(.deleteExchange(name, ifUnused: ifUnused), record: true)
-    }
-
-    /// Lets messages flow from one exchange to another.
-    public func bindExchange(
-        _ destination: String, source: String, routingKey: String, arguments: AMQPTable = [:], record: Bool = true
-    ) async throws(AMQPError) {
-        let binding = Binding(destination: destination, source: source, routingKey: routingKey, arguments: arguments)
-        _ = try await request(.bindExchange(binding), record: record)
-    }
-
-    /// Undoes `bindExchange`.
-    public func unbindExchange(
-        _ destination: String, source: String, routingKey: String, arguments: AMQPTable = [:]
-    ) async throws(AMQPError) {
-        let binding = Binding(destination: destination, source: source, routingKey: routingKey, arguments: arguments)
-        _ = try await request(.unbindExchange(binding), record: true)
+    public func deleteExchange(_ name: String) async throws(AMQPError) {
+        _ = try await request(.deleteExchange(name), record: true)
     }
 
     /// Declares a queue.
@@ -62,10 +45,8 @@ extension AMQPChannel {
     ///
     /// - Returns: how many messages went with it.
     @discardableResult
-    public func deleteQueue(
-        _ name: String, ifUnused: Bool = false, ifEmpty: Bool = false
-    ) async throws(AMQPError) -> Int {
-        try await count(.deleteQueue(name, ifUnused: ifUnused, ifEmpty: ifEmpty))
+    public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
+        try await count(.deleteQueue(name))
     }
 
     /// Drops the messages of a queue that are not delivered.
@@ -82,7 +63,7 @@ extension AMQPChannel {
     public func bindQueue(
         _ queue: String, exchange: String, routingKey: String, arguments: AMQPTable = [:], record: Bool = true
     ) async throws(AMQPError) {
-        let binding = Binding(destination: queue, source: exchange, routingKey: routingKey, arguments: arguments)
+        let binding = Binding(queue: queue, exchange: exchange, routingKey: routingKey, arguments: arguments)
         _ = try await request(.bindQueue(binding), record: record)
     }
 
@@ -90,7 +71,7 @@ extension AMQPChannel {
     public func unbindQueue(
         _ queue: String, exchange: String, routingKey: String, arguments: AMQPTable = [:]
     ) async throws(AMQPError) {
-        let binding = Binding(destination: queue, source: exchange, routingKey: routingKey, arguments: arguments)
+        let binding = Binding(queue: queue, exchange: exchange, routingKey: routingKey, arguments: arguments)
         _ = try await request(.unbindQueue(binding), record: true)
     }
 

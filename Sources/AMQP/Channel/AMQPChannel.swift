@@ -22,8 +22,7 @@ public final class AMQPChannel: Sendable {
     }
 
     deinit {
-        let request = ChannelRequest(operation: .close, deadline: .never, record: false, continuation: nil)
-        _ = handle.link.inbox.push(.request(handle.id, request))
+        _ = handle.link.inbox.push(.request(handle.id, ChannelRequest(.close)))
     }
 
     /// Closes the channel: consumers end, unconfirmed publishes fail with `closed`, what was delivered and not
@@ -35,11 +34,8 @@ public final class AMQPChannel: Sendable {
     func request(_ operation: ChannelOperation, record: Bool = false) async throws(AMQPError) -> ChannelReply {
         let deadline = Monotonic.now().advanced(by: connection.configuration.requestTimeout)
         let result = await withCheckedContinuation { continuation in
-            let request = ChannelRequest(
-                operation: operation, deadline: deadline, record: record, continuation: continuation)
-            if !handle.link.inbox.push(.request(handle.id, request)) {
-                continuation.resume(returning: .failure(AMQPError(.closed, "the connection is closed")))
-            }
+            let request = ChannelRequest(operation, deadline: deadline, record: record, continuation: continuation)
+            if !handle.link.inbox.push(.request(handle.id, request)) { request.fail(.connectionClosed) }
         }
         return try result.get()
     }

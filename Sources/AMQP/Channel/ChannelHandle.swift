@@ -9,6 +9,6 @@ final class ChannelHandle: Sendable {
     }
 
     func send(_ command: Command) throws(AMQPError) {
-        guard link.inbox.push(command) else { throw AMQPError(.closed, "the connection is closed") }
+        guard link.inbox.push(command) else { throw .connectionClosed }
     }
 }

@@ -1,9 +1,9 @@
 import CRabbitMQ
 
-/// A binding between an exchange and a queue, or another exchange.
+/// A binding of a queue to an exchange.
 struct Binding: Hashable, Sendable {
-    var destination: String
-    var source: String
+    var queue: String
+    var exchange: String
     var routingKey: String
     var arguments: AMQPTable
 }
@@ -14,23 +14,20 @@ struct ExchangeDeclaration: Hashable, Sendable {
     var type: AMQPExchangeType
     var durable: Bool
     var autoDelete: Bool
-    var `internal`: Bool
     var passive: Bool
     var arguments: AMQPTable
 }
 
-/// A question to the broker on a channel, which answers each in turn.
+/// Something that a channel asks of the broker, which answers each operation in turn.
 enum ChannelOperation: Sendable {
     case open
     case close
     case qos(prefetch: UInt16)
     case confirmSelect
     case declareExchange(ExchangeDeclaration)
-    case deleteExchange(String, ifUnused: Bool)
-    case bindExchange(Binding)
-    case unbindExchange(Binding)
+    case deleteExchange(String)
     case declareQueue(AMQPQueueDeclaration)
-    case deleteQueue(String, ifUnused: Bool, ifEmpty: Bool)
+    case deleteQueue(String)
     case purgeQueue(String)
     case bindQueue(Binding)
     case unbindQueue(Binding)
@@ -46,8 +43,6 @@ enum ChannelOperation: Sendable {
         case .confirmSelect: Method.confirmSelect
         case .declareExchange: Method.exchangeDeclare
         case .deleteExchange: Method.exchangeDelete
-        case .bindExchange: Method.exchangeBind
-        case .unbindExchange: Method.exchangeUnbind
         case .declareQueue: Method.queueDeclare
         case .deleteQueue: Method.queueDelete
         case .purgeQueue: Method.queuePurge
@@ -59,7 +54,7 @@ enum ChannelOperation: Sendable {
         }
     }
 
-    /// The consumer that the operation and its answer are about.
+    /// The tag of the consumer that the operation starts or ends; the broker's answer repeats the tag.
     var consumerTag: String? {
         switch self {
         case .consume(let subscription): subscription.tag
@@ -68,161 +63,98 @@ enum ChannelOperation: Sendable {
         }
     }
 
-    /// Whether the broker's reason names the queue or exchange that this is about, which it puts in quotes.
+    /// Whether the text of a broker's error names, in quotes, a queue or exchange of this operation.
     func isNamed(in text: String) -> Bool {
         let names: [String] =
             switch self {
             case .open, .close, .qos, .confirmSelect, .cancel: []
             case .declareExchange(let exchange): [exchange.name]
-            case .deleteExchange(let name, _), .deleteQueue(let name, _, _), .purgeQueue(let name): [name]
-            case .get(let name): [name]
+            case .deleteExchange(let name), .deleteQueue(let name), .purgeQueue(let name), .get(let name): [name]
             case .declareQueue(let queue): [queue.name]
             case .consume(let subscription): [subscription.queue]
-            case .bindExchange(let binding), .unbindExchange(let binding), .bindQueue(let binding),
-                .unbindQueue(let binding):
-                [binding.destination, binding.source]
+            case .bindQueue(let binding), .unbindQueue(let binding): [binding.queue, binding.exchange]
             }
         return names.contains { text.contains("'\($0)'") }
     }
 
-    /// Whether a method from the broker answers this.
+    /// Whether a method from the broker answers this operation.
     func isAnswered(by reply: UInt32) -> Bool {
         if case .get = self { return reply == Method.basicGetOk || reply == Method.basicGetEmpty }
         return reply == Method.reply(to: method)
     }
 
     /// Appends the method's frame.
-    func encode(to output: inout OutputBuffer, channel: UInt16, frameMax: Int) throws(AMQPError) {
+    ///
+    /// - Throws: `invalidArgument` for a name or a table that AMQP cannot carry.
+    func encode(to output: inout OutputBuffer, channel: UInt16) throws(AMQPError) {
         var arena = Arena()
         switch self {
         case .open:
-            try output.appendMethod(method, amqp_channel_open_t(), channel: channel, frameMax: frameMax)
+            try output.appendMethod(method, amqp_channel_open_t(), channel: channel)
         case .close:
             var arguments = amqp_channel_close_t()
             arguments.reply_code = 200
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            try output.appendMethod(method, arguments, channel: channel)
         case .qos(let prefetch):
-            var arguments = amqp_basic_qos_t()
-            arguments.prefetch_count = prefetch
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            let arguments = amqp_basic_qos_t(prefetch_size: 0, prefetch_count: prefetch, global: 0)
+            try output.appendMethod(method, arguments, channel: channel)
         case .confirmSelect:
-            try output.appendMethod(method, amqp_confirm_select_t(), channel: channel, frameMax: frameMax)
+            try output.appendMethod(method, amqp_confirm_select_t(), channel: channel)
         case .declareExchange(let exchange):
-            var arguments = amqp_exchange_declare_t()
-            arguments.exchange = try arena.shortText(exchange.name, "name of the exchange")
-            arguments.type = try arena.shortText(exchange.type.name, "type of the exchange")
-            arguments.passive = exchange.passive ? 1 : 0
-            arguments.durable = exchange.durable ? 1 : 0
-            arguments.auto_delete = exchange.autoDelete ? 1 : 0
-            arguments.internal = exchange.internal ? 1 : 0
-            arguments.arguments = try arena.table(exchange.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .deleteExchange(let name, let ifUnused):
-            var arguments = amqp_exchange_delete_t()
-            arguments.exchange = try arena.shortText(name, "name of the exchange")
-            arguments.if_unused = ifUnused ? 1 : 0
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .bindExchange(let binding):
-            var arguments = amqp_exchange_bind_t()
-            arguments.destination = try arena.shortText(binding.destination, "name of the exchange")
-            arguments.source = try arena.shortText(binding.source, "name of the exchange")
-            arguments.routing_key = try arena.shortText(binding.routingKey, "routing key")
-            arguments.arguments = try arena.table(binding.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .unbindExchange(let binding):
-            var arguments = amqp_exchange_unbind_t()
-            arguments.destination = try arena.shortText(binding.destination, "name of the exchange")
-            arguments.source = try arena.shortText(binding.source, "name of the exchange")
-            arguments.routing_key = try arena.shortText(binding.routingKey, "routing key")
-            arguments.arguments = try arena.table(binding.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .declareQueue, .deleteQueue, .purgeQueue, .bindQueue, .unbindQueue:
-            try encodeQueueMethod(to: &output, &arena, channel, frameMax)
-        case .consume, .cancel, .get:
-            try encodeBasicMethod(to: &output, &arena, channel, frameMax)
-        }
-    }
-
-    private func encodeQueueMethod(
-        to output: inout OutputBuffer, _ arena: inout Arena, _ channel: UInt16, _ frameMax: Int
-    ) throws(AMQPError) {
-        switch self {
+            let arguments = amqp_exchange_declare_t(
+                ticket: 0, exchange: try arena.shortText(exchange.name, "name of the exchange"),
+                type: arena.bytes(exchange.type.rawValue), passive: exchange.passive.flag,
+                durable: exchange.durable.flag, auto_delete: exchange.autoDelete.flag, internal: 0, nowait: 0,
+                arguments: try arena.table(exchange.arguments))
+            try output.appendMethod(method, arguments, channel: channel)
+        case .deleteExchange(let name):
+            let exchange = try arena.shortText(name, "name of the exchange")
+            let arguments = amqp_exchange_delete_t(ticket: 0, exchange: exchange, if_unused: 0, nowait: 0)
+            try output.appendMethod(method, arguments, channel: channel)
         case .declareQueue(let queue):
-            var arguments = amqp_queue_declare_t()
-            arguments.queue = try arena.shortText(queue.name, "name of the queue")
-            arguments.passive = queue.passive ? 1 : 0
-            arguments.durable = queue.durable ? 1 : 0
-            arguments.exclusive = queue.exclusive ? 1 : 0
-            arguments.auto_delete = queue.autoDelete ? 1 : 0
-            arguments.arguments = try arena.table(queue.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .deleteQueue(let name, let ifUnused, let ifEmpty):
-            var arguments = amqp_queue_delete_t()
-            arguments.queue = try arena.shortText(name, "name of the queue")
-            arguments.if_unused = ifUnused ? 1 : 0
-            arguments.if_empty = ifEmpty ? 1 : 0
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            let arguments = amqp_queue_declare_t(
+                ticket: 0, queue: try arena.shortText(queue.name, "name of the queue"), passive: queue.passive.flag,
+                durable: queue.durable.flag, exclusive: queue.exclusive.flag, auto_delete: queue.autoDelete.flag,
+                nowait: 0, arguments: try arena.table(queue.arguments))
+            try output.appendMethod(method, arguments, channel: channel)
+        case .deleteQueue(let name):
+            let queue = try arena.shortText(name, "name of the queue")
+            let arguments = amqp_queue_delete_t(ticket: 0, queue: queue, if_unused: 0, if_empty: 0, nowait: 0)
+            try output.appendMethod(method, arguments, channel: channel)
         case .purgeQueue(let name):
-            var arguments = amqp_queue_purge_t()
-            arguments.queue = try arena.shortText(name, "name of the queue")
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            let queue = try arena.shortText(name, "name of the queue")
+            try output.appendMethod(method, amqp_queue_purge_t(ticket: 0, queue: queue, nowait: 0), channel: channel)
         case .bindQueue(let binding):
-            var arguments = amqp_queue_bind_t()
-            arguments.queue = try arena.shortText(binding.destination, "name of the queue")
-            arguments.exchange = try arena.shortText(binding.source, "name of the exchange")
-            arguments.routing_key = try arena.shortText(binding.routingKey, "routing key")
-            arguments.arguments = try arena.table(binding.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            let arguments = amqp_queue_bind_t(
+                ticket: 0, queue: try arena.shortText(binding.queue, "name of the queue"),
+                exchange: try arena.shortText(binding.exchange, "name of the exchange"),
+                routing_key: try arena.shortText(binding.routingKey, "routing key"), nowait: 0,
+                arguments: try arena.table(binding.arguments))
+            try output.appendMethod(method, arguments, channel: channel)
         case .unbindQueue(let binding):
-            var arguments = amqp_queue_unbind_t()
-            arguments.queue = try arena.shortText(binding.destination, "name of the queue")
-            arguments.exchange = try arena.shortText(binding.source, "name of the exchange")
-            arguments.routing_key = try arena.shortText(binding.routingKey, "routing key")
-            arguments.arguments = try arena.table(binding.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        default:
-            break
-        }
-    }
-
-    private func encodeBasicMethod(
-        to output: inout OutputBuffer, _ arena: inout Arena, _ channel: UInt16, _ frameMax: Int
-    ) throws(AMQPError) {
-        switch self {
+            let arguments = amqp_queue_unbind_t(
+                ticket: 0, queue: try arena.shortText(binding.queue, "name of the queue"),
+                exchange: try arena.shortText(binding.exchange, "name of the exchange"),
+                routing_key: try arena.shortText(binding.routingKey, "routing key"),
+                arguments: try arena.table(binding.arguments))
+            try output.appendMethod(method, arguments, channel: channel)
         case .consume(let subscription):
-            var arguments = amqp_basic_consume_t()
-            arguments.queue = try arena.shortText(subscription.queue, "name of the queue")
-            arguments.consumer_tag = try arena.shortText(subscription.tag, "consumer tag")
-            arguments.exclusive = subscription.exclusive ? 1 : 0
-            arguments.arguments = try arena.table(subscription.arguments)
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
+            let arguments = amqp_basic_consume_t(
+                ticket: 0, queue: try arena.shortText(subscription.queue, "name of the queue"),
+                consumer_tag: try arena.shortText(subscription.tag, "consumer tag"), no_local: 0, no_ack: 0,
+                exclusive: subscription.exclusive.flag, nowait: 0, arguments: try arena.table(subscription.arguments))
+            try output.appendMethod(method, arguments, channel: channel)
         case .cancel(let tag):
-            var arguments = amqp_basic_cancel_t()
-            arguments.consumer_tag = try arena.shortText(tag, "consumer tag")
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        case .get(let queue):
-            var arguments = amqp_basic_get_t()
-            arguments.queue = try arena.shortText(queue, "name of the queue")
-            try output.appendMethod(method, arguments, channel: channel, frameMax: frameMax)
-        default:
-            break
+            let consumer = try arena.shortText(tag, "consumer tag")
+            try output.appendMethod(method, amqp_basic_cancel_t(consumer_tag: consumer, nowait: 0), channel: channel)
+        case .get(let name):
+            let queue = try arena.shortText(name, "name of the queue")
+            try output.appendMethod(method, amqp_basic_get_t(ticket: 0, queue: queue, no_ack: 0), channel: channel)
         }
     }
 }
 
-/// What the broker answers to an operation.
-enum ChannelReply: Sendable {
-    case done
-    case queue(AMQPQueueInfo)
-    case count(Int)
-    case message(AMQPDelivery?)
-}
-
-/// An operation, until when it must be answered, and who awaits that.
-struct ChannelRequest: Sendable {
-    let operation: ChannelOperation
-    let deadline: Monotonic
-    /// Whether a declaration is made again when the channel is opened again.
-    let record: Bool
-    let continuation: CheckedContinuation<Result<ChannelReply, AMQPError>, Never>?
+extension Bool {
+    /// The truth value as the C library has it.
+    var flag: amqp_boolean_t { self ? 1 : 0 }
 }

@@ -10,143 +10,109 @@ extension ChannelState {
                 throw AMQPError(.protocolError, "expected the arguments of a method")
             }
             try handle(frame.payload.method.id, arguments)
-        case Frame.header:
-            guard content != nil, let decoded = frame.payload.properties.decoded,
-                Int(frame.payload.properties.class_id) == Frame.basicClass
-            else {
-                throw AMQPError(.protocolError, "expected a method before the header of a message")
-            }
-            let source = decoded.assumingMemoryBound(to: amqp_basic_properties_t.self)
-            try content?.begin(
-                properties.read(source.pointee), bodyBytes: frame.payload.properties.body_size,
-                limit: loop.link.configuration.maxMessageBytes)
-            if content?.isComplete == true { try complete() }
-        case Frame.body:
-            guard content != nil else {
-                throw AMQPError(.protocolError, "expected a method before the body of a message")
-            }
-            try content?.append(frame.payload.body_fragment.buffer)
-            if content?.isComplete == true { try complete() }
+        case Frame.header, Frame.body:
+            let limit = loop.link.configuration.maxMessageBytes
+            if let message = try incoming.receive(frame, limit: limit) { try handle(message) }
         default:
             break
         }
     }
 
     private func handle(_ method: UInt32, _ arguments: UnsafeMutableRawPointer) throws(AMQPError) {
-        guard content == nil || method == Method.channelClose else {
+        guard !incoming.isReceiving || method == Method.channelClose else {
             throw AMQPError(.protocolError, "expected the rest of a message, not a method")
         }
         switch method {
         case Method.basicDeliver:
-            let deliver = arguments.assumingMemoryBound(to: amqp_basic_deliver_t.self).pointee
-            content = IncomingContent(
+            let deliver = arguments.load(as: amqp_basic_deliver_t.self)
+            incoming.begin(
                 .delivery(
-                    consumer(deliver.consumer_tag), tag: deliver.delivery_tag, redelivered: deliver.redelivered != 0),
-                exchange: exchangeNames.text(deliver.exchange), routingKey: routingKeys.text(deliver.routing_key))
+                    consumers.find(deliver.consumer_tag), tag: deliver.delivery_tag,
+                    redelivered: deliver.redelivered != 0),
+                exchange: deliver.exchange, routingKey: deliver.routing_key)
         case Method.basicAck:
-            let ack = arguments.assumingMemoryBound(to: amqp_basic_ack_t.self).pointee
-            try confirmed(ack.delivery_tag, multiple: ack.multiple != 0, refused: false)
+            let ack = arguments.load(as: amqp_basic_ack_t.self)
+            try confirmed(ack.delivery_tag, multiple: ack.multiple, refused: false)
         case Method.basicNack:
-            let nack = arguments.assumingMemoryBound(to: amqp_basic_nack_t.self).pointee
-            try confirmed(nack.delivery_tag, multiple: nack.multiple != 0, refused: true)
+            let nack = arguments.load(as: amqp_basic_nack_t.self)
+            try confirmed(nack.delivery_tag, multiple: nack.multiple, refused: true)
         case Method.basicReturn:
-            let back = arguments.assumingMemoryBound(to: amqp_basic_return_t.self).pointee
-            content = IncomingContent(
-                .returned(replyCode: Int(back.reply_code), text: back.reply_text.text),
-                exchange: back.exchange.text, routingKey: back.routing_key.text)
+            let back = arguments.load(as: amqp_basic_return_t.self)
+            incoming.begin(
+                .returned(replyCode: Int(back.reply_code), text: back.reply_text.text), exchange: back.exchange,
+                routingKey: back.routing_key)
         case Method.basicGetOk:
-            let got = arguments.assumingMemoryBound(to: amqp_basic_get_ok_t.self).pointee
-            content = IncomingContent(
+            let got = arguments.load(as: amqp_basic_get_ok_t.self)
+            incoming.begin(
                 .fetched(tag: got.delivery_tag, redelivered: got.redelivered != 0, left: Int(got.message_count)),
-                exchange: got.exchange.text, routingKey: got.routing_key.text)
+                exchange: got.exchange, routingKey: got.routing_key)
         case Method.basicCancel:
-            let cancel = arguments.assumingMemoryBound(to: amqp_basic_cancel_t.self).pointee
-            cancelledByBroker(cancel.consumer_tag.text)
+            let tag = arguments.load(as: amqp_basic_cancel_t.self).consumer_tag.text
+            logger.warning("consumer cancelled by the broker", metadata: ["consumer": "\(tag)"])
+            let reason = "the broker cancelled the consumer, as it does when the queue is deleted"
+            consumers.retire(tag, AMQPError(.consumerCancelled, reason))
         case Method.channelClose:
-            let close = arguments.assumingMemoryBound(to: amqp_channel_close_t.self).pointee
+            let close = arguments.load(as: amqp_channel_close_t.self)
             try closedByBroker(
                 replyCode: Int(close.reply_code), text: close.reply_text.text,
                 method: UInt32(close.class_id) << 16 | UInt32(close.method_id))
         case Method.channelFlow:
-            flows = arguments.assumingMemoryBound(to: amqp_channel_flow_t.self).pointee.active != 0
-            var answer = amqp_channel_flow_ok_t()
-            answer.active = flows ? 1 : 0
-            try loop.output.appendMethod(Method.channelFlowOk, answer, channel: number, frameMax: loop.frameMax)
+            let flow = arguments.load(as: amqp_channel_flow_t.self)
+            flows = flow.active != 0
+            try loop.output.appendMethod(
+                Method.channelFlowOk, amqp_channel_flow_ok_t(active: flow.active), channel: number)
             loop.wantsToPublish(self)
-        case Method.reply(to: Method.basicConsume):
-            let answer = arguments.assumingMemoryBound(to: amqp_basic_consume_ok_t.self).pointee
-            try answered(by: method, tag: answer.consumer_tag, .done)
-        case Method.reply(to: Method.basicCancel):
-            let answer = arguments.assumingMemoryBound(to: amqp_basic_cancel_ok_t.self).pointee
-            try answered(by: method, tag: answer.consumer_tag, .done)
-        default:
-            try answered(by: method, reply(method, arguments))
+        default: try handleAnswer(method, arguments)
         }
     }
 
-    private func reply(_ method: UInt32, _ arguments: UnsafeMutableRawPointer) -> ChannelReply {
+    private func handleAnswer(_ method: UInt32, _ arguments: UnsafeMutableRawPointer) throws(AMQPError) {
         switch method {
+        case Method.reply(to: Method.basicConsume):
+            let tag = arguments.load(as: amqp_basic_consume_ok_t.self).consumer_tag
+            try answered(by: method, tag: tag, .done)
+        case Method.reply(to: Method.basicCancel):
+            let tag = arguments.load(as: amqp_basic_cancel_ok_t.self).consumer_tag
+            try answered(by: method, tag: tag, .done)
         case Method.reply(to: Method.queueDeclare):
-            let info = arguments.assumingMemoryBound(to: amqp_queue_declare_ok_t.self).pointee
-            return .queue(
-                AMQPQueueInfo(
-                    name: info.queue.text, messageCount: Int(info.message_count),
-                    consumerCount: Int(info.consumer_count)))
+            let info = arguments.load(as: amqp_queue_declare_ok_t.self)
+            let queue = AMQPQueueInfo(
+                name: info.queue.text, messageCount: Int(info.message_count), consumerCount: Int(info.consumer_count))
+            try answered(by: method, .queue(queue))
         case Method.reply(to: Method.queueDelete):
-            return .count(Int(arguments.assumingMemoryBound(to: amqp_queue_delete_ok_t.self).pointee.message_count))
+            let count = arguments.load(as: amqp_queue_delete_ok_t.self).message_count
+            try answered(by: method, .count(Int(count)))
         case Method.reply(to: Method.queuePurge):
-            return .count(Int(arguments.assumingMemoryBound(to: amqp_queue_purge_ok_t.self).pointee.message_count))
-        case Method.basicGetEmpty:
-            return .message(nil)
-        default:
-            return .done
+            let count = arguments.load(as: amqp_queue_purge_ok_t.self).message_count
+            try answered(by: method, .count(Int(count)))
+        case Method.basicGetEmpty: try answered(by: method, .message(nil))
+        default: try answered(by: method, .done)
         }
-    }
-
-    private func consumer(_ tag: amqp_bytes_t) -> ConsumerState? {
-        if let last = lastConsumer, tag.matches(last.subscription.tag) { return last }
-        lastConsumer = consumers[tag.text]
-        return lastConsumer
-    }
-
-    private func cancelledByBroker(_ tag: String) {
-        logger.warning("consumer cancelled by the broker", metadata: ["consumer": "\(tag)"])
-        retire(
-            tag,
-            AMQPError(.consumerCancelled, "the broker cancelled the consumer, as it does when the queue is deleted"))
     }
 
     // MARK: Whole messages
 
-    private func complete() throws(AMQPError) {
-        guard let content else { return }
-        self.content = nil
+    private func handle(_ content: IncomingContent) throws(AMQPError) {
         switch content.purpose {
         case .delivery(let consumer, let tag, let redelivered):
             loop.statistics.delivered += 1
             guard let consumer, consumer.active, !consumer.dropped else {
-                // It crossed our cancellation, or overtook its answer as a quorum queue's may: back to the queue at once,
-                // not when the channel closes.
+                // The delivery crossed our cancellation, or overtook the cancellation's answer as a quorum queue's may.
+                // It goes back to the queue at once, not when the channel closes.
                 logger.info(
                     "a delivery crossed its consumer's cancellation and goes back",
                     metadata: ["consumer": "\(consumer?.subscription.tag ?? "gone")"])
                 return try writeReject(tag, requeue: true)
             }
-            consumer.unacked.append(tag)
             let delivery = delivery(content, tag, redelivered, consumerTag: consumer.subscription.tag)
-            if consumer.arrived.isEmpty { loop.arrivals.append(consumer) }
-            consumer.arrived.append(delivery)
+            if consumer.receive(delivery) { loop.arrivals.append(consumer) }
         case .fetched(let tag, let redelivered, let left):
             loop.statistics.delivered += 1
-            fetched.append(tag)
+            consumers.addFetched(tag)
             try answered(
                 by: Method.basicGetOk, .message(delivery(content, tag, redelivered, consumerTag: nil, left: left)))
-        case .returned(let replyCode, let text):
-            returned(
-                content.message, exchange: content.exchange, routingKey: content.routingKey, replyCode: replyCode,
-                text: text)
-        case .discarded:
-            break
+        case .returned(let replyCode, let text): returned(content, replyCode: replyCode, text: text)
+        case .discarded: break
         }
     }
 
@@ -161,8 +127,8 @@ extension ChannelState {
 
     // MARK: Answers
 
-    /// Answers deliveries, unless they are of an earlier opening or were answered before: such a tag would close the
-    /// channel.
+    /// Answers deliveries, except those of an earlier opening and those that were answered before: answering such a tag
+    /// would close the channel.
     func acknowledge(_ answer: Acknowledgement) {
         guard answer.epoch == epoch, answersDeliveries else {
             loop.statistics.staleAcknowledgements += 1
@@ -170,16 +136,20 @@ extension ChannelState {
         }
         do throws(AMQPError) {
             switch answer.kind {
-            case .ack: if takeTag(answer) { try writeAck(answer.tag, multiple: false) }
-            case .reject(let requeue): if takeTag(answer) { try writeReject(answer.tag, requeue: requeue) }
-            case .ackUpTo: try acknowledgeUpTo(answer)
+            case .ack: if consumers.take(answer) { try writeAck(answer.tag) }
+            case .reject(let requeue): if consumers.take(answer) { try writeReject(answer.tag, requeue: requeue) }
+            case .ackUpTo:
+                let (tags, areOldest) = consumers.takeAll(answer)
+                if areOldest, let last = tags.last { return try writeAck(last, multiple: true) }
+                for tag in tags { try writeAck(tag) }
             }
         } catch {
             logger.error("an acknowledgement could not be written", metadata: ["reason": "\(error)"])
         }
     }
 
-    /// While it is being opened too: consumers that are subscribed already get their first deliveries meanwhile.
+    /// Whether deliveries can be answered. They can while the channel is being opened: consumers that are subscribed
+    /// already get their first deliveries meanwhile.
     private var answersDeliveries: Bool {
         switch phase {
         case .open, .opening: true
@@ -187,38 +157,13 @@ extension ChannelState {
         }
     }
 
-    private func takeTag(_ answer: Acknowledgement) -> Bool {
-        guard let name = answer.consumerTag else { return fetched.remove(answer.tag) }
-        guard let consumer = consumers[name], consumer.unacked.remove(answer.tag) else { return false }
-        dropIfDone(consumer)
-        return true
-    }
-
-    private func acknowledgeUpTo(_ answer: Acknowledgement) throws(AMQPError) {
-        guard let name = answer.consumerTag, let consumer = consumers[name] else { return }
-        let tags = consumer.unacked.removeAll(upTo: answer.tag)
-        guard let last = tags.last else { return }
-        // One answer may cover many tags of the channel, so it must not cover another consumer's.
-        let alone = consumers.values.allSatisfy { ($0.unacked.first ?? .max) > last } && (fetched.first ?? .max) > last
-        if alone {
-            try writeAck(last, multiple: true)
-        } else {
-            for tag in tags { try writeAck(tag, multiple: false) }
-        }
-        dropIfDone(consumer)
-    }
-
-    private func writeAck(_ tag: UInt64, multiple: Bool) throws(AMQPError) {
-        var arguments = amqp_basic_ack_t()
-        arguments.delivery_tag = tag
-        arguments.multiple = multiple ? 1 : 0
-        try loop.output.appendMethod(Method.basicAck, arguments, channel: number, frameMax: loop.frameMax)
+    private func writeAck(_ tag: UInt64, multiple: Bool = false) throws(AMQPError) {
+        let arguments = amqp_basic_ack_t(delivery_tag: tag, multiple: multiple.flag)
+        try loop.output.appendMethod(Method.basicAck, arguments, channel: number)
     }
 
     private func writeReject(_ tag: UInt64, requeue: Bool) throws(AMQPError) {
-        var arguments = amqp_basic_reject_t()
-        arguments.delivery_tag = tag
-        arguments.requeue = requeue ? 1 : 0
-        try loop.output.appendMethod(Method.basicReject, arguments, channel: number, frameMax: loop.frameMax)
+        let arguments = amqp_basic_reject_t(delivery_tag: tag, requeue: requeue.flag)
+        try loop.output.appendMethod(Method.basicReject, arguments, channel: number)
     }
 }

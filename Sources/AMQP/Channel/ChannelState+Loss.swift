@@ -1,74 +1,62 @@
+import CRabbitMQ
 import DequeModule
 import Logging
 
 // How a channel ends, for now or for good.
 extension ChannelState {
-    /// The connection is gone: what was under way fails, what was not begun waits for the next one.
+    /// Takes the loss of the connection: what was under way fails, what was not begun waits for the next connection.
+    ///
+    /// - Parameters:
+    ///   - culprit: the method for which the broker closed the connection, if it named one.
+    ///   - reason: the error for requests of that method.
     func detach(_ error: AMQPError, culprit: UInt32 = 0, reason: AMQPError? = nil) {
-        let wasClosing = if case .closing = phase { true } else { false }
-        let requests = sent
-        sent = []
-        for entry in requests where !entry.replay && !entry.expired {
-            if case .close = entry.request.operation {
-                entry.request.continuation?.resume(returning: .success(.done))
+        for entry in requests.takeSent() where !entry.replay && !entry.expired {
+            if entry.request.isClose {
+                entry.request.succeed()
             } else {
                 fail(entry.request, entry.request.operation.method == culprit ? reason ?? error : error)
             }
         }
-        for publish in ledger.reset() { publish.resolve(publish.returned ?? error) }
+        outgoing.failUnconfirmed { _ in error }
         forgetDeliveries()
-        if wasClosing {
-            phase = .closed
-            loop.remove(self)
-        } else {
-            phase = .detached
-        }
+        if case .closing = phase { finish() } else { phase = .detached }
     }
 
-    /// Nothing that was delivered can be answered any more; the broker delivers it again.
     private func forgetDeliveries() {
-        content = nil
-        fetched.clear()
-        for consumer in consumers.values {
-            consumer.unacked.clear()
-            consumer.arrived = []
-            consumer.subscription.buffer.clear()
-            dropIfDone(consumer)
-        }
+        incoming.clear()
+        consumers.forgetDeliveries()
     }
 
-    /// The broker closed the channel: tell whoever caused it, and open it again.
+    /// Leaves the loop: the channel is closed for good.
+    func finish() {
+        phase = .closed
+        loop.remove(self)
+    }
+
+    /// Takes the broker's closing of the channel: fails the operation that caused it with the broker's reason, and opens
+    /// the channel again.
     func closedByBroker(replyCode: Int, text: String, method: UInt32) throws(AMQPError) {
-        try loop.writeChannelCloseOk(number)
+        try loop.output.appendMethod(Method.channelCloseOk, amqp_channel_close_ok_t(), channel: number)
+        let requests = self.requests.takeSent()
         if case .closing = phase {
-            // Both sides closed at once; ours is answered by theirs.
-            sent.removeAll { entry in
-                if case .close = entry.request.operation {
-                    entry.request.continuation?.resume(returning: .success(.done))
-                    return true
-                }
-                return false
-            }
-            phase = .closed
-            loop.remove(self)
-            return
+            // Both sides closed at once; their closing answers ours. Every other request has failed before.
+            for entry in requests where entry.request.isClose && !entry.expired { entry.request.succeed() }
+            return finish()
         }
         let reason = AMQPError.fromBroker(replyCode: replyCode, text: text, otherwise: .channelClosed)
         let others = AMQPError(.channelClosed, "another operation closed the channel: \(text)", replyCode: replyCode)
-        let requests = sent
-        sent = []
-        // Several of one kind may be under way, and answers to consuming come late: the text names the queue or
-        // exchange.
+        // Several requests of one kind may be under way, and answers to consuming come late: the text names the queue
+        // or the exchange.
         let culprit =
             requests.firstIndex { $0.request.operation.method == method && $0.request.operation.isNamed(in: text) }
             ?? requests.firstIndex { $0.request.operation.method == method }
         for (index, entry) in requests.enumerated() where !entry.replay && !entry.expired {
             fail(entry.request, index == culprit ? reason : others)
         }
-        for publish in ledger.reset() {
-            // Only the text says which exchange it was that does not exist.
+        outgoing.failUnconfirmed { publish in
+            // Only the text says which exchange does not exist.
             let caused = method == Method.basicPublish && (replyCode != 404 || text.contains("'\(publish.exchange)'"))
-            publish.resolve(publish.returned ?? (caused ? reason : others))
+            return caused ? reason : others
         }
         forgetDeliveries()
         let byCaller = culprit.map { !requests[$0].replay } ?? (method == Method.basicPublish)
@@ -80,9 +68,9 @@ extension ChannelState {
         }
     }
 
-    /// Opens the channel again after a while, without what the broker will not have again.
+    /// Opens the channel again after a while, without what the broker refuses for good.
     private func recover(_ reason: AMQPError, failed: ChannelOperation?) {
-        // One that worked for a while has earned a quick return.
+        // A channel that worked for a while has earned a quick return.
         if case .open = phase, loop.now.since(openedAt) > 30_000_000_000 { failures = 0 }
         failures += 1
         // A queue without a leader, or one whose former exclusive owner the broker still believes in, comes back by
@@ -93,7 +81,7 @@ extension ChannelState {
         if let failed, !passing {
             logger.error("cannot be declared again on the reopened channel", metadata: ["reason": "\(reason)"])
             if case .consume(let subscription) = failed {
-                retire(subscription.tag, reason)
+                consumers.retire(subscription.tag, reason)
             } else {
                 topology.forget(failed)
             }
@@ -101,37 +89,22 @@ extension ChannelState {
             logger.warning(
                 "channel closed by the broker", metadata: ["reason": "\(reason)", "failures": "\(failures)"])
         }
-        let policy = loop.link.configuration.reconnect
-        let delay = policy.delay(beforeAttempt: failures, random: Double.random(in: 0..<1))
-        phase = .waiting(until: loop.now.advanced(by: delay))
+        phase = .waiting(until: loop.now.advanced(by: loop.link.configuration.reconnect.delay(beforeAttempt: failures)))
         loop.armDeadlines()
     }
 
-    /// The caller, or the connection, is done with this channel: fail everything that waits.
+    /// Fails everything that waits, because a caller or the connection is done with the channel.
+    ///
+    /// - Parameter closing: whether the broker is going to be asked to close the channel.
     func end(closing: Bool) {
         phase = closing ? .closing : .closed
         let error = AMQPError(.closed, "the channel was closed")
-        for consumer in consumers.values {
-            consumer.active = false
-            consumer.arrived = []
-            consumer.subscription.buffer.clear()
-            consumer.subscription.buffer.end()
-        }
-        consumers = [:]
-        lastConsumer = nil
-        content = content.map { $0.discarded() }
+        consumers.endAll()
+        incoming.discard()
         opening?.continuation.resume(returning: .failure(error))
         opening = nil
-        for request in waiting { fail(request, error) }
-        waiting = []
-        for publish in publishes { publish.resolve(error) }
-        publishes = []
-        for publish in ledger.reset() { publish.resolve(publish.returned ?? error) }
-        for index in sent.indices where !sent[index].expired {
-            // Their answers still come, before that to the closing.
-            sent[index].expired = true
-            if !sent[index].replay { fail(sent[index].request, error) }
-        }
+        outgoing.failAll(error)
+        requests.failAll { fail($0, error) }
         if !closing { loop.remove(self) }
     }
 
@@ -141,54 +114,16 @@ extension ChannelState {
     ///
     /// - Returns: whether something is left that has a deadline.
     func expire(_ now: Monotonic, blocked: String?) -> Bool {
-        var left = false
         let late = AMQPError(.timeout, "the broker did not answer in time")
-        let held = blocked.map { AMQPError(.blocked, "the broker blocks publishers: \($0)") }
-        if let opening {
-            if opening.deadline <= now {
-                opening.continuation.resume(returning: .failure(late))
-                self.opening = nil
-                if case .opening = phase {
-                    let close = ChannelRequest(operation: .close, deadline: .never, record: false, continuation: nil)
-                    submit(close)
-                } else {
-                    end(closing: false)
-                }
-                return false
-            }
-            left = true
-        }
-        waiting.removeAll { request in
-            guard request.deadline <= now else {
-                left = left || request.deadline < .never
-                return false
-            }
-            fail(request, late)
-            return true
-        }
-        for index in sent.indices where !sent[index].replay && !sent[index].expired {
-            if sent[index].request.deadline <= now {
-                sent[index].expired = true
-                sent[index].request.continuation?.resume(returning: .failure(late))
-            } else {
-                left = left || sent[index].request.deadline < .never
-            }
-        }
-        publishes.removeAll { publish in
-            if publish.deadline <= now {
-                publish.resolve(held ?? AMQPError(.timeout, "the message could not be written in time"))
-                return true
-            }
-            left = left || publish.deadline < .never
+        if let opening, opening.deadline <= now {
+            opening.continuation.resume(returning: .failure(late))
+            self.opening = nil
+            if case .opening = phase { submit(ChannelRequest(.close)) } else { end(closing: false) }
             return false
         }
-        for publish in ledger.open where !publish.isResolved {
-            if publish.deadline <= now {
-                publish.resolve(held ?? AMQPError(.timeout, "the broker did not confirm the message in time"))
-            } else {
-                left = left || publish.deadline < .never
-            }
-        }
-        return left
+        let held = blocked.map { AMQPError(.blocked, "the broker blocks publishers: \($0)") }
+        let hasRequests = requests.expire(now, late) { fail($0, late) }
+        let hasMessages = outgoing.expire(now, blocked: held)
+        return opening != nil || hasRequests || hasMessages
     }
 }

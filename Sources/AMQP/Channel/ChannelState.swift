@@ -7,22 +7,14 @@ final class ChannelState {
     enum Phase {
         /// There is no connection.
         case detached
-        /// Asked for, with everything that was on it before.
+        /// The broker has been asked to open the channel, with everything that was on it before.
         case opening
         case open
-        /// The broker closed it; it is opened again at this time.
+        /// The broker closed the channel; it is opened again at this time.
         case waiting(until: Monotonic)
-        /// Asked to close.
+        /// The broker has been asked to close the channel.
         case closing
         case closed
-    }
-
-    /// A request that the broker has not answered yet.
-    struct Sent {
-        let request: ChannelRequest
-        /// Part of an opening rather than asked for by a caller.
-        let replay: Bool
-        var expired = false
     }
 
     let id: ChannelID
@@ -31,36 +23,28 @@ final class ChannelState {
     let confirms: Bool
     unowned let loop: ConnectionLoop
     var logger: Logger
-    /// How deliveries find their way back here.
+    /// How deliveries find their way back to the channel.
     let handle: ChannelHandle
 
     var phase = Phase.detached
-    /// Grows with every opening; what was delivered under an earlier one cannot be answered any more.
-    var epoch: UInt64 = 0
-    /// Who waits for the first opening.
+    /// Grows with every opening. A delivery of an earlier opening cannot be answered any more.
+    private(set) var epoch: UInt64 = 0
+    /// The caller that waits for the first opening.
     var opening: ChannelOpening?
-    /// How often in a row the broker closed it without a caller's doing.
+    /// How often in a row the broker closed the channel without a caller's doing.
     var failures = 0
-    var openedAt = Monotonic(nanoseconds: 0)
+    private(set) var openedAt = Monotonic(nanoseconds: 0)
     private var replaysLeft = 0
-
-    var sent: Deque<Sent> = []
-    var waiting: Deque<ChannelRequest> = []
-    var publishes: Deque<PendingPublish> = []
-    var ledger = ConfirmLedger<PendingPublish>()
+    /// Whether the broker lets this channel publish.
     var flows = true
-    /// Whether the loop has it on its list of channels with something to publish.
+    /// Whether the loop has the channel on its list of those with messages to write.
     var listed = false
 
+    var requests = RequestQueue()
+    var outgoing = OutgoingMessages()
+    var incoming = IncomingMessages()
+    var consumers = ChannelConsumers()
     var topology = Topology()
-    var consumers: [String: ConsumerState] = [:]
-    var fetched = UnackedTags()
-    var content: IncomingContent?
-    var exchangeNames = TextCache()
-    var routingKeys = TextCache()
-    var properties = PropertiesReader()
-    /// The consumer of the last delivery: mostly also that of the next.
-    var lastConsumer: ConsumerState?
 
     init(_ opening: ChannelOpening, number: UInt16, loop: ConnectionLoop) {
         self.id = opening.id
@@ -76,19 +60,17 @@ final class ChannelState {
 
     // MARK: Opening
 
-    /// Opens the channel on the present connection, with all that was on it; nothing waits for an answer in between.
+    /// Opens the channel on the present connection, with everything that was on it. All of it is written at once,
+    /// without waiting for answers in between.
     func attach() {
         epoch = loop.makeEpoch()
         phase = .opening
         flows = true
         var operations: [ChannelOperation] = [.open, .qos(prefetch: prefetch)]
         if confirms { operations.append(.confirmSelect) }
-        operations += topology.inOrder
-        for consumer in consumers.values where consumer.active { operations.append(.consume(consumer.subscription)) }
+        operations += topology.inOrder + consumers.subscriptions.map { .consume($0) }
         replaysLeft = operations.count
-        for operation in operations {
-            write(ChannelRequest(operation: operation, deadline: .never, record: true, continuation: nil), replay: true)
-        }
+        for operation in operations { write(ChannelRequest(operation), replay: true) }
     }
 
     private func replayed() {
@@ -96,13 +78,9 @@ final class ChannelState {
         guard replaysLeft == 0, case .opening = phase else { return }
         phase = .open
         openedAt = loop.now
-        if let opening {
-            opening.continuation.resume(returning: .success(number))
-            self.opening = nil
-        }
-        let requests = waiting
-        waiting = []
-        for request in requests { submit(request) }
+        opening?.continuation.resume(returning: .success(number))
+        opening = nil
+        for request in requests.takeWaiting() { submit(request) }
         loop.wantsToPublish(self)
     }
 
@@ -115,119 +93,69 @@ final class ChannelState {
             fail(request, AMQPError(.closed, "the channel is closed"))
         case (.open, .close), (.opening, .close):
             end(closing: true)
-            write(request, replay: false)
+            write(request)
         case (_, .close):
             end(closing: false)
-            request.continuation?.resume(returning: .success(.done))
+            request.succeed()
         case (.detached, .cancel(let tag)), (.waiting, .cancel(let tag)):
-            // Nobody is subscribed just now: it is enough not to subscribe again.
-            retire(tag)
-            request.continuation?.resume(returning: .success(.done))
+            // There is no subscription just now: it is enough not to subscribe again.
+            consumers.retire(tag)
+            request.succeed()
         case (.open, _):
-            write(request, replay: false)
+            write(request)
         default:
-            waiting.append(request)
+            requests.add(waiting: request)
             loop.armDeadlines()
         }
     }
 
-    private func write(_ request: ChannelRequest, replay: Bool) {
-        if case .consume(let subscription) = request.operation, !replay {
-            if let known = consumers[subscription.tag] {
-                guard !known.active else {
-                    fail(request, AMQPError(.invalidArgument, "the channel has a consumer named \(subscription.tag)"))
-                    return
-                }
-                known.subscription = subscription
-                known.active = true
-                known.dropped = false
-            } else {
-                consumers[subscription.tag] = ConsumerState(subscription)
-            }
+    private func write(_ request: ChannelRequest, replay: Bool = false) {
+        if case .consume(let subscription) = request.operation, !replay, !consumers.add(subscription) {
+            return fail(request, AMQPError(.invalidArgument, "the channel has a consumer named \(subscription.tag)"))
         }
-        if case .cancel(let tag) = request.operation, consumers[tag]?.active != true {
-            request.continuation?.resume(returning: .success(.done))
-            return
-        }
+        if case .cancel(let tag) = request.operation, consumers[tag]?.active != true { return request.succeed() }
         do throws(AMQPError) {
-            try request.operation.encode(to: &loop.output, channel: number, frameMax: loop.frameMax)
-            sent.append(Sent(request: request, replay: replay))
+            try request.operation.encode(to: &loop.output, channel: number)
+            requests.add(sent: request, replay: replay)
             loop.armDeadlines()
         } catch {
-            if case .consume(let subscription) = request.operation { consumers[subscription.tag] = nil }
             fail(request, error)
             if replay { replayed() }
         }
     }
 
-    /// Takes the broker's answer to the oldest request of its kind. Answers to consuming and cancelling come from the
-    /// queue itself and may be overtaken by others, so they name their consumer.
+    /// Takes the broker's answer to the oldest request of its kind, or to the one about the consumer that it names.
     func answered(by method: UInt32, tag: amqp_bytes_t? = nil, _ reply: ChannelReply) throws(AMQPError) {
-        let index = sent.firstIndex { entry in
-            guard entry.request.operation.isAnswered(by: method) else { return false }
-            guard let tag, let expected = entry.request.operation.consumerTag else { return true }
-            return tag.matches(expected)
-        }
-        guard let first = index.map({ sent.remove(at: $0) }) else {
-            throw AMQPError(.protocolError, "expected no answer by method \(method >> 16).\(method & 0xFFFF)")
-        }
-        let request = first.request
+        let answered = try requests.takeAnswered(by: method, tag: tag)
+        let request = answered.request
         switch request.operation {
-        case .close:
-            phase = .closed
-            loop.remove(self)
-        case .cancel(let tag): retire(tag)
-        default: if request.record, !first.replay { topology.note(request.operation) }
+        case .close: finish()
+        case .cancel(let tag): consumers.retire(tag)
+        default: if request.record { topology.note(request.operation) }
         }
-        if case .message(let delivery?) = reply, first.expired {
-            // Nobody waits for it any more.
-            acknowledge(
-                Acknowledgement(
-                    kind: .reject(requeue: true), tag: delivery.deliveryTag, epoch: delivery.epoch, consumerTag: nil))
+        if !answered.expired {
+            request.succeed(reply)
+        } else if case .message(let delivery?) = reply {
+            // The caller of `get` does not wait any more.
+            acknowledge(Acknowledgement(.reject(requeue: true), delivery))
         }
-        if !first.expired { request.continuation?.resume(returning: .success(reply)) }
-        if first.replay { replayed() }
+        if answered.replay { replayed() }
     }
 
     func fail(_ request: ChannelRequest, _ error: AMQPError) {
-        if case .consume(let subscription) = request.operation {
-            consumers[subscription.tag] = nil
-            subscription.buffer.end(error)
-        }
-        request.continuation?.resume(returning: .failure(error))
+        if case .consume(let subscription) = request.operation { consumers.remove(subscription, error) }
+        request.fail(error)
     }
 
-    /// Lets a consumer end once what it has is taken.
-    func retire(_ tag: String, _ error: AMQPError? = nil) {
-        guard let consumer = consumers[tag] else { return }
-        consumer.active = false
-        loop.deliver(consumer)
-        consumer.subscription.buffer.end(error)
-        dropIfDone(consumer)
-    }
-
-    /// Nobody takes a consumer's deliveries any more: cancel it, and give back what is left.
+    /// Cancels a consumer whose deliveries no task can take any more, and gives back what is left of them.
     func drop(_ subscription: Subscription) {
         if let consumer = consumers[subscription.tag], consumer.subscription.buffer === subscription.buffer {
             consumer.dropped = true
-            loop.deliver(consumer)
-            if consumer.active {
-                submit(
-                    ChannelRequest(
-                        operation: .cancel(tag: subscription.tag), deadline: .never, record: false, continuation: nil))
-            }
+            consumer.handOver()
+            if consumer.active { submit(ChannelRequest(.cancel(tag: subscription.tag))) }
         }
         for delivery in subscription.buffer.takeAll() {
-            acknowledge(
-                Acknowledgement(
-                    kind: .reject(requeue: true), tag: delivery.deliveryTag, epoch: delivery.epoch,
-                    consumerTag: delivery.consumerTag))
+            acknowledge(Acknowledgement(.reject(requeue: true), delivery))
         }
-    }
-
-    func dropIfDone(_ consumer: ConsumerState) {
-        guard !consumer.active, consumer.unacked.first == nil else { return }
-        consumers[consumer.subscription.tag] = nil
-        if lastConsumer === consumer { lastConsumer = nil }
     }
 }

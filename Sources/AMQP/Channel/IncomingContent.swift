@@ -1,11 +1,11 @@
-/// A message that is arriving: a method, then a header, then the frames of its body. Pure.
+/// A message that is arriving: a method, then a header, then the frames of its body.
 struct IncomingContent {
-    /// Why it comes.
+    /// Why the broker sends the message.
     enum Purpose {
         case delivery(ConsumerState?, tag: UInt64, redelivered: Bool)
         case fetched(tag: UInt64, redelivered: Bool, left: Int)
         case returned(replyCode: Int, text: String)
-        /// It comes too late to be of use.
+        /// The message is dropped when it is whole: the channel is closing.
         case discarded
     }
 
@@ -21,15 +21,10 @@ struct IncomingContent {
         self.routingKey = routingKey
     }
 
-    /// The same, to be dropped when it is whole.
-    func discarded() -> IncomingContent {
-        var result = self
-        result.purpose = .discarded
-        return result
-    }
-
+    /// Whether the whole body has arrived.
     var isComplete: Bool { bodyBytes == message.body.count }
 
+    /// Takes the header's content.
     mutating func begin(_ properties: AMQPProperties, bodyBytes: UInt64, limit: Int) throws(AMQPError) {
         guard self.bodyBytes == nil else {
             throw AMQPError(.protocolError, "expected a body frame, not a second header")
@@ -41,6 +36,7 @@ struct IncomingContent {
         message.properties = properties
     }
 
+    /// Takes the content of a body frame.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) {
         guard let bodyBytes, bytes.count <= bodyBytes - message.body.count else {
             throw AMQPError(.protocolError, "expected a body of \(bodyBytes ?? 0) bytes, and more came")

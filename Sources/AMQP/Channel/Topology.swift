@@ -1,12 +1,11 @@
 /// What was declared on a channel, in order, so that it can be declared again on another connection. Pure.
 ///
-/// It grows with what exists: undoing a declaration forgets it, and repeating one replaces it.
+/// It holds what exists: undoing a declaration removes the declaration, and repeating one replaces it.
 struct Topology {
     enum Key: Hashable {
         case exchange(String)
         case queue(String)
-        case exchangeBinding(Binding)
-        case queueBinding(Binding)
+        case binding(Binding)
     }
 
     private var operations: [Key: (order: UInt64, operation: ChannelOperation)] = [:]
@@ -15,28 +14,26 @@ struct Topology {
     /// The declarations, in the order in which they were first made.
     var inOrder: [ChannelOperation] { operations.values.sorted { $0.order < $1.order }.map(\.operation) }
 
-    /// Remembers an operation that succeeded, or what it undoes.
+    /// Records an operation that succeeded: a declaration is added, what the operation undoes is removed.
     mutating func note(_ operation: ChannelOperation) {
         switch operation {
         case .declareExchange(let exchange):
             if !exchange.passive { add(.exchange(exchange.name), operation) }
         case .declareQueue(let queue):
             if !queue.passive { add(.queue(queue.name), operation) }
-        case .bindExchange(let binding): add(.exchangeBinding(binding), operation)
-        case .bindQueue(let binding): add(.queueBinding(binding), operation)
+        case .bindQueue(let binding): add(.binding(binding), operation)
         default: forget(operation)
         }
     }
 
-    /// Forgets a declaration, or what an operation undoes, with the bindings that go with it.
+    /// Removes a declaration, or what an operation undoes, with the bindings that go with it.
     mutating func forget(_ operation: ChannelOperation) {
         switch operation {
-        case .declareExchange(let exchange): forgetExchange(exchange.name)
-        case .deleteExchange(let name, _): forgetExchange(name)
-        case .declareQueue(let queue): forgetQueue(queue.name)
-        case .deleteQueue(let name, _, _): forgetQueue(name)
-        case .bindExchange(let binding), .unbindExchange(let binding): operations[.exchangeBinding(binding)] = nil
-        case .bindQueue(let binding), .unbindQueue(let binding): operations[.queueBinding(binding)] = nil
+        case .declareExchange(let exchange): remove(.exchange(exchange.name)) { $0.exchange == exchange.name }
+        case .deleteExchange(let name): remove(.exchange(name)) { $0.exchange == name }
+        case .declareQueue(let queue): remove(.queue(queue.name)) { $0.queue == queue.name }
+        case .deleteQueue(let name): remove(.queue(name)) { $0.queue == name }
+        case .bindQueue(let binding), .unbindQueue(let binding): operations[.binding(binding)] = nil
         default: break
         }
     }
@@ -47,21 +44,10 @@ struct Topology {
         operations[key] = (order, operation)
     }
 
-    private mutating func forgetExchange(_ name: String) {
-        operations[.exchange(name)] = nil
+    private mutating func remove(_ key: Key, withBindings belongs: (Binding) -> Bool) {
+        operations[key] = nil
         operations = operations.filter { key, _ in
-            switch key {
-            case .exchangeBinding(let binding): binding.source != name && binding.destination != name
-            case .queueBinding(let binding): binding.source != name
-            default: true
-            }
-        }
-    }
-
-    private mutating func forgetQueue(_ name: String) {
-        operations[.queue(name)] = nil
-        operations = operations.filter { key, _ in
-            if case .queueBinding(let binding) = key { binding.destination != name } else { true }
+            if case .binding(let binding) = key { !belongs(binding) } else { true }
         }
     }
 }

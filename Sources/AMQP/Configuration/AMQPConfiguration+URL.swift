@@ -1,3 +1,5 @@
+import Foundation
+
 extension AMQPConfiguration {
     /// Reads `amqp://user:password@host:port/vhost?key=value`, or `amqps://` for TLS.
     ///
@@ -73,10 +75,7 @@ extension AMQPConfiguration {
             }
             var number = defaultPort
             if let port, !port.isEmpty {
-                guard let value = Int(port), (1...65_535).contains(value) else {
-                    throw AMQPError(.invalidArgument, "expected a port from 1 to 65535 in the broker's address")
-                }
-                number = value
+                number = try Self.number(String(port), "the port in the broker's address", in: 1...65_535)
             }
             let name = try Self.decoded(host, "host")
             endpoints.append(Endpoint(host: name.isEmpty ? "localhost" : name, port: number))
@@ -95,16 +94,8 @@ extension AMQPConfiguration {
             case "heartbeat": heartbeat = try Self.duration(value, key, bareUnit: .seconds(1))
             case "connection_timeout": connectTimeout = try Self.duration(value, key, bareUnit: .milliseconds(1))
             case "request_timeout": requestTimeout = try Self.duration(value, key, bareUnit: .seconds(1))
-            case "channel_max":
-                guard let number = Int(value), (0...65_535).contains(number) else {
-                    throw AMQPError(.invalidArgument, "expected channel_max from 0 to 65535")
-                }
-                channelMax = number
-            case "frame_max":
-                guard let number = Int(value), (4096...(1 << 30)).contains(number) else {
-                    throw AMQPError(.invalidArgument, "expected frame_max from 4096 to \(1 << 30)")
-                }
-                maxFrameBytes = number
+            case "channel_max": channelMax = try Self.number(value, key, in: 0...65_535)
+            case "frame_max": maxFrameBytes = try Self.number(value, key, in: 4096...(1 << 30))
             case "name": connectionName = value
             case _ where tls == nil && Self.keysOfTLS.contains(key):
                 throw AMQPError(.invalidArgument, "expected amqps:// for \(key), which is about TLS")
@@ -129,6 +120,16 @@ extension AMQPConfiguration {
         if external { credentials = .external }
     }
 
+    private static func number(
+        _ text: String, _ what: String, in range: ClosedRange<Int>
+    ) throws(AMQPError) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw AMQPError(
+                .invalidArgument, "expected a number from \(range.lowerBound) to \(range.upperBound) for \(what)")
+        }
+        return number
+    }
+
     /// A time such as `30`, `30s` or `500ms`.
     private static func duration(_ text: String, _ key: String, bareUnit: Duration) throws(AMQPError) -> Duration {
         var digits = Substring(text)
@@ -148,32 +149,10 @@ extension AMQPConfiguration {
 
     /// Undoes percent-encoding; the text itself stays out of the error, because it may be the password.
     private static func decoded(_ text: Substring, _ what: String) throws(AMQPError) -> String {
-        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var input = text.utf8.makeIterator()
-        while let byte = input.next() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = input.next().flatMap(hexValue), let low = input.next().flatMap(hexValue) else {
-                throw AMQPError(.invalidArgument, "expected two hexadecimal digits after % in the \(what)")
-            }
-            bytes.append(high << 4 | low)
-        }
-        guard let result = String(validating: bytes, as: UTF8.self) else {
-            throw AMQPError(.invalidArgument, "expected the \(what) in UTF-8")
+        guard let result = text.removingPercentEncoding else {
+            throw AMQPError(
+                .invalidArgument, "expected two hexadecimal digits after each % in the \(what), and UTF-8")
         }
         return result
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -41,36 +41,32 @@ public struct AMQPConfiguration: Sendable, Hashable {
 
     /// How often either side must be heard, in whole seconds (rounded up); zero turns heartbeats off. The broker may
     /// ask for less. A peer that is silent for two of these is given up.
-    public var heartbeat: Duration
+    public var heartbeat: Duration = .seconds(30)
 
     /// How long one attempt to reach one endpoint, with handshake and login, may take.
-    public var connectTimeout: Duration
+    public var connectTimeout: Duration = .seconds(10)
 
     /// How long a declaration or another question to the broker may take, including the wait for a connection.
-    public var requestTimeout: Duration
+    public var requestTimeout: Duration = .seconds(30)
 
     /// The most channels to ask for; zero leaves it to the broker.
-    public var channelMax: Int
+    public var channelMax = 0
 
     /// The largest frame to ask for, at least 4096; the broker may allow less. Bodies travel in as many frames as they
     /// need, methods and headers must fit one.
-    public var maxFrameBytes: Int
+    public var maxFrameBytes = 131_072
 
     /// The name that the broker shows for this connection.
     public var connectionName: String?
 
     /// The waits between attempts to come back.
-    public var reconnect: ReconnectPolicy
+    public var reconnect = ReconnectPolicy()
 
     /// How many publishes of one channel may await their confirms; further ones wait their turn.
-    public var maxOutstandingConfirms: Int
-
-    /// How many unacknowledged deliveries a channel that consumes may have when it was opened without a prefetch of its
-    /// own.
-    public var defaultPrefetch: Int
+    public var maxOutstandingConfirms = 1_000
 
     /// The largest message accepted from the broker; a larger one closes the connection as a protocol error.
-    public var maxMessageBytes: Int
+    public var maxMessageBytes = 128 << 20
 
     /// A configuration for one or more addresses of a broker, everything else at its default.
     public init(
@@ -82,16 +78,6 @@ public struct AMQPConfiguration: Sendable, Hashable {
         self.credentials = credentials
         self.virtualHost = virtualHost
         self.tls = tls
-        self.heartbeat = .seconds(30)
-        self.connectTimeout = .seconds(10)
-        self.requestTimeout = .seconds(30)
-        self.channelMax = 0
-        self.maxFrameBytes = 131_072
-        self.connectionName = nil
-        self.reconnect = ReconnectPolicy()
-        self.maxOutstandingConfirms = 1_000
-        self.defaultPrefetch = 256
-        self.maxMessageBytes = 128 << 20
     }
 }
 

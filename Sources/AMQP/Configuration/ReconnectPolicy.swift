@@ -20,7 +20,7 @@ public struct ReconnectPolicy: Sendable, Hashable {
     /// - Parameters:
     ///   - attempt: the number of the attempt, from 1.
     ///   - random: a number in `0 ..< 1`.
-    public func delay(beforeAttempt attempt: Int, random: Double) -> Duration {
+    public func delay(beforeAttempt attempt: Int, random: Double = .random(in: 0..<1)) -> Duration {
         var ceiling = min(base, maximum)
         var doublings = max(0, attempt - 1)
         while doublings > 0, ceiling < maximum {

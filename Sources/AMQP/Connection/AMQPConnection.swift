@@ -63,12 +63,10 @@ public final class AMQPConnection: Sendable {
     /// Opens a channel; while the connection is being recovered, waits for it up to the configured request time-out.
     ///
     /// - Parameters:
-    ///   - prefetch: how many unacknowledged deliveries each consumer on the channel may hold, 1 to 65535; nil takes
-    ///     the configuration's.
+    ///   - prefetch: how many unacknowledged deliveries each consumer on the channel may hold, 1 to 65535.
     ///   - confirms: whether the broker confirms what is published, which makes `publish` wait for it.
     /// - Throws: `AMQPError`: `timeout`, `closed`, `invalidArgument` when all channels are in use.
-    public func openChannel(prefetch: Int? = nil, confirms: Bool = false) async throws(AMQPError) -> AMQPChannel {
-        let prefetch = prefetch ?? configuration.defaultPrefetch
+    public func openChannel(prefetch: Int = 256, confirms: Bool = false) async throws(AMQPError) -> AMQPChannel {
         guard (1...65_535).contains(prefetch) else {
             throw AMQPError(.invalidArgument, "expected a prefetch from 1 to 65535, not \(prefetch)")
         }
@@ -78,7 +76,7 @@ public final class AMQPConnection: Sendable {
             let opening = ChannelOpening(
                 id: id, prefetch: UInt16(prefetch), confirms: confirms, deadline: deadline, continuation: continuation)
             if !link.inbox.push(.openChannel(opening)) {
-                continuation.resume(returning: .failure(AMQPError(.closed, "the connection is closed")))
+                continuation.resume(returning: .failure(.connectionClosed))
             }
         }
         return AMQPChannel(

@@ -40,4 +40,11 @@ struct Acknowledgement: Sendable {
     let epoch: UInt64
     /// Nil for a message that was fetched.
     let consumerTag: String?
+
+    init(_ kind: Kind, _ delivery: AMQPDelivery) {
+        self.kind = kind
+        tag = delivery.deliveryTag
+        epoch = delivery.epoch
+        consumerTag = delivery.consumerTag
+    }
 }

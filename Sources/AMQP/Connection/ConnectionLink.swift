@@ -6,7 +6,7 @@ final class ConnectionLink: Sendable {
     let configuration: AMQPConfiguration
     let logger: Logger
     let inbox = Inbox()
-    private let nextID = Mutex<UInt64>(0)
+    private let nextID = Atomic<UInt64>(0)
     private let observed = Mutex(Observed())
 
     private let life = Mutex(Life())
@@ -78,12 +78,8 @@ final class ConnectionLink: Sendable {
         }
     }
 
-    func makeID() -> UInt64 {
-        nextID.withLock { value in
-            value += 1
-            return value
-        }
-    }
+    /// A number that is used once over the life of the connection.
+    func makeID() -> UInt64 { nextID.add(1, ordering: .relaxed).newValue }
 
     var state: AMQPConnectionState { observed.withLock { $0.state } }
 

@@ -16,7 +16,7 @@ extension ConnectionLoop {
             if let channel = channels[id] {
                 channel.submit(request)
             } else {
-                refuse(request)
+                request.refuse()
             }
         case .openChannel(let opening): open(opening)
         case .dropConsumer(let id, let subscription): channels[id]?.drop(subscription)
@@ -26,44 +26,25 @@ extension ConnectionLoop {
     }
 
     private func enqueue(_ id: ChannelID, _ publishes: some Sequence<PendingPublish>) {
-        guard let channel = channels[id] else {
+        if let channel = channels[id], channel.takesPublishes {
+            channel.enqueue(publishes)
+        } else {
             for publish in publishes { publish.resolve(AMQPError(.closed, "the channel is closed")) }
-            return
-        }
-        switch channel.phase {
-        case .closing, .closed:
-            for publish in publishes { publish.resolve(AMQPError(.closed, "the channel is closed")) }
-        default:
-            channel.publishes.append(contentsOf: publishes)
-            wantsToPublish(channel)
-            armDeadlines()
         }
     }
 
     /// Puts a channel on the list of those with something to write.
     func wantsToPublish(_ channel: ChannelState) {
-        guard !channel.listed, !channel.publishes.isEmpty else { return }
+        guard !channel.listed, channel.outgoing.hasWaiting else { return }
         channel.listed = true
         publishers.append(channel)
     }
 
-    private func refuse(_ request: ChannelRequest) {
-        switch request.operation {
-        case .close, .cancel: request.continuation?.resume(returning: .success(.done))
-        default:
-            request.continuation?.resume(returning: .failure(AMQPError(.closed, "the channel is closed")))
-        }
-    }
-
     private func open(_ opening: ChannelOpening) {
-        guard stopAt == nil else {
-            opening.continuation.resume(returning: .failure(AMQPError(.closed, "the connection is closed")))
-            return
-        }
+        guard stopAt == nil else { return opening.continuation.resume(returning: .failure(.connectionClosed)) }
         guard let number = (1...UInt16(clamping: channelMax)).first(where: { numbers[$0] == nil }) else {
             let error = AMQPError(.invalidArgument, "all \(channelMax) channels of the connection are in use")
-            opening.continuation.resume(returning: .failure(error))
-            return
+            return opening.continuation.resume(returning: .failure(error))
         }
         let channel = ChannelState(opening, number: number, loop: self)
         channels[opening.id] = channel
@@ -94,7 +75,7 @@ extension ConnectionLoop {
         do throws(AMQPError) {
             var arguments = amqp_connection_close_t()
             arguments.reply_code = 200
-            try output.appendMethod(Method.connectionClose, arguments, channel: 0, frameMax: frameMax)
+            try output.appendMethod(Method.connectionClose, arguments, channel: 0)
             try flush(transport)
         } catch {
             stopped = true

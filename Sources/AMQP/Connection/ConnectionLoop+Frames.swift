@@ -12,7 +12,7 @@ extension ConnectionLoop {
         guard frame.frame_type == Frame.method, let arguments = frame.payload.method.decoded else { return }
         switch frame.payload.method.id {
         case Method.connectionBlocked:
-            let reason = arguments.assumingMemoryBound(to: amqp_connection_blocked_t.self).pointee.reason.text
+            let reason = arguments.load(as: amqp_connection_blocked_t.self).reason.text
             blocked = reason
             logger.warning("the broker blocks publishers", metadata: ["reason": "\(reason)"])
             link.setState(.blocked(reason: reason))
@@ -22,7 +22,7 @@ extension ConnectionLoop {
             link.setState(.connected(generation: generation))
             for channel in channels.values { wantsToPublish(channel) }
         case Method.connectionClose:
-            try closedByBroker(arguments.assumingMemoryBound(to: amqp_connection_close_t.self).pointee)
+            try closedByBroker(arguments.load(as: amqp_connection_close_t.self))
         case Method.connectionCloseOk:
             stopped = true
         default:
@@ -33,8 +33,7 @@ extension ConnectionLoop {
     private func closedByBroker(_ close: amqp_connection_close_t) throws(AMQPError) {
         let code = Int(close.reply_code)
         let text = close.reply_text.text
-        try output.appendMethod(
-            Method.connectionCloseOk, amqp_connection_close_ok_t(), channel: 0, frameMax: frameMax)
+        try output.appendMethod(Method.connectionCloseOk, amqp_connection_close_ok_t(), channel: 0)
         if let transport { try? flush(transport) }
         let culprit = UInt32(close.class_id) << 16 | UInt32(close.method_id)
         let reason = AMQPError.fromBroker(replyCode: code, text: text, otherwise: .protocolError)
@@ -42,10 +41,5 @@ extension ConnectionLoop {
             AMQPError(.connectionLost, "the broker closed the connection: \(text)", replyCode: code), culprit: culprit,
             reason: reason)
         throw AMQPError(.connectionLost, text, replyCode: code)
-    }
-
-    func writeChannelCloseOk(_ number: UInt16) throws(AMQPError) {
-        try output.appendMethod(
-            Method.channelCloseOk, amqp_channel_close_ok_t(), channel: number, frameMax: frameMax)
     }
 }

@@ -74,8 +74,7 @@ extension ConnectionLoop {
     private func scheduleRetry() {
         attempt += 1
         link.setState(.reconnecting(attempt: attempt))
-        let delay = link.configuration.reconnect.delay(beforeAttempt: attempt, random: Double.random(in: 0..<1))
-        retryAt = now.advanced(by: delay)
+        retryAt = now.advanced(by: link.configuration.reconnect.delay(beforeAttempt: attempt))
     }
 
     /// The connection is gone. What was under way fails; what was not begun waits for the next connection.
@@ -106,17 +105,16 @@ extension ConnectionLoop {
         finished = true
         transport = nil
         for channel in Array(channels.values) { channel.end(closing: false) }
-        let closed = AMQPError(.closed, "the connection is closed")
         // Without a channel every command is refused.
         for command in link.inbox.close() {
             if case .openChannel(let opening) = command {
-                opening.continuation.resume(returning: .failure(closed))
+                opening.continuation.resume(returning: .failure(.connectionClosed))
             } else {
                 handle(command)
             }
         }
         link.setStatistics(statistics)
-        self.started?.resume(returning: .failure(closed))
+        self.started?.resume(returning: .failure(.connectionClosed))
         self.started = nil
         link.end()
         if let started, let error { started.resume(returning: .failure(error)) }

@@ -7,7 +7,6 @@ final class ConnectionLoop {
     let link: ConnectionLink
     var logger: Logger
     var output = OutputBuffer()
-    var frameMax = 131_072
     var now = Monotonic.now()
     var statistics = AMQPConnectionStatistics()
 
@@ -97,7 +96,7 @@ final class ConnectionLoop {
         while index < publishers.count {
             let channel = publishers[index]
             channel.pump()
-            if channel.publishes.isEmpty {
+            if !channel.outgoing.hasWaiting {
                 channel.listed = false
                 publishers.swapAt(index, publishers.count - 1)
                 publishers.removeLast()
@@ -144,14 +143,14 @@ final class ConnectionLoop {
     /// Takes over a connection that was just made.
     func adopt(_ library: LibraryConnection, _ transport: any Transport) {
         self.transport = transport
-        frameMax = library.frameMax
+        output.frameMax = library.frameMax
         channelMax = library.channelMax == 0 ? 65_535 : library.channelMax
         heartbeat = UInt64(library.heartbeatSeconds) * 1_000_000_000
         lastSent = now
         lastReceived = now
         readable = true
         output.clear()
-        link.setFrameMax(frameMax)
+        link.setFrameMax(library.frameMax)
     }
 
     // MARK: Turns
@@ -159,14 +158,8 @@ final class ConnectionLoop {
     /// Hands what arrived to the consumers, each with one wake-up.
     private func deliverArrivals() {
         guard !arrivals.isEmpty else { return }
-        for consumer in arrivals { deliver(consumer) }
+        for consumer in arrivals { consumer.handOver() }
         arrivals.removeAll(keepingCapacity: true)
-    }
-
-    func deliver(_ consumer: ConsumerState) {
-        guard !consumer.arrived.isEmpty else { return }
-        consumer.subscription.buffer.append(consumer.arrived)
-        consumer.arrived.removeAll(keepingCapacity: true)
     }
 
     /// Makes sure that deadlines are looked at.

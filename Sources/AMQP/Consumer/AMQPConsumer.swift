@@ -67,11 +67,6 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
         let handle: ConsumerHandle
 
         /// The next delivery; nil at the end, or when the task is cancelled.
-        public mutating func next() async throws(AMQPError) -> AMQPDelivery? {
-            try await handle.subscription.buffer.take(max: 1, maxBytes: .max)?.first
-        }
-
-        /// The next delivery; nil at the end, or when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AMQPError) -> AMQPDelivery? {
             try await handle.subscription.buffer.take(max: 1, maxBytes: .max)?.first
         }

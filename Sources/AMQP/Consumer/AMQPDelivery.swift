@@ -44,9 +44,7 @@ public struct AMQPDelivery: Sendable {
     }
 
     func acknowledge(_ kind: Acknowledgement.Kind) throws(AMQPError) {
-        try channel.send(
-            .acknowledge(
-                channel.id, Acknowledgement(kind: kind, tag: deliveryTag, epoch: epoch, consumerTag: consumerTag)))
+        try channel.send(.acknowledge(channel.id, Acknowledgement(kind, self)))
     }
 }
 

@@ -4,22 +4,19 @@ import Synchronization
 /// The deliveries between the connection's thread and a consumer's task. Never more than the channel's prefetch: the
 /// broker sends no more before some are answered.
 final class DeliveryBuffer: Sendable {
-    private struct Waiter {
-        let id: UInt64
-        let max: Int
-        let maxBytes: Int
-        let continuation: CheckedContinuation<Result<[AMQPDelivery]?, AMQPError>, Never>
-    }
-
     private struct State {
         var deliveries: Deque<AMQPDelivery> = []
-        var waiters: Deque<Waiter> = []
+        /// The tasks that wait for a delivery, the first to come first. Each takes deliveries itself once it is woken.
+        var waiters: Deque<(id: UInt64, continuation: CheckedContinuation<Void, Never>)> = []
         var nextWaiter: UInt64 = 0
         var ended = false
         var failure: AMQPError?
 
-        /// Takes the oldest delivery and as many more as the limits allow.
-        mutating func take(_ max: Int, _ maxBytes: Int) -> [AMQPDelivery] {
+        /// Takes the oldest delivery and as many more as the limits allow; or the end, if there are no more.
+        ///
+        /// - Returns: nil when a delivery must be waited for.
+        mutating func take(_ max: Int, _ maxBytes: Int) -> Result<[AMQPDelivery]?, AMQPError>? {
+            guard !deliveries.isEmpty else { return ended ? failure.map { .failure($0) } ?? .success(nil) : nil }
             var bytes = 0
             var count = 0
             while count < deliveries.count, count < Swift.max(max, 1) {
@@ -28,7 +25,7 @@ final class DeliveryBuffer: Sendable {
                 count += 1
             }
             defer { deliveries.removeFirst(count) }
-            return Array(deliveries.prefix(count))
+            return .success(Array(deliveries.prefix(count)))
         }
     }
 
@@ -36,28 +33,13 @@ final class DeliveryBuffer: Sendable {
 
     var count: Int { state.withLock { $0.deliveries.count } }
 
-    /// Adds what arrived and wakes who waits for it.
+    /// Adds what arrived and wakes a task that waits for it.
     func append(_ deliveries: [AMQPDelivery]) {
-        let (waiter, taken) = state.withLock { state -> (Waiter?, [AMQPDelivery]) in
-            guard !state.ended else { return (nil, []) }
-            state.deliveries.append(contentsOf: deliveries)
-            guard let waiter = state.waiters.popFirst() else { return (nil, []) }
-            return (waiter, state.take(waiter.max, waiter.maxBytes))
+        let waiter = state.withLock { state in
+            if !state.ended { state.deliveries.append(contentsOf: deliveries) }
+            return state.waiters.popFirst()
         }
-        waiter?.continuation.resume(returning: .success(taken))
-        // With several waiters, each takes its share.
-        if waiter != nil { passOn() }
-    }
-
-    private func passOn() {
-        while true {
-            let (waiter, taken) = state.withLock { state -> (Waiter?, [AMQPDelivery]) in
-                guard !state.deliveries.isEmpty, let waiter = state.waiters.popFirst() else { return (nil, []) }
-                return (waiter, state.take(waiter.max, waiter.maxBytes))
-            }
-            guard let waiter else { return }
-            waiter.continuation.resume(returning: .success(taken))
-        }
+        waiter?.continuation.resume()
     }
 
     /// Takes everything.
@@ -68,66 +50,58 @@ final class DeliveryBuffer: Sendable {
         }
     }
 
-    /// Drops what nobody took: the broker will deliver it again.
+    /// Drops what no task has taken: the broker will deliver it again.
     func clear() { state.withLock { $0.deliveries.removeAll() } }
 
     /// Lets what is left be taken, then ends, with an error if there is one.
     func end(_ failure: AMQPError? = nil) {
-        let waiters = state.withLock { state -> Deque<Waiter> in
-            guard !state.ended else { return [] }
+        let waiters = state.withLock { state in
+            if !state.ended { state.failure = failure }
             state.ended = true
-            state.failure = failure
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters {
-            if let failure {
-                waiter.continuation.resume(returning: .failure(failure))
-            } else {
-                waiter.continuation.resume(returning: .success(nil))
-            }
-        }
+        for waiter in waiters { waiter.continuation.resume() }
     }
 
     /// Waits for a delivery, then takes it and what else is there, within the limits.
     ///
     /// - Returns: nil at the end, and when the task is cancelled.
     func take(max: Int, maxBytes: Int) async throws(AMQPError) -> [AMQPDelivery]? {
-        if let ready = takeNow(max: max, maxBytes: maxBytes) { return try ready.get() }
+        while true {
+            // With several tasks, each takes its share: what this one leaves is for the next.
+            let (taken, next) = state.withLock { state in
+                let taken = state.take(max, maxBytes)
+                return (taken, state.deliveries.isEmpty ? nil : state.waiters.popFirst())
+            }
+            next?.continuation.resume()
+            if let taken { return try taken.get() }
+            if Task.isCancelled { return nil }
+            await wait()
+        }
+    }
+
+    /// Returns when something has arrived, at the end, or when the task is cancelled.
+    private func wait() async {
         let id = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
         }
-        let result = await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                wait(Waiter(id: id, max: max, maxBytes: maxBytes, continuation: continuation))
+                let waits = state.withLock { state in
+                    // A task that was cancelled before this has had its handler run, which found no waiter to wake.
+                    let waits = state.deliveries.isEmpty && !state.ended && !Task.isCancelled
+                    if waits { state.waiters.append((id, continuation)) }
+                    return waits
+                }
+                if !waits { continuation.resume() }
             }
         } onCancel: {
             let waiter = state.withLock { state in
                 state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
             }
-            waiter?.continuation.resume(returning: .success(nil))
+            waiter?.continuation.resume()
         }
-        return try result.get()
-    }
-
-    private func takeNow(max: Int, maxBytes: Int) -> Result<[AMQPDelivery]?, AMQPError>? {
-        state.withLock { state in
-            if !state.deliveries.isEmpty { return .success(state.take(max, maxBytes)) }
-            guard state.ended else { return nil }
-            return state.failure.map { .failure($0) } ?? .success(nil)
-        }
-    }
-
-    private func wait(_ waiter: Waiter) {
-        // The task may have been cancelled before this: its handler then found no waiter to wake.
-        let ready = state.withLock { state -> Result<[AMQPDelivery]?, AMQPError>? in
-            if !state.deliveries.isEmpty { return .success(state.take(waiter.max, waiter.maxBytes)) }
-            if state.ended { return state.failure.map { .failure($0) } ?? .success(nil) }
-            if Task.isCancelled { return .success(nil) }
-            state.waiters.append(waiter)
-            return nil
-        }
-        if let ready { waiter.continuation.resume(returning: ready) }
     }
 }

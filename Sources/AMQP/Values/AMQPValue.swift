@@ -32,9 +32,6 @@ extension AMQPValue {
 
     /// The text, if it is text.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-
-    /// The truth value, if it is one.
-    public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 }
 
 extension AMQPValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,

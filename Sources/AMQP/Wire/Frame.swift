@@ -39,9 +39,6 @@ enum Method {
     static let channelCloseOk: UInt32 = 20 << 16 | 41
     static let exchangeDeclare: UInt32 = 40 << 16 | 10
     static let exchangeDelete: UInt32 = 40 << 16 | 20
-    static let exchangeBind: UInt32 = 40 << 16 | 30
-    static let exchangeUnbind: UInt32 = 40 << 16 | 40
-    static let exchangeUnbindOk: UInt32 = 40 << 16 | 51
     static let queueDeclare: UInt32 = 50 << 16 | 10
     static let queueBind: UInt32 = 50 << 16 | 20
     static let queuePurge: UInt32 = 50 << 16 | 30
@@ -61,8 +58,6 @@ enum Method {
     static let basicNack: UInt32 = 60 << 16 | 120
     static let confirmSelect: UInt32 = 85 << 16 | 10
 
-    /// The answer to a method is the next number, but for one oddity of the specification.
-    static func reply(to method: UInt32) -> UInt32 {
-        method == exchangeUnbind ? exchangeUnbindOk : method + 1
-    }
+    /// The number of the answer to a method.
+    static func reply(to method: UInt32) -> UInt32 { method + 1 }
 }

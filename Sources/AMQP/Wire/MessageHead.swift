@@ -6,14 +6,13 @@ enum MessageHead {
     /// - Returns: both frames, ready for the wire; the body frames follow them.
     static func encode(
         _ properties: AMQPProperties, bodyBytes: Int, exchange: String, routingKey: String, mandatory: Bool,
-        channel: UInt16,
-        frameMax: Int
+        channel: UInt16, frameMax: Int
     ) throws(AMQPError) -> [UInt8] {
         var arena = Arena()
         var method = amqp_basic_publish_t()
         method.exchange = try arena.shortText(exchange, "name of the exchange")
         method.routing_key = try arena.shortText(routingKey, "routing key")
-        method.mandatory = mandatory ? 1 : 0
+        method.mandatory = mandatory.flag
         var content = try Self.properties(properties, in: &arena)
 
         var capacity = 768
@@ -28,37 +27,27 @@ enum MessageHead {
         }
     }
 
+    /// - Returns: nil if the frames need more than `capacity`, or the header more than a frame.
     private static func encode(
         _ method: inout amqp_basic_publish_t, _ content: inout amqp_basic_properties_t, _ bodyBytes: Int,
-        _ channel: UInt16,
-        capacity: Int, frameMax: Int
+        _ channel: UInt16, capacity: Int, frameMax: Int
     ) -> [UInt8]? {
-        var fits = true
         let frames = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             guard let base = buffer.baseAddress.map({ UnsafeMutableRawPointer($0) }) else { return }
             // Frame: type, channel, size, then the method's id and its arguments, then the end.
             let arguments = amqp_bytes_t(len: capacity - 64, bytes: base + 11)
             let methodBytes = Int(amqp_encode_method(Method.basicPublish, &method, arguments))
-            guard methodBytes >= 0 else {
-                fits = false
-                return
-            }
+            guard methodBytes >= 0 else { return }
             Frame.begin(Frame.method, channel: channel, payloadBytes: methodBytes + 4, at: base)
             (base + 7).storeBytes(of: Method.basicPublish.bigEndian, as: UInt32.self)
             Frame.end(at: base + 11 + methodBytes)
             // Header: class, weight, the body's size, then the properties.
             let header = base + 12 + methodBytes
             let room = min(capacity - (12 + methodBytes), frameMax) - 20
-            guard room > 0 else {
-                fits = false
-                return
-            }
+            guard room > 0 else { return }
             let encoded = amqp_bytes_t(len: room, bytes: header + 19)
             let propertyBytes = Int(amqp_encode_properties(UInt16(Frame.basicClass), &content, encoded))
-            guard propertyBytes >= 0 else {
-                fits = false
-                return
-            }
+            guard propertyBytes >= 0 else { return }
             Frame.begin(Frame.header, channel: channel, payloadBytes: propertyBytes + 12, at: header)
             (header + 7).storeBytes(of: UInt16(Frame.basicClass).bigEndian, as: UInt16.self)
             (header + 9).storeBytes(of: 0, as: UInt16.self)
@@ -66,7 +55,7 @@ enum MessageHead {
             Frame.end(at: header + 19 + propertyBytes)
             count = 12 + methodBytes + 20 + propertyBytes
         }
-        return fits ? frames : nil
+        return frames.isEmpty ? nil : frames
     }
 
     private static func properties(
@@ -75,14 +64,6 @@ enum MessageHead {
         var result = amqp_basic_properties_t()
         var flags = AMQP_BASIC_DELIVERY_MODE_FLAG
         result.delivery_mode = source.persistent ? 2 : 1
-        if let value = source.contentType {
-            flags |= AMQP_BASIC_CONTENT_TYPE_FLAG
-            result.content_type = try arena.shortText(value, "content type")
-        }
-        if let value = source.contentEncoding {
-            flags |= AMQP_BASIC_CONTENT_ENCODING_FLAG
-            result.content_encoding = try arena.shortText(value, "content encoding")
-        }
         if !source.headers.isEmpty {
             flags |= AMQP_BASIC_HEADERS_FLAG
             result.headers = try arena.table(source.headers)
@@ -91,38 +72,29 @@ enum MessageHead {
             flags |= AMQP_BASIC_PRIORITY_FLAG
             result.priority = value
         }
-        if let value = source.correlationID {
-            flags |= AMQP_BASIC_CORRELATION_ID_FLAG
-            result.correlation_id = try arena.shortText(value, "correlation id")
-        }
-        if let value = source.replyTo {
-            flags |= AMQP_BASIC_REPLY_TO_FLAG
-            result.reply_to = try arena.shortText(value, "reply-to")
-        }
-        if let value = source.expiration {
-            flags |= AMQP_BASIC_EXPIRATION_FLAG
-            result.expiration = try arena.shortText(value, "expiration")
-        }
-        if let value = source.messageID {
-            flags |= AMQP_BASIC_MESSAGE_ID_FLAG
-            result.message_id = try arena.shortText(value, "message id")
-        }
         if let value = source.timestamp {
             flags |= AMQP_BASIC_TIMESTAMP_FLAG
             result.timestamp = value
         }
-        if let value = source.type {
-            flags |= AMQP_BASIC_TYPE_FLAG
-            result.type = try arena.shortText(value, "type")
+        func add(
+            _ text: String?, _ name: String, _ flag: Int32, _ field: inout amqp_bytes_t, _ arena: inout Arena
+        ) throws(AMQPError) {
+            guard let text else { return }
+            flags |= flag
+            field = try arena.shortText(text, name)
         }
-        if let value = source.userID {
-            flags |= AMQP_BASIC_USER_ID_FLAG
-            result.user_id = try arena.shortText(value, "user id")
-        }
-        if let value = source.appID {
-            flags |= AMQP_BASIC_APP_ID_FLAG
-            result.app_id = try arena.shortText(value, "application id")
-        }
+        try add(source.contentType, "content type", AMQP_BASIC_CONTENT_TYPE_FLAG, &result.content_type, &arena)
+        try add(
+            source.contentEncoding, "content encoding", AMQP_BASIC_CONTENT_ENCODING_FLAG, &result.content_encoding,
+            &arena)
+        try add(
+            source.correlationID, "correlation id", AMQP_BASIC_CORRELATION_ID_FLAG, &result.correlation_id, &arena)
+        try add(source.replyTo, "reply-to", AMQP_BASIC_REPLY_TO_FLAG, &result.reply_to, &arena)
+        try add(source.expiration, "expiration", AMQP_BASIC_EXPIRATION_FLAG, &result.expiration, &arena)
+        try add(source.messageID, "message id", AMQP_BASIC_MESSAGE_ID_FLAG, &result.message_id, &arena)
+        try add(source.type, "type", AMQP_BASIC_TYPE_FLAG, &result.type, &arena)
+        try add(source.userID, "user id", AMQP_BASIC_USER_ID_FLAG, &result.user_id, &arena)
+        try add(source.appID, "application id", AMQP_BASIC_APP_ID_FLAG, &result.app_id, &arena)
         result._flags = amqp_flags_t(bitPattern: flags)
         return result
     }

@@ -5,6 +5,8 @@ struct OutputBuffer: ~Copyable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private var head = 0
+    /// The largest frame that the broker has agreed to.
+    var frameMax = 131_072
     private var tail = 0
 
     private static let initialBytes = 256 << 10
@@ -75,7 +77,7 @@ struct OutputBuffer: ~Copyable {
 
     /// Appends a method, a C structure of the library, in its frame.
     mutating func appendMethod<Arguments: BitwiseCopyable>(
-        _ id: UInt32, _ arguments: Arguments, channel: UInt16, frameMax: Int
+        _ id: UInt32, _ arguments: Arguments, channel: UInt16
     ) throws(AMQPError) {
         reserve(frameMax)
         var arguments = arguments
@@ -93,7 +95,7 @@ struct OutputBuffer: ~Copyable {
     }
 
     /// Appends a body in as many frames as it takes.
-    mutating func appendBody(_ body: [UInt8], channel: UInt16, frameMax: Int) {
+    mutating func appendBody(_ body: [UInt8], channel: UInt16) {
         let most = frameMax - Frame.overhead
         body.withUnsafeBytes { source in
             guard let start = source.baseAddress else { return }

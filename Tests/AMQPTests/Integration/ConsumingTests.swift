@@ -74,6 +74,34 @@ extension BrokerTests {
             }
         }
 
+        @Test func tagInUseIsRefusedAndItsConsumerGoesOn() async throws {
+            try await withQueue { _, channel, queue in
+                let consumer = try await channel.consume(queue: queue, tag: "taken")
+                let error = await failure { () throws(AMQPError) in
+                    _ = try await channel.consume(queue: queue, tag: "taken")
+                }
+                #expect(error?.code == .invalidArgument)
+                try await fill(channel, queue, 1)
+                #expect(try await consumer.take(1).first?.message.text == "0")
+            }
+        }
+
+        @Test func tasksThatShareAConsumerEachTakeTheirShare() async throws {
+            try await withQueue { _, channel, queue in
+                let consumer = try await channel.consume(queue: queue)
+                try await withThrowingTaskGroup(of: String.self) { group in
+                    for _ in 0..<5 { group.addTask { try await consumer.take(1)[0].message.text } }
+                    // One of the tasks may be cancelled while it waits, without taking a delivery with it.
+                    let cancelled = Task { try await consumer.nextBatch(max: 1) }
+                    cancelled.cancel()
+                    #expect(try await cancelled.value == nil)
+                    try await fill(channel, queue, 5)
+                    let texts = try await group.reduce(into: Set<String>()) { $0.insert($1) }
+                    #expect(texts == ["0", "1", "2", "3", "4"])
+                }
+            }
+        }
+
         @Test func acknowledgingUpToLeavesOtherConsumersAlone() async throws {
             try await withQueue { connection, channel, queue in
                 let other = TestBroker.uniqueName()

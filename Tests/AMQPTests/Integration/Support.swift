@@ -39,7 +39,7 @@ func withConnection<Result>(
 
 /// A connection, a channel with confirms and a fresh queue that goes with the connection.
 func withQueue<Result>(
-    _ name: String = #function, prefetch: Int? = nil, arguments: AMQPTable = [:],
+    _ name: String = #function, prefetch: Int = 256, arguments: AMQPTable = [:],
     adjust: (inout AMQPConfiguration) -> Void = { _ in },
     isolation: isolated (any Actor)? = #isolation,
     _ body: (AMQPConnection, AMQPChannel, String) async throws -> Result

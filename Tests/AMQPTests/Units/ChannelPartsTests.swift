@@ -74,14 +74,13 @@ import Testing
     }
 
     private func binding(_ queue: String, _ exchange: String) -> Binding {
-        Binding(destination: queue, source: exchange, routingKey: "k", arguments: [:])
+        Binding(queue: queue, exchange: exchange, routingKey: "k", arguments: [:])
     }
 
     private func exchange(_ name: String) -> ChannelOperation {
         .declareExchange(
             ExchangeDeclaration(
-                name: name, type: .topic, durable: true, autoDelete: false, internal: false, passive: false,
-                arguments: [:]))
+                name: name, type: .topic, durable: true, autoDelete: false, passive: false, arguments: [:]))
     }
 
     @Test func declarationsAreReplayedInOrderAndOnce() {
@@ -100,10 +99,10 @@ import Testing
             topology.note(operation)
         }
         topology.note(.unbindQueue(binding("r", "e")))
-        topology.note(.deleteQueue("q", ifUnused: false, ifEmpty: false))
+        topology.note(.deleteQueue("q"))
         #expect(topology.inOrder.map(\.method) == [Method.exchangeDeclare, Method.queueDeclare])
         topology.note(.bindQueue(binding("r", "e")))
-        topology.note(.deleteExchange("e", ifUnused: false))
+        topology.note(.deleteExchange("e"))
         #expect(topology.inOrder.map(\.method) == [Method.queueDeclare])
     }
 

@@ -47,7 +47,8 @@ import Testing
         var output = OutputBuffer()
         let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0) }
         output.appendHeartbeat()
-        output.appendBody(body, channel: 1, frameMax: 4096)
+        output.frameMax = 4096
+        output.appendBody(body, channel: 1)
         var received: [UInt8] = []
         var types: [UInt8] = []
         var stream: [UInt8] = []
