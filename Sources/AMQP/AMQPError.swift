@@ -1,27 +1,27 @@
 /// Why an AMQP operation failed.
 ///
-/// The message says what was expected, what came and what to do next; it never holds a password or a message's body.
+/// The message says what was expected, what came and what to do next. It never contains a password or a message's body.
 public struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// The kinds of failure. More may be added: keep a default branch.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public let description: String
 
-        /// No broker could be reached, or it turned the handshake down.
+        /// No broker could be reached, or the broker refused the handshake.
         public static let connectFailed = Code(description: "connectFailed")
         /// The broker refused the user, the password or the certificate.
         public static let authenticationFailed = Code(description: "authenticationFailed")
-        /// The connection went away while the operation was under way; a publish may or may not have arrived.
+        /// The connection was lost during the operation. A publish may or may not have arrived.
         public static let connectionLost = Code(description: "connectionLost")
         /// The broker closed the channel for a reason without a code of its own, or because of another operation on it.
         public static let channelClosed = Code(description: "channelClosed")
-        /// 406: declared with other arguments than the existing entity, or not allowed in its state.
+        /// 406: the queue or exchange exists with other arguments, or its state does not allow the operation.
         public static let preconditionFailed = Code(description: "preconditionFailed")
         /// 404: no such queue or exchange.
         public static let notFound = Code(description: "notFound")
-        /// 403: the user may not do this.
+        /// 403: the user has no permission for the operation.
         public static let accessRefused = Code(description: "accessRefused")
-        /// 405: an exclusive queue of another connection, or a queue with an exclusive consumer.
+        /// 405: the queue belongs to another connection, or has an exclusive consumer.
         public static let resourceLocked = Code(description: "resourceLocked")
         /// A mandatory message was returned: no queue is bound for it.
         public static let unroutable = Code(description: "unroutable")
@@ -44,13 +44,13 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure this is.
     public var code: Code
 
-    /// What was expected, what came, what to do next.
+    /// What was expected, what came instead, and what to do next.
     public var message: String
 
-    /// The broker's reply code, when the broker said it.
+    /// The broker's reply code, if the broker refused the operation.
     public var replyCode: Int?
 
-    /// Where in the library it was raised.
+    /// The source file in which the error was raised.
     public var file: String
 
     /// The line in `file`.
@@ -64,7 +64,7 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
         self.line = line
     }
 
-    /// Whether the same operation may well succeed later without anybody changing anything.
+    /// Whether the same operation may succeed later without any change by an operator or the caller.
     public var isRetriable: Bool {
         switch code {
         case .connectFailed, .connectionLost, .channelClosed, .resourceLocked, .nacked, .timeout, .blocked,
@@ -86,9 +86,7 @@ extension AMQPError {
     static var connectionClosed: AMQPError { AMQPError(.closed, "the connection is closed") }
 
     /// The error for a `channel.close` or `connection.close` that the broker sent.
-    static func fromBroker(
-        replyCode: Int, text: String, otherwise: Code, file: String = #fileID, line: Int = #line
-    ) -> AMQPError {
+    static func fromBroker(replyCode: Int, text: String, otherwise: Code) -> AMQPError {
         let code: Code =
             switch replyCode {
             case 403: .accessRefused
@@ -97,6 +95,6 @@ extension AMQPError {
             case 406: .preconditionFailed
             default: otherwise
             }
-        return AMQPError(code, text, replyCode: replyCode, file: file, line: line)
+        return AMQPError(code, text, replyCode: replyCode)
     }
 }

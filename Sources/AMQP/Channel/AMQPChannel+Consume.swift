@@ -3,8 +3,8 @@ extension AMQPChannel {
     ///
     /// - Parameters:
     ///   - queue: the queue's name.
-    ///   - tag: the consumer's name on this channel; one is made up if nil.
-    ///   - exclusive: whether to be the queue's only consumer.
+    ///   - tag: the consumer's name on this channel; nil takes a new name.
+    ///   - exclusive: whether the queue must have no other consumer.
     ///   - arguments: such as `x-priority`.
     /// - Throws: `notFound`, `accessRefused` (which is also how the broker turns down a second exclusive consumer),
     ///   `timeout`, `connectionLost`, `closed`.
@@ -18,7 +18,7 @@ extension AMQPChannel {
         return AMQPConsumer(channel: self, subscription: subscription)
     }
 
-    /// Fetches one message, which must be acknowledged. For now and then: consuming is what queues are made for.
+    /// Fetches one message, which must be acknowledged. For occasional use; consuming is much faster.
     ///
     /// - Returns: nil when no message is ready.
     /// - Throws: `notFound`, `accessRefused`, `timeout`, `connectionLost`, `closed`.

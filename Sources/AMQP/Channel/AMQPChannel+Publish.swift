@@ -1,17 +1,17 @@
 extension AMQPChannel {
     /// Publishes a message.
     ///
-    /// With confirms, returns when the broker has taken responsibility for it; without, when it is written. While the
-    /// connection is being recovered or blocked, or too many publishes of this channel await their confirms, the
-    /// message waits its turn. A message is written at most once: whether to try again after `connectionLost` or
-    /// `timeout` is the caller's choice, and may duplicate it. Cancelling the task does not take a message back.
+    /// With confirms, returns when the broker has taken responsibility for the message; without, when the message is
+    /// written. The message waits its turn while the connection is being recovered or blocked, or while too many publishes
+    /// of this channel await their confirms. A message is written at most once: a caller that publishes it again after
+    /// `connectionLost` or `timeout` may duplicate it. Cancelling the task does not take a message back.
     ///
     /// - Parameters:
-    ///   - message: the message. A mandatory one without an id is given one.
-    ///   - exchange: the exchange; empty for the default one, which routes to the queue named by the key.
-    ///   - routingKey: what the exchange routes by.
+    ///   - message: the message. A mandatory message without an id gets a new id.
+    ///   - exchange: the exchange; empty for the default exchange, which routes to the queue named by the key.
+    ///   - routingKey: the key that the exchange routes by.
     ///   - mandatory: whether a message that no queue takes fails as `unroutable`; needs confirms.
-    ///   - timeout: how long all this may take; nil waits for ever.
+    ///   - timeout: how long the publish may take altogether; nil waits for ever.
     /// - Throws: `unroutable`, `nacked`, `notFound` for an exchange that does not exist, `connectionLost`,
     ///   `channelClosed`, `timeout`, `blocked`, `closed`, `invalidArgument`.
     public func publish(
@@ -30,9 +30,9 @@ extension AMQPChannel {
         if let error { throw error }
     }
 
-    /// Publishes many messages, in order, and waits for all of them at once.
+    /// Publishes messages in order and waits for all of them together.
     ///
-    /// - Returns: one entry for each message: nil if it went well, or why not, as `publish` would throw it.
+    /// - Returns: for each message nil, or the error that publishing the message alone would throw.
     public func publish(
         batch: [(AMQPMessage, exchange: String, routingKey: String)], mandatory: Bool = false,
         timeout: Duration? = .seconds(30)
@@ -55,7 +55,7 @@ extension AMQPChannel {
                     failures.append((index, error))
                 }
             }
-            // Before the rest is handed over: from then on the results belong to the connection's thread.
+            // Resolve these before the rest is handed over: from then on the results belong to the connection's thread.
             for (index, error) in failures { results.resolve(index, error) }
             guard !publishes.isEmpty, !handle.link.inbox.push(.publishBatch(handle.id, publishes)) else { return }
             for publish in publishes { publish.resolve(.connectionClosed) }
@@ -70,7 +70,7 @@ extension AMQPChannel {
             guard confirms else {
                 throw AMQPError(.invalidArgument, "expected a channel with confirms for a mandatory message")
             }
-            // A return names its message by this alone.
+            // The broker's return names its message by the id alone.
             if properties.messageID == nil {
                 properties.messageID = "\(String(UInt64.random(in: 0 ... .max), radix: 36))-\(handle.link.makeID())"
             }

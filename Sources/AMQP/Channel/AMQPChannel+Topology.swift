@@ -1,9 +1,9 @@
-// All of these may be repeated: declaring what exists as declared changes nothing. With `record`, the default, a
-// declaration is made again whenever the channel is opened again, until it is undone on the same channel.
+// Every declaration may be repeated: declaring what exists with the same arguments changes nothing. With `record`, the
+// default, a declaration is made again whenever the channel is opened again, until it is undone on the same channel.
 extension AMQPChannel {
     /// Declares an exchange.
     ///
-    /// - Throws: `preconditionFailed` when it exists otherwise, `accessRefused`, `timeout`, `connectionLost`, `closed`.
+    /// - Throws: `preconditionFailed` when it exists with other arguments, `accessRefused`, `timeout`, `connectionLost`, `closed`.
     public func declareExchange(
         _ name: String, type: AMQPExchangeType, durable: Bool = true, autoDelete: Bool = false, passive: Bool = false,
         arguments: AMQPTable = [:], record: Bool = true
@@ -20,8 +20,8 @@ extension AMQPChannel {
 
     /// Declares a queue.
     ///
-    /// - Returns: its name and how many messages and consumers it has.
-    /// - Throws: `preconditionFailed` when it exists otherwise, `notFound` for a passive declaration of one that does
+    /// - Returns: the queue's name, and how many messages and consumers it has.
+    /// - Throws: `preconditionFailed` when it exists with other arguments, `notFound` for a passive declaration of one that does
     ///   not, `resourceLocked` for another connection's exclusive queue, `accessRefused`, `timeout`, `connectionLost`,
     ///   `closed`.
     @discardableResult
@@ -30,8 +30,7 @@ extension AMQPChannel {
     ) async throws(AMQPError) -> AMQPQueueInfo {
         var queue = queue
         if queue.name.isEmpty, !queue.passive {
-            // A name of the broker's choice would change with every reconnect, under the feet of bindings and
-            // consumers.
+            // A name that the broker chooses would change with every reconnect, and bindings and consumers would be lost.
             let random = UInt64.random(in: 0 ... .max)
             queue.name = "anonymous.\(String(random, radix: 36)).\(handle.id.value)"
         }
@@ -43,15 +42,15 @@ extension AMQPChannel {
 
     /// Deletes a queue with its messages; one that does not exist is no error.
     ///
-    /// - Returns: how many messages went with it.
+    /// - Returns: how many messages were deleted with it.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
         try await count(.deleteQueue(name))
     }
 
-    /// Drops the messages of a queue that are not delivered.
+    /// Deletes the messages of a queue, except those that are delivered and not acknowledged.
     ///
-    /// - Returns: how many that were.
+    /// - Returns: how many messages were deleted.
     @discardableResult
     public func purgeQueue(_ name: String) async throws(AMQPError) -> Int {
         try await count(.purgeQueue(name))

@@ -1,17 +1,17 @@
-/// A channel: the order of what is published, delivered and declared is kept within one.
+/// A channel of a connection. Publishes, deliveries and declarations keep their order within one channel.
 ///
-/// It survives reconnects: it is opened again, what was declared on it is declared again, its consumers are
-/// resubscribed, and then the calls that wait go on. The same happens when the broker closes the channel because an
-/// operation failed; that operation throws the broker's reason, and what else was under way `channelClosed`.
+/// A channel survives reconnects: the connection opens it again, repeats its declarations and subscribes its consumers, and
+/// then the waiting calls go on. The same happens when the broker closes the channel because an operation failed. That
+/// operation throws the broker's reason; the other operations under way throw `channelClosed`.
 ///
-/// The channel closes when it is told to, or when the last reference to it and its consumers is gone.
+/// The channel closes with `close()`, or when the last reference to the channel and its consumers is gone.
 public final class AMQPChannel: Sendable {
-    /// The connection it belongs to.
+    /// The connection that the channel belongs to.
     public let connection: AMQPConnection
     /// Whether the broker confirms what is published here.
     public let confirms: Bool
     let handle: ChannelHandle
-    /// Its number on the wire, the same on every connection.
+    /// The channel's number on the wire, which stays the same over reconnects.
     let number: UInt16
 
     init(connection: AMQPConnection, handle: ChannelHandle, number: UInt16, confirms: Bool) {
@@ -25,8 +25,8 @@ public final class AMQPChannel: Sendable {
         _ = handle.link.inbox.push(.request(handle.id, ChannelRequest(.close)))
     }
 
-    /// Closes the channel: consumers end, unconfirmed publishes fail with `closed`, what was delivered and not
-    /// acknowledged goes back to its queues.
+    /// Closes the channel: consumers end, unconfirmed publishes fail with `closed`, and unacknowledged deliveries go back
+    /// to their queues.
     public func close() async {
         _ = try? await request(.close)
     }

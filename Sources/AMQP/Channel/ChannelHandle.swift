@@ -1,4 +1,4 @@
-/// How the API reaches a channel on its connection's thread.
+/// The address of a channel on its connection's thread, for the API's objects.
 final class ChannelHandle: Sendable {
     let id: ChannelID
     let link: ConnectionLink

@@ -1,13 +1,13 @@
 import DequeModule
 
-/// What was published on a channel and is not confirmed yet, by the broker's count: the first publish is 1. Pure.
+/// The publishes of a channel that the broker has not confirmed yet, by the broker's count: the first publish is 1. Pure.
 struct ConfirmLedger<Entry> {
     private var first: UInt64 = 1
     private var entries: Deque<Entry?> = []
     /// How many entries are open.
     private(set) var count = 0
 
-    /// Notes the next publish.
+    /// Adds the next publish.
     mutating func append(_ entry: Entry) {
         entries.append(entry)
         count += 1
@@ -15,7 +15,7 @@ struct ConfirmLedger<Entry> {
 
     /// Takes out what a confirm covers, in order: one entry, or all up to `tag`; a multiple confirm of 0 covers all.
     ///
-    /// - Returns: nil if the tag was never published. One that is already confirmed is nothing new: an empty list.
+    /// - Returns: nil if the tag was never published; an empty list if it is confirmed already.
     mutating func confirm(_ tag: UInt64, multiple: Bool) -> [Entry]? {
         let end = first + UInt64(entries.count)
         let last = multiple && tag == 0 ? end - 1 : tag
@@ -44,15 +44,15 @@ struct ConfirmLedger<Entry> {
         }
     }
 
-    /// Forgets all and begins anew, as a channel does that is opened again.
+    /// Empties the ledger and counts from 1 again, as a reopened channel does.
     ///
-    /// - Returns: what was open, in order.
+    /// - Returns: the open entries, in order.
     mutating func reset() -> [Entry] {
         let open = entries.compactMap { $0 }
         self = ConfirmLedger()
         return open
     }
 
-    /// What is open, in order.
+    /// The open entries, in order.
     var open: some Sequence<Entry> { entries.lazy.compactMap { $0 } }
 }

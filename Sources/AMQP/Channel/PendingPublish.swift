@@ -1,4 +1,4 @@
-/// A message on its way to the broker, and who awaits its fate.
+/// A message on its way to the broker, with the task that awaits the result.
 ///
 /// Unchecked: the publishing task fills it in and hands it to the connection's thread, which alone touches it from then
 /// on.
@@ -8,11 +8,11 @@ final class PendingPublish: @unchecked Sendable {
     /// Emptied once written.
     var body: [UInt8]
     let exchange: String
-    /// Set for a mandatory message, which a return names by it.
+    /// The id by which the broker's return names the message; nil for a message that is not mandatory.
     let returnID: String?
     let deadline: Monotonic
     private var completion: Completion?
-    /// Set when the broker returned the message: its confirm still follows.
+    /// Set when the broker has returned the message; the confirm still follows.
     var returned: AMQPError?
 
     enum Completion {
@@ -33,7 +33,7 @@ final class PendingPublish: @unchecked Sendable {
 
     var isResolved: Bool { completion == nil }
 
-    /// Tells whoever awaits it; only the first call counts.
+    /// Ends the wait of the publishing task; only the first call counts.
     func resolve(_ error: AMQPError?) {
         guard let completion else { return }
         self.completion = nil

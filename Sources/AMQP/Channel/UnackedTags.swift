@@ -4,16 +4,16 @@ import DequeModule
 struct UnackedTags {
     private var tags: Deque<UInt64> = []
 
-    /// The oldest.
+    /// The oldest tag.
     var first: UInt64? { tags.first }
 
     mutating func append(_ tag: UInt64) { tags.append(tag) }
 
     mutating func clear() { tags.removeAll(keepingCapacity: true) }
 
-    /// Takes out one tag.
+    /// Removes one tag.
     ///
-    /// - Returns: whether it was there; one that was answered before is not.
+    /// - Returns: whether the tag was there; a tag that was answered before is not.
     mutating func remove(_ tag: UInt64) -> Bool {
         if tags.first == tag {
             tags.removeFirst()
@@ -30,7 +30,7 @@ struct UnackedTags {
         return true
     }
 
-    /// Takes out all tags up to one, that one included.
+    /// Removes all tags up to and including `tag`.
     mutating func removeAll(upTo tag: UInt64) -> [UInt64] {
         var removed: [UInt64] = []
         while let first = tags.first, first <= tag {

@@ -1,4 +1,4 @@
-/// Where a broker is, who we are to it, and how a connection to it behaves.
+/// The broker's addresses, the login, and how a connection behaves.
 ///
 /// The description of a configuration, and every error made from it, leaves the password out.
 public struct AMQPConfiguration: Sendable, Hashable {
@@ -39,8 +39,8 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// Present when the connection is encrypted.
     public var tls: AMQPTLSConfiguration?
 
-    /// How often either side must be heard, in whole seconds (rounded up); zero turns heartbeats off. The broker may
-    /// ask for less. A peer that is silent for two of these is given up.
+    /// How often either side must send something, in whole seconds (rounded up); zero turns heartbeats off. The broker may
+    /// ask for a shorter interval. A broker that is silent for two intervals counts as lost.
     public var heartbeat: Duration = .seconds(30)
 
     /// How long one attempt to reach one endpoint, with handshake and login, may take.
@@ -56,13 +56,13 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// need, methods and headers must fit one.
     public var maxFrameBytes = 131_072
 
-    /// The name that the broker shows for this connection.
+    /// The name that the broker's tools show for this connection.
     public var connectionName: String?
 
-    /// The waits between attempts to come back.
+    /// The waits between attempts to reconnect.
     public var reconnect = ReconnectPolicy()
 
-    /// How many publishes of one channel may await their confirms; further ones wait their turn.
+    /// How many publishes of one channel may await their confirms. Further publishes wait until some are confirmed.
     public var maxOutstandingConfirms = 1_000
 
     /// The largest message accepted from the broker; a larger one closes the connection as a protocol error.

@@ -1,6 +1,6 @@
 import CRabbitMQ
 
-/// How an encrypted connection proves who is at either end.
+/// The certificates of an encrypted connection, and what is verified of the broker's.
 public struct AMQPTLSConfiguration: Sendable, Hashable {
     /// A PEM file of the authorities that may have signed the broker's certificate; nil takes the system's.
     public var authoritiesFile: String?
@@ -36,7 +36,7 @@ public struct AMQPTLSConfiguration: Sendable, Hashable {
 }
 
 extension AMQPTLSConfiguration {
-    /// What to look at after a handshake that failed with a status of the library.
+    /// What an operator should check after a handshake that failed with a status of the library.
     func advice(after status: Int32) -> String? {
         switch status {
         case AMQP_STATUS_SSL_PEER_VERIFY_FAILED.rawValue, AMQP_STATUS_SSL_CONNECTION_FAILED.rawValue:
@@ -49,7 +49,8 @@ extension AMQPTLSConfiguration {
         }
     }
 
-    /// What to look at after a login that broke off: TLS 1.3 tells a client only then that its certificate was refused.
+    /// What an operator should check after a login that broke off: with TLS 1.3 a client learns only then that its
+    /// certificate was refused.
     var adviceForLogIn: String {
         certificateFile == nil
             ? "if the broker demands a client's certificate, name one in certfile and keyfile"

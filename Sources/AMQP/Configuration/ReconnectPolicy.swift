@@ -1,4 +1,4 @@
-/// How long a connection waits between its attempts to come back.
+/// How long a connection waits between its attempts to reconnect.
 ///
 /// The wait before attempt *n* is drawn at random from the upper half of `base * 2^(n-1)`, capped by `maximum`, so that
 /// the clients of a broker that restarts do not return all at once.

@@ -1,28 +1,28 @@
 public import Logging
 
-/// A connection to a broker that comes back by itself until it is closed.
+/// A connection to a broker, which reconnects by itself until it is closed.
 ///
-/// Each connection has a thread of its own, which sleeps until the socket or a caller wants something; all methods may
-/// be called from any task. A broker that is short of memory or disk stops reading from connections that publish: use
-/// one connection to publish and another to consume.
+/// Each connection has a thread of its own, which sleeps until the socket or a caller wakes it. All methods may be called
+/// from any task. A broker that is short of memory or disk stops reading from connections that publish: use one connection
+/// to publish and another to consume.
 ///
-/// The connection closes when it is told to, or when the last reference to it, its channels and consumers is gone.
+/// The connection closes with `close()`, or when the last reference to it, its channels and consumers is gone.
 public final class AMQPConnection: Sendable {
     let link: ConnectionLink
 
-    /// A connection that does nothing before `start()`.
+    /// Makes a connection, which does nothing before `start()`.
     public init(configuration: AMQPConfiguration, logger: Logger) {
         link = ConnectionLink(configuration: configuration, logger: logger)
     }
 
     deinit { _ = link.inbox.push(.stop) }
 
-    /// What the connection was made with.
+    /// The configuration that the connection was made with.
     public var configuration: AMQPConfiguration { link.configuration }
 
-    /// Connects, and from then on stays connected as far as it can.
+    /// Connects, and from then on reconnects whenever the connection is lost.
     ///
-    /// Every endpoint is tried once. After a failure, `start()` may be called again.
+    /// Tries every endpoint once. After a failure, `start()` may be called again.
     ///
     /// - Throws: `connectFailed`, `authenticationFailed`; `closed` after `close()`, and when it is already started.
     public func start() async throws(AMQPError) {
@@ -40,9 +40,9 @@ public final class AMQPConnection: Sendable {
         try result.get()
     }
 
-    /// Closes the connection for good: what is under way fails with `closed`, consumers end.
+    /// Closes the connection for good: operations under way fail with `closed`, consumers end.
     ///
-    /// Returns when the broker has agreed or has had two seconds to.
+    /// Returns when the broker has answered, after two seconds at most.
     public func close() async {
         link.retire()
         _ = link.inbox.push(.stop)
@@ -53,14 +53,14 @@ public final class AMQPConnection: Sendable {
     /// What the connection is doing now.
     public var state: AMQPConnectionState { link.state }
 
-    /// What the connection is doing, beginning with the present state. A slow reader misses states in between, never
-    /// the newest. Ends with `close()`.
+    /// The connection's states, beginning with the present one. A slow reader misses states in between, never the newest.
+    /// The sequence ends with `close()`.
     public var stateUpdates: AsyncStream<AMQPConnectionState> { link.updates() }
 
     /// What the connection has done so far.
     public var statistics: AMQPConnectionStatistics { link.statistics }
 
-    /// Opens a channel; while the connection is being recovered, waits for it up to the configured request time-out.
+    /// Opens a channel. While the connection is being recovered, waits up to the configured request time-out.
     ///
     /// - Parameters:
     ///   - prefetch: how many unacknowledged deliveries each consumer on the channel may hold, 1 to 65535.

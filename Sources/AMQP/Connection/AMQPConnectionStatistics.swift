@@ -1,4 +1,5 @@
-/// What a connection has done since it was made, for metrics; counted on its thread, published about once a turn.
+/// Counts of what a connection has done since it was made, for metrics. Updated about once in each turn of the
+/// connection's thread.
 public struct AMQPConnectionStatistics: Sendable, Hashable {
     /// Messages written.
     public var published = 0
@@ -12,6 +13,6 @@ public struct AMQPConnectionStatistics: Sendable, Hashable {
     public var delivered = 0
     /// Acknowledgements and rejections that were dropped because their delivery was of an earlier connection.
     public var staleAcknowledgements = 0
-    /// Times the connection came back.
+    /// How often the connection was restored.
     public var reconnects = 0
 }

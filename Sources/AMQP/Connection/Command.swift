@@ -1,10 +1,10 @@
-/// What a channel is called between the API and the connection's thread; never used twice, unlike the number on the
-/// wire.
+/// The name of a channel between the API and the connection's thread. Unlike the number on the wire, it is never used
+/// again.
 struct ChannelID: Hashable, Sendable {
     var value: UInt64
 }
 
-/// What the API asks of a connection's thread.
+/// Something that the API asks of a connection's thread.
 enum Command: Sendable {
     case publish(ChannelID, PendingPublish)
     case publishBatch(ChannelID, [PendingPublish])
@@ -16,7 +16,7 @@ enum Command: Sendable {
     case stop
 }
 
-/// A channel to open, and who waits for it.
+/// A channel to open, and the caller that waits for it.
 struct ChannelOpening: Sendable {
     let id: ChannelID
     let prefetch: UInt16
@@ -36,9 +36,9 @@ struct Acknowledgement: Sendable {
 
     let kind: Kind
     let tag: UInt64
-    /// The opening of the channel that the tag belongs to; tags begin anew with each.
+    /// The opening of the channel that the tag belongs to; each opening counts its tags from 1.
     let epoch: UInt64
-    /// Nil for a message that was fetched.
+    /// Nil for a message that `get` has fetched.
     let consumerTag: String?
 
     init(_ kind: Kind, _ delivery: AMQPDelivery) {

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What a connection's thread shares with the objects of the API.
+/// The state that a connection's thread shares with the objects of the API.
 final class ConnectionLink: Sendable {
     let configuration: AMQPConfiguration
     let logger: Logger
@@ -11,7 +11,7 @@ final class ConnectionLink: Sendable {
 
     private let life = Mutex(Life())
 
-    /// Whether the thread runs. Never locked together with another lock.
+    /// Whether the thread runs, and who waits for its end. Never locked together with another lock.
     private struct Life {
         var running = false
         var retired = false
@@ -30,6 +30,8 @@ final class ConnectionLink: Sendable {
         self.logger = logger
     }
 
+    /// Records that the thread is about to run.
+    ///
     /// - Returns: false if the thread runs already, or must not run again.
     func begin() -> Bool {
         let begins = life.withLock { life in
@@ -56,7 +58,7 @@ final class ConnectionLink: Sendable {
         }
     }
 
-    /// Says that the thread is done.
+    /// Records that the thread has ended.
     func end() {
         setState(.closed)
         let waiters = life.withLock { life in
@@ -83,7 +85,7 @@ final class ConnectionLink: Sendable {
 
     var state: AMQPConnectionState { observed.withLock { $0.state } }
 
-    /// The largest frame that the broker agreed to last.
+    /// The frame limit that was last agreed with the broker.
     var frameMax: Int { observed.withLock { $0.frameMax } }
 
     func setFrameMax(_ bytes: Int) { observed.withLock { $0.frameMax = bytes } }
@@ -100,7 +102,7 @@ final class ConnectionLink: Sendable {
         }
     }
 
-    /// The states from now on, the present one first; a slow reader misses some, never the newest.
+    /// The states from now on, beginning with the present one. A slow reader misses states, never the newest.
     func updates() -> AsyncStream<AMQPConnectionState> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: AMQPConnectionState.self, bufferingPolicy: .bufferingNewest(1))

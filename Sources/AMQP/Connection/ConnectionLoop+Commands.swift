@@ -1,6 +1,6 @@
 import CRabbitMQ
 
-// What callers ask for.
+// Carrying out what callers ask for.
 extension ConnectionLoop {
     func handle(_ command: Command) {
         switch command {
@@ -33,7 +33,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Puts a channel on the list of those with something to write.
+    /// Puts a channel on the list of those with messages to write, if it has any.
     func wantsToPublish(_ channel: ChannelState) {
         guard !channel.listed, channel.outgoing.hasWaiting else { return }
         channel.listed = true
@@ -53,7 +53,7 @@ extension ConnectionLoop {
         armDeadlines()
     }
 
-    /// Forgets a channel that is closed; its number is free again.
+    /// Removes a channel that is closed; its number is free again.
     func remove(_ channel: ChannelState) {
         channels[channel.id] = nil
         if numbers[channel.number] === channel { numbers[channel.number] = nil }
@@ -63,7 +63,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Takes leave of the broker; the loop ends when it has answered, or after two seconds.
+    /// Closes the connection; the loop ends when the broker has answered, or after two seconds.
     private func stop() {
         guard stopAt == nil else { return }
         for channel in Array(channels.values) { channel.end(closing: false) }

@@ -1,11 +1,11 @@
 import CRabbitMQ
 import Logging
 
-// What the broker sends.
+// Handling what the broker sends.
 extension ConnectionLoop {
     func handle(_ frame: amqp_frame_t) throws(AMQPError) {
         if frame.channel != 0 {
-            // Frames for a channel that is closed crossed its closing.
+            // A frame for an unknown channel crossed the channel's closing, and is dropped.
             try numbers[frame.channel]?.handle(frame)
             return
         }

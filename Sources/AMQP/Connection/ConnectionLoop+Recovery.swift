@@ -1,16 +1,16 @@
 import CRabbitMQ
 import Logging
 
-/// How an attempt to connect ended.
+/// The result of an attempt to connect.
 ///
-/// Unchecked: made by the connecting thread, which ends with handing it over.
+/// Unchecked: the connecting thread makes it, hands it over and ends.
 final class ConnectOutcome: @unchecked Sendable {
     let result: Result<(LibraryConnection, any Transport), AMQPError>
 
     init(_ result: Result<(LibraryConnection, any Transport), AMQPError>) { self.result = result }
 }
 
-// Connecting, losing the connection, coming back, ending.
+// Connecting, losing the connection, reconnecting, ending.
 extension ConnectionLoop {
     /// Connects on a thread of its own: name resolution and handshake block, and deadlines must be kept meanwhile.
     func beginConnecting() {
@@ -19,7 +19,7 @@ extension ConnectionLoop {
         let attempt = attempt
         let started = LoopThread.start {
             let outcome = ConnectOutcome(Self.connect(link.configuration, attempt))
-            // When nobody takes it any more, the socket closes with it.
+            // If the connection was closed meanwhile, the outcome is dropped, which closes the socket.
             _ = link.inbox.push(.connected(outcome))
         }
         if !started {
@@ -62,7 +62,7 @@ extension ConnectionLoop {
             if let started {
                 self.started = nil
                 stopped = true
-                // The caller may start again as soon as it knows, so everything else is done before.
+                // The caller may start again as soon as it hears of the failure: finish everything else before.
                 finish(started, error)
             } else {
                 logger.warning("cannot connect", metadata: ["attempt": "\(attempt)", "reason": "\(error)"])
@@ -77,7 +77,7 @@ extension ConnectionLoop {
         retryAt = now.advanced(by: link.configuration.reconnect.delay(beforeAttempt: attempt))
     }
 
-    /// The connection is gone. What was under way fails; what was not begun waits for the next connection.
+    /// Takes the loss of the connection: what was under way fails, what was not begun waits for the next connection.
     func lose(_ error: AMQPError, culprit: UInt32 = 0, reason: AMQPError? = nil) {
         guard transport != nil else { return }
         transport = nil
@@ -97,7 +97,7 @@ extension ConnectionLoop {
         scheduleRetry()
     }
 
-    /// Fails whatever is left and tells who waits for the end.
+    /// Fails what is left, and ends the waits for the connection's start and end.
     func finish(
         _ started: CheckedContinuation<Result<Void, AMQPError>, Never>? = nil, _ error: AMQPError? = nil
     ) {

@@ -1,8 +1,8 @@
 import Glibc
 import Logging
 
-/// A connection as its own thread sees it: the socket, the channels, the clock. Nothing here is touched by another
-/// thread; callers reach it through the inbox.
+/// A connection as its own thread sees it: the socket, the channels, the clock. No other thread touches it; callers reach
+/// it through the inbox.
 final class ConnectionLoop {
     let link: ConnectionLink
     var logger: Logger
@@ -12,9 +12,9 @@ final class ConnectionLoop {
 
     /// Grows with every connection made.
     var generation = 0
-    /// Why the broker takes no publishes, if it takes none.
+    /// Why the broker takes no publishes; nil if it does.
     var blocked: String?
-    /// Consumers to which something arrived during this turn.
+    /// The consumers that have got deliveries during this turn.
     var arrivals: [ConsumerState] = []
 
     var channels: [ChannelID: ChannelState] = [:]
@@ -34,7 +34,7 @@ final class ConnectionLoop {
     var retryAt = Monotonic.never
     private var epochs: UInt64 = 0
     private var nextScan = Monotonic.never
-    /// Set once the loop is to end: by when it does so at the latest.
+    /// When the loop ends at the latest; nil until it is asked to end.
     var stopAt: Monotonic?
     var stopped = false
     var finished = false
@@ -75,7 +75,7 @@ final class ConnectionLoop {
 
     // MARK: The socket
 
-    /// Writes and reads once around.
+    /// Writes and reads once.
     private func exchange() {
         guard let transport else { return }
         do throws(AMQPError) {
@@ -115,9 +115,9 @@ final class ConnectionLoop {
     }
 
     private func receive(_ transport: any Transport) throws(AMQPError) {
-        // One that seems silent is asked once more: this thread may not have run for as long, and what came meanwhile waits.
+        // Read once more when the broker seems silent: perhaps only this thread has not run, and input waits.
         guard readable || transport.noticesSilence || isSilent else { return }
-        // A bounded number of reads, so that what we have to say gets its turn.
+        // A bounded number of reads, so that writing gets its turn.
         for _ in 0..<8 {
             let (bytes, more) = try transport.receive { frame throws(AMQPError) in try self.handle(frame) }
             if bytes > 0 { lastReceived = now }
@@ -162,12 +162,12 @@ final class ConnectionLoop {
         arrivals.removeAll(keepingCapacity: true)
     }
 
-    /// Makes sure that deadlines are looked at.
+    /// Makes sure that deadlines are checked from now on.
     func armDeadlines() {
         if nextScan == .never { nextScan = now.advanced(by: Self.scanInterval) }
     }
 
-    /// Fails what is too late, and opens channels whose time has come.
+    /// Fails what is too late, and opens the channels whose wait is over.
     private func scan() {
         if let stopAt, stopAt <= now { stopped = true }
         guard nextScan <= now else { return }
@@ -194,7 +194,7 @@ final class ConnectionLoop {
         if readable, transport != nil { return }
         var wake = min(nextScan, retryAt, stopAt ?? .never)
         if let transport, heartbeat > 0 {
-            // What waits for the socket is as good as a heartbeat, and the socket says when it is ready.
+            // Bytes that wait for the socket serve as a heartbeat, and the socket wakes the thread when it is ready.
             if !sending { wake = min(wake, lastSent.advanced(by: .nanoseconds(Int64(heartbeat / 2)))) }
             if !transport.noticesSilence {
                 wake = min(wake, lastReceived.advanced(by: .nanoseconds(Int64(2 * heartbeat + 1_000_000))))
@@ -202,10 +202,10 @@ final class ConnectionLoop {
         }
         var milliseconds: Int32 = -1
         if wake != .never {
-            // Rounded up, so as not to wake before it is due and spin.
+            // Rounded up: waking before the time would spin.
             milliseconds = Int32(clamping: (wake.since(now) + 999_999) / 1_000_000)
         }
-        // Without a descriptor to be woken by, look now and then.
+        // Without a descriptor that wakes the thread, look every few milliseconds.
         if link.inbox.wakeUp.descriptor < 0 { milliseconds = milliseconds < 0 ? 5 : min(milliseconds, 5) }
         guard link.inbox.prepareToSleep() else { return }
         let socket = transport?.descriptor ?? -1

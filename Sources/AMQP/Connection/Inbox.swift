@@ -1,18 +1,20 @@
 import Synchronization
 
-/// The commands that wait for a connection's thread. Each belongs to a task that awaits it, which bounds their number.
+/// The commands that wait for a connection's thread. A task awaits each command, which bounds their number.
 final class Inbox: Sendable {
     private struct State {
         var commands: [Command] = []
         /// Set by the thread before it sleeps, so that only the first command of a burst costs a system call.
         var sleeping = false
-        /// Until the thread takes commands, and again when it is done.
+        /// True before the thread runs and after it has ended.
         var closed = true
     }
 
     private let state = Mutex(State())
     let wakeUp = WakeUp()
 
+    /// Adds a command and wakes the thread if it sleeps.
+    ///
     /// - Returns: false when the connection is closed; the command is then dropped.
     func push(_ command: Command) -> Bool {
         let (accepted, wake) = state.withLock { state in
@@ -33,6 +35,8 @@ final class Inbox: Sendable {
         }
     }
 
+    /// Records that the thread is going to sleep.
+    ///
     /// - Returns: false when there are commands, so that the thread must not sleep.
     func prepareToSleep() -> Bool {
         state.withLock { state in
@@ -50,6 +54,6 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Takes commands, which the thread is about to read.
+    /// Accepts commands from now on: the thread is about to read them.
     func open() { state.withLock { $0.closed = false } }
 }

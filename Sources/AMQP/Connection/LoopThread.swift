@@ -1,7 +1,7 @@
 import CRabbitMQ
 import Glibc
 
-/// A thread of our own: what blocks must not do so on a cooperative one.
+/// A thread for code that blocks, which must not run on a thread of the cooperative pool.
 enum LoopThread {
     private final class Body {
         let run: @Sendable () -> Void

@@ -26,7 +26,7 @@ struct Monotonic: Comparable, Sendable {
 }
 
 extension Duration {
-    /// Nanoseconds, zero for what is negative and the most there is for what is too long.
+    /// The duration in nanoseconds; zero if it is negative, the largest number if it is too long.
     var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -42,7 +42,7 @@ extension Duration {
 }
 
 extension timeval {
-    /// What is left until a deadline.
+    /// The time that is left until a deadline.
     init(until deadline: Monotonic) {
         let left = min(deadline.since(.now()), 1_000_000_000_000_000_000)
         self.init(tv_sec: Int(left / 1_000_000_000), tv_usec: Int(left % 1_000_000_000 / 1_000))

@@ -1,17 +1,16 @@
 /// The deliveries of one queue, one by one or in batches.
 ///
-/// It survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier deliveries
-/// are dropped. It ends after `cancel()`, with the channel or the connection, when its task is cancelled, and with an
-/// error when the broker cancelled it or would not let it consume again. At most the channel's prefetch of deliveries
-/// is held here.
+/// A consumer survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier
+/// deliveries are dropped. The sequence ends after `cancel()`, with the channel or the connection, and when the reading task
+/// is cancelled; it ends with an error when the broker cancels the consumer or refuses it after a reconnect. A consumer
+/// holds at most as many deliveries as the channel's prefetch.
 ///
-/// Dropping the last copy of a consumer cancels it; deliveries that nobody took go back to the queue when the channel
-/// closes.
+/// Dropping the last copy of a consumer cancels it, and gives deliveries that were not taken back to the queue.
 public struct AMQPConsumer: AsyncSequence, Sendable {
     /// A message that awaits an answer.
     public typealias Element = AMQPDelivery
 
-    /// The channel it consumes on.
+    /// The channel that the consumer belongs to.
     public let channel: AMQPChannel
     private let handle: ConsumerHandle
 
@@ -29,8 +28,8 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
     /// How many deliveries have arrived and wait to be taken.
     public var bufferedCount: Int { handle.subscription.buffer.count }
 
-    /// Stops the broker from sending more. What arrived before can still be taken and acknowledged; then the sequence
-    /// ends.
+    /// Stops the broker from sending more. Deliveries that have arrived can still be taken and acknowledged; then the
+    /// sequence ends.
     ///
     /// - Throws: `timeout` when the broker does not answer.
     public func cancel() async throws(AMQPError) {
@@ -73,7 +72,7 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
     }
 }
 
-/// Cancels the consumer with the last copy of it, and gives back what nobody took.
+/// Cancels the consumer when its last copy is dropped, and gives back the deliveries that were not taken.
 final class ConsumerHandle: Sendable {
     let channel: ChannelHandle
     let subscription: Subscription

@@ -1,4 +1,4 @@
-/// What a consumer asked for, and where its deliveries go.
+/// A consumer's request to the broker, and the buffer for its deliveries.
 struct Subscription: Sendable {
     let queue: String
     let tag: String

@@ -1,6 +1,6 @@
 /// A message: a body and what describes it.
 public struct AMQPMessage: Sendable, Hashable {
-    /// The content, of any size; it is split into frames on the way.
+    /// The content, of any size; it travels in as many frames as it needs.
     public var body: [UInt8]
     /// What describes the content.
     public var properties: AMQPProperties

@@ -1,18 +1,18 @@
-/// What travels with a message's body.
+/// The properties that travel with a message's body.
 ///
-/// All text but the headers is limited to 255 bytes of UTF-8.
+/// Every text except those in the headers is limited to 255 bytes of UTF-8.
 public struct AMQPProperties: Sendable, Hashable {
     /// The media type of the body.
     public var contentType: String?
     /// The encoding of the body, such as `gzip`.
     public var contentEncoding: String?
-    /// What the application adds; empty when there is nothing.
+    /// The headers that applications define; empty when there are none.
     public var headers: AMQPTable
     /// Whether a durable queue keeps the message over a restart of the broker.
     public var persistent: Bool
     /// 0 to 9, for queues that have priorities.
     public var priority: UInt8?
-    /// What this message answers.
+    /// The id of the message that this message answers.
     public var correlationID: String?
     /// The queue that answers should go to.
     public var replyTo: String?
@@ -29,7 +29,7 @@ public struct AMQPProperties: Sendable, Hashable {
     /// The application that publishes.
     public var appID: String?
 
-    /// Properties, all but `persistent` absent unless given.
+    /// Makes properties; `persistent` is set, everything else is absent unless given.
     public init(
         type: String? = nil, messageID: String? = nil, correlationID: String? = nil, replyTo: String? = nil,
         timestamp: UInt64? = nil, contentType: String? = nil, contentEncoding: String? = nil, headers: AMQPTable = [:],

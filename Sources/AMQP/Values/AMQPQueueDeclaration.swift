@@ -1,20 +1,19 @@
 /// A queue to declare.
 public struct AMQPQueueDeclaration: Sendable, Hashable {
-    /// The name; an empty one asks for a name that nobody else uses, which `AMQPQueueInfo` tells and reconnecting
-    /// keeps.
+    /// The queue's name. An empty name asks for a new one, which the declaration returns and which stays over reconnects.
     public var name: String
     /// Whether the queue survives a restart of the broker.
     public var durable: Bool
-    /// Whether only this connection may use the queue, which goes when the connection does.
+    /// Whether only this connection may use the queue. The queue is deleted with the connection.
     public var exclusive: Bool
-    /// Whether the queue goes when its last consumer does.
+    /// Whether the queue is deleted when its last consumer ends.
     public var autoDelete: Bool
-    /// Whether to only ask whether it exists: `notFound` when it does not.
+    /// Whether to ask only whether the queue exists: `notFound` if it does not.
     public var passive: Bool
     /// Arguments, such as `x-queue-type`.
     public var arguments: AMQPTable
 
-    /// A durable queue unless told otherwise.
+    /// Describes a queue, durable by default.
     public init(
         name: String, durable: Bool = true, exclusive: Bool = false, autoDelete: Bool = false, passive: Bool = false,
         arguments: AMQPTable = [:]
@@ -37,7 +36,7 @@ public struct AMQPQueueInfo: Sendable, Hashable {
     /// How many consumers are attached.
     public var consumerCount: Int
 
-    /// What is known about a queue; for those who stand in for a broker.
+    /// Makes the description of a queue, for code that stands in for a broker.
     public init(name: String, messageCount: Int, consumerCount: Int) {
         self.name = name
         self.messageCount = messageCount

@@ -72,31 +72,31 @@ struct Arena: ~Copyable {
         var field = amqp_field_value_t()
         switch value {
         case .bool(let flag):
-            field.kind = FieldKind.boolean
-            field.value.boolean = flag ? 1 : 0
+            field.type = AMQP_FIELD_KIND_BOOLEAN
+            field.value.boolean = flag.flag
         case .int(let number):
-            field.kind = FieldKind.int64
+            field.type = AMQP_FIELD_KIND_I64
             field.value.i64 = number
         case .double(let number):
-            field.kind = FieldKind.double
+            field.type = AMQP_FIELD_KIND_F64
             field.value.f64 = number
         case .string(let text):
-            field.kind = FieldKind.text
+            field.type = AMQP_FIELD_KIND_UTF8
             field.value.bytes = bytes(text)
         case .bytes(let content):
-            field.kind = FieldKind.bytes
+            field.type = AMQP_FIELD_KIND_BYTES
             field.value.bytes = content.withUnsafeBytes { bytes($0) }
         case .timestamp(let seconds):
-            field.kind = FieldKind.timestamp
+            field.type = AMQP_FIELD_KIND_TIMESTAMP
             field.value.u64 = seconds
         case .table(let nested):
-            field.kind = FieldKind.table
+            field.type = AMQP_FIELD_KIND_TABLE
             field.value.table = try table(nested, depth: depth)
         case .array(let elements):
-            field.kind = FieldKind.array
+            field.type = AMQP_FIELD_KIND_ARRAY
             field.value.array = try array(elements, depth: depth)
         case .void:
-            field.kind = FieldKind.void
+            field.type = AMQP_FIELD_KIND_VOID
         }
         return field
     }
@@ -115,24 +115,10 @@ struct Arena: ~Copyable {
     }
 }
 
-/// The letters that tell the kinds of table values apart on the wire.
-enum FieldKind {
-    static let boolean = UInt8(ascii: "t")
-    static let int8 = UInt8(ascii: "b")
-    static let uint8 = UInt8(ascii: "B")
-    static let int16 = UInt8(ascii: "s")
-    static let uint16 = UInt8(ascii: "u")
-    static let int32 = UInt8(ascii: "I")
-    static let uint32 = UInt8(ascii: "i")
-    static let int64 = UInt8(ascii: "l")
-    static let uint64 = UInt8(ascii: "L")
-    static let float = UInt8(ascii: "f")
-    static let double = UInt8(ascii: "d")
-    static let decimal = UInt8(ascii: "D")
-    static let text = UInt8(ascii: "S")
-    static let array = UInt8(ascii: "A")
-    static let timestamp = UInt8(ascii: "T")
-    static let table = UInt8(ascii: "F")
-    static let void = UInt8(ascii: "V")
-    static let bytes = UInt8(ascii: "x")
+extension amqp_field_value_t {
+    /// The kind of value, as the library names it; on the wire it is a letter.
+    var type: amqp_field_value_kind_t {
+        get { amqp_field_value_kind_t(UInt32(kind)) }
+        set { kind = UInt8(truncatingIfNeeded: newValue.rawValue) }
+    }
 }

@@ -21,28 +21,28 @@ extension amqp_bytes_t {
 
 extension AMQPValue {
     init(_ field: amqp_field_value_t, depth: Int = 0) {
-        switch field.kind {
-        case FieldKind.boolean: self = .bool(field.value.boolean != 0)
-        case FieldKind.int8: self = .int(Int64(field.value.i8))
-        case FieldKind.uint8: self = .int(Int64(field.value.u8))
-        case FieldKind.int16: self = .int(Int64(field.value.i16))
-        case FieldKind.uint16: self = .int(Int64(field.value.u16))
-        case FieldKind.int32: self = .int(Int64(field.value.i32))
-        case FieldKind.uint32: self = .int(Int64(field.value.u32))
-        case FieldKind.int64: self = .int(field.value.i64)
-        case FieldKind.uint64: self = .int(Int64(clamping: field.value.u64))
-        case FieldKind.float: self = .double(Double(field.value.f32))
-        case FieldKind.double: self = .double(field.value.f64)
-        case FieldKind.decimal:
+        switch field.type {
+        case AMQP_FIELD_KIND_BOOLEAN: self = .bool(field.value.boolean != 0)
+        case AMQP_FIELD_KIND_I8: self = .int(Int64(field.value.i8))
+        case AMQP_FIELD_KIND_U8: self = .int(Int64(field.value.u8))
+        case AMQP_FIELD_KIND_I16: self = .int(Int64(field.value.i16))
+        case AMQP_FIELD_KIND_U16: self = .int(Int64(field.value.u16))
+        case AMQP_FIELD_KIND_I32: self = .int(Int64(field.value.i32))
+        case AMQP_FIELD_KIND_U32: self = .int(Int64(field.value.u32))
+        case AMQP_FIELD_KIND_I64: self = .int(field.value.i64)
+        case AMQP_FIELD_KIND_U64: self = .int(Int64(clamping: field.value.u64))
+        case AMQP_FIELD_KIND_F32: self = .double(Double(field.value.f32))
+        case AMQP_FIELD_KIND_F64: self = .double(field.value.f64)
+        case AMQP_FIELD_KIND_DECIMAL:
             self = .double(Double(field.value.decimal.value) * pow(10, -Double(field.value.decimal.decimals)))
-        case FieldKind.text:
+        case AMQP_FIELD_KIND_UTF8:
             let buffer = field.value.bytes.buffer
             self = String(validating: buffer, as: UTF8.self).map(AMQPValue.string) ?? .bytes(Array(buffer))
-        case FieldKind.bytes: self = .bytes(Array(field.value.bytes.buffer))
-        case FieldKind.timestamp: self = .timestamp(field.value.u64)
-        case FieldKind.table where depth < Arena.maxDepth:
+        case AMQP_FIELD_KIND_BYTES: self = .bytes(Array(field.value.bytes.buffer))
+        case AMQP_FIELD_KIND_TIMESTAMP: self = .timestamp(field.value.u64)
+        case AMQP_FIELD_KIND_TABLE where depth < Arena.maxDepth:
             self = .table(AMQPTable(field.value.table, depth: depth + 1))
-        case FieldKind.array where depth < Arena.maxDepth:
+        case AMQP_FIELD_KIND_ARRAY where depth < Arena.maxDepth:
             let array = field.value.array
             let elements = UnsafeBufferPointer(start: array.entries, count: max(0, Int(array.num_entries)))
             self = .array(elements.map { AMQPValue($0, depth: depth + 1) })
@@ -60,13 +60,14 @@ extension AMQPTable {
     }
 }
 
-/// The last text seen in some place, so that one that repeats from message to message is not copied every time.
+/// The last text that was read from one field of the messages. A text that repeats from message to message is then not
+/// copied every time.
 struct TextCache {
     private var last = ""
 
     mutating func text(_ bytes: amqp_bytes_t) -> String {
         let buffer = bytes.buffer
-        // Shorter ones need no memory of their own.
+        // Shorter texts need no memory of their own.
         guard buffer.count > 15 else { return String(decoding: buffer, as: UTF8.self) }
         let same = last.utf8.withContiguousStorageIfAvailable { known in
             guard known.count == buffer.count, let left = known.baseAddress, let right = buffer.baseAddress else {
@@ -79,7 +80,7 @@ struct TextCache {
     }
 }
 
-/// Reads messages' properties, remembering the texts that tend to repeat.
+/// Reads the properties of messages, and remembers the texts that tend to repeat.
 struct PropertiesReader {
     private var contentType = TextCache()
     private var replyTo = TextCache()

@@ -6,15 +6,15 @@ final class LibraryConnection {
     /// The library's handle; it goes with this object.
     let state: amqp_connection_state_t
 
-    /// What was agreed with the broker.
+    // The limits that were agreed with the broker.
     private(set) var frameMax = 0
     private(set) var channelMax = 0
     private(set) var heartbeatSeconds = 0
 
     private let configuration: AMQPConfiguration
 
-    /// What EXTERNAL sends beside the certificate. The broker does not read it, but librabbitmq 0.11 takes an empty one for
-    /// a lack of memory.
+    /// The identity that EXTERNAL sends beside the certificate. The broker does not read it, but librabbitmq 0.11 takes an
+    /// empty identity for a lack of memory.
     private static let identity = "certificate"
 
     init(_ configuration: AMQPConfiguration) throws(AMQPError) {
@@ -80,7 +80,7 @@ final class LibraryConnection {
 
     private func logIn(_ endpoint: AMQPConfiguration.Endpoint) throws(AMQPError) {
         var arena = Arena()
-        // The library announces two capabilities of its own and leaves out those that make the broker tell us more.
+        // The library announces two capabilities only, and leaves out those that make the broker tell us more.
         var properties: AMQPTable = [
             "product": "AMQP for Swift",
             "capabilities": [

@@ -1,6 +1,6 @@
 import CRabbitMQ
 
-/// Frames that wait for the socket, always whole ones but for the first, of which the socket may have taken a part.
+/// The frames that wait for the socket. All are whole except the first, of which the socket may have taken a part.
 struct OutputBuffer: ~Copyable {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
@@ -10,7 +10,7 @@ struct OutputBuffer: ~Copyable {
     private var tail = 0
 
     private static let initialBytes = 256 << 10
-    /// Beyond this the memory is given back once the buffer is empty.
+    /// A buffer larger than this gives its memory back once it is empty.
     private static let keptBytes = 4 << 20
 
     init() {
@@ -22,10 +22,10 @@ struct OutputBuffer: ~Copyable {
 
     var count: Int { tail - head }
 
-    /// What waits to be sent; valid until the buffer is changed.
+    /// The bytes that wait to be sent; valid until the buffer is changed.
     var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base + head, count: tail - head) }
 
-    /// Takes `byteCount` bytes off the front, because they are sent.
+    /// Removes the first `byteCount` bytes, because they are sent.
     mutating func consume(_ byteCount: Int) {
         head += byteCount
         if head >= tail { clear() }
@@ -45,7 +45,7 @@ struct OutputBuffer: ~Copyable {
         guard capacity - tail < byteCount else { return }
         let used = tail - head
         if capacity - used >= byteCount, head >= used {
-            // What is left fits before itself: move it, which costs no more than what was already sent.
+            // Move what is left to the front: it costs no more than the bytes that were already sent.
             base.copyMemory(from: base + head, byteCount: used)
         } else {
             let newCapacity = max(capacity * 2, used + byteCount)
