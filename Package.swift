@@ -55,6 +55,8 @@ let package = Package(
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
         .library(name: "AMQP", targets: ["AMQP"]),
+        // Preloaded by `fire` into processes whose clock is to be wrong.
+        .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
         // What the fuzzers feed: little enough to be compiled with their instrumentation.
         .library(name: "MergeConformance", targets: ["MergeConformance"]),
         .library(
@@ -163,6 +165,7 @@ let package = Package(
         shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
+        .target(name: "WrongClock", path: "Tests/WrongClock"),
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),

@@ -56,7 +56,7 @@ struct Fire: AsyncParsableCommand {
         let seed = seed ?? UInt64.random(in: 1...999_999)
         let faults = only.isEmpty ? Fault.allCases : only
         // Before anything is started: a plan without one of its faults would be another plan.
-        let clock = faults.contains(.moveClock) ? try FakeClock.installed() : nil
+        let clock = faults.contains(.moveClock) ? try WrongClock.besideThisProgram() : nil
         let folder = folder.absolutePath
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         Realm.Configuration.baseDirectory = URL(fileURLWithPath: folder + "/clients", isDirectory: true)

@@ -16,7 +16,7 @@ final class BurningCluster: Sendable {
     /// The file system that the stores are alone on, if there could be one.
     let disk: Disk?
     /// What makes a worker's or the coordinator's clock wrong, if the run is to do so.
-    let clock: FakeClock?
+    let clock: WrongClock?
     private let ports: [String: Int]
     /// Processes that are down on purpose.
     private let down = Mutex<Set<String>>([])
@@ -26,7 +26,7 @@ final class BurningCluster: Sendable {
     private let claimed = Mutex<Set<String>>([])
 
     init(
-        folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int, clock: FakeClock?
+        folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int, clock: WrongClock?
     ) async throws {
         self.broker = broker
         self.workers = (1...workers).map { "worker-\($0)" }

@@ -20,7 +20,7 @@ enum Fault: String, CaseIterable, Codable, Sendable {
     case duplicateDeliveries
     /// The store's disk is full. Needs a file system of the run's own, so root.
     case fillDisk
-    /// A worker or the coordinator comes back with a clock that is wrong. Needs libfaketime.
+    /// A worker or the coordinator comes back with a clock that is wrong.
     case moveClock
     /// Sync of the app that is there for it is terminated and enabled again.
     case terminate
