@@ -1,8 +1,8 @@
-/// Why something could not be looked at.
+/// Why an operator's command could not examine something.
 package struct InspectionError: Error, CustomStringConvertible, Sendable {
     package struct Code: Hashable, Sendable {
         package var name: String
-        /// What is stored cannot be read or applied.
+        /// Stored data cannot be read or applied.
         package static let corrupt = Code(name: "corrupt")
         package static let notFound = Code(name: "notFound")
         /// A dead letter does not say where it came from.

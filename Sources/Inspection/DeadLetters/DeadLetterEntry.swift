@@ -4,39 +4,23 @@ package import SyncModel
 
 /// One message of the dead-letter queue, without what users wrote.
 package struct DeadLetterEntry: Sendable, Equatable, Codable {
-    /// Counted from the head of the queue, from 1; others' positions change when one is taken out.
+    /// The position in the queue, from 1 at the head. It changes when a letter before it is removed.
     package var position: Int
     package var id: String?
     package var type: String
     package var app: String?
     package var partition: String?
     package var clientFile: FileIdent?
-    /// The queue that it died in.
+    /// The queue that the message died in.
     package var queue: String?
     package var reason: String
-    /// Seconds of Unix time at which it was published, as its publisher said.
+    /// When the publisher says that it published the message, in seconds of Unix time.
     package var publishedAt: UInt64?
     package var bytes: Int
     package var text: String
+}
 
-    package init(
-        position: Int, id: String?, type: String, app: String?, partition: String?, clientFile: FileIdent?,
-        queue: String?,
-        reason: String, publishedAt: UInt64?, bytes: Int, text: String
-    ) {
-        self.position = position
-        self.id = id
-        self.type = type
-        self.app = app
-        self.partition = partition
-        self.clientFile = clientFile
-        self.queue = queue
-        self.reason = reason
-        self.publishedAt = publishedAt
-        self.bytes = bytes
-        self.text = text
-    }
-
+extension DeadLetterEntry {
     package init(_ delivery: AMQPDelivery, position: Int, slices: SliceCount) {
         let properties = delivery.message.properties
         let headers = properties.headers
@@ -54,7 +38,7 @@ package struct DeadLetterEntry: Sendable, Equatable, Codable {
         text = summary.text
     }
 
-    /// What the broker did by itself it says in headers of its own.
+    /// Why the broker itself moved the message here, by the headers that it adds.
     private static func brokersReason(_ headers: AMQPTable) -> String {
         switch headers["x-first-death-reason"]?.stringValue {
         case "delivery_limit": "delivered \(Topology.deliveryLimit) times without success (the broker's delivery limit)"
@@ -67,13 +51,13 @@ package struct DeadLetterEntry: Sendable, Equatable, Codable {
     }
 }
 
-/// Which dead letters are meant.
+/// The dead letters that a command is about.
 package struct DeadLetterFilter: Sendable, Equatable {
-    /// Positions or message ids; empty for all that the rest lets through.
+    /// Positions and message ids; if both are empty, every letter that passes the other conditions.
     package var positions: Set<Int>
     package var ids: Set<String>
     package var app: String?
-    /// Part of the reason, in any case.
+    /// A part of the reason, in upper or lower case.
     package var reason: String?
     package var type: String?
 

@@ -2,13 +2,13 @@ package import AMQP
 package import Messages
 package import SyncModel
 
-/// The dead-letter queue as an operator handles it.
+/// The dead-letter queue, for an operator's commands.
 ///
-/// Nothing is taken out of it before the broker has confirmed what becomes of it: everything that is fetched stays
-/// unacknowledged, and goes back to its place when the channel closes, also when this process dies. While one looks, nobody
-/// else sees what one has fetched.
+/// No letter leaves the queue before the broker has confirmed its copy: fetched letters stay unacknowledged, and go back to
+/// their places when the channel closes or this process dies. Until then no other consumer sees them.
 package struct DeadLetterQueue: Sendable {
-    /// Some brokers drop what was delivered 20 times; what comes near is published anew, at the queue's end.
+    /// Some brokers drop a message that was delivered 20 times. A letter with this many deliveries is published again, at the
+    /// queue's end.
     static let maxDeliveries = 15
 
     let connection: AMQPConnection
@@ -21,20 +21,22 @@ package struct DeadLetterQueue: Sendable {
         self.slices = slices
     }
 
-    /// What becomes of a dead letter.
+    /// What happens to a dead letter.
     package enum Fate: Sendable {
-        /// It stays where it is.
+        /// The letter stays where it is.
         case kept
-        /// It goes to the queue that it died in.
+        /// The letter goes to the queue that it died in.
         case requeued
         case dropped
     }
 
-    /// Visits the dead letters from the head, at most `limit` of those that are there now, and decides their fate.
+    /// Visits the dead letters from the head, at most `limit` of those that are there now, and carries out their fates.
     ///
-    /// - Parameter done: told of every letter once its fate is sealed.
-    /// - Returns: how many were looked at and how many there were.
-    /// - Throws: `AMQPError`; `InspectionError` `noOrigin`. Those visited before keep their fate.
+    /// - Parameters:
+    ///   - body: decides a letter's fate.
+    ///   - done: called for each letter after its fate was carried out.
+    /// - Returns: how many letters were visited and how many there were.
+    /// - Throws: `AMQPError`; `InspectionError` `noOrigin`. The fates of letters visited before are carried out.
     package func visit(
         limit: Int, _ body: (DeadLetterEntry, AMQPMessage) async throws -> Fate,
         done: (DeadLetterEntry, Fate) throws -> Void = { _, _ in }
@@ -46,9 +48,9 @@ package struct DeadLetterQueue: Sendable {
             ).messageCount
             var position = 0
             var kept = 0
-            // No more than there were: what comes back at once must not be met again.
+            // Visit no more than there were: a requeued letter may come back at once.
             while position < min(max(count, 1), limit), let delivery = try await channel.get(queue: topology.dead) {
-                // A broker that is busy says of a quorum queue that it is empty; what it says with a message is right.
+                // A busy broker may report a quorum queue as empty; the count that comes with a message is right.
                 if position == 0, let left = delivery.messagesLeft { count = 1 + left }
                 position += 1
                 let entry = DeadLetterEntry(delivery, position: position, slices: slices)
@@ -73,7 +75,8 @@ package struct DeadLetterQueue: Sendable {
         }
     }
 
-    /// What was fetched goes back a moment after the channel has closed: whoever looks next is to find it there.
+    /// Waits until the kept letters are back in the queue, which is a moment after the channel has closed, so that the next
+    /// command finds them.
     private func waitForReturn(of kept: Int) async {
         guard kept > 0, let channel = try? await connection.openChannel() else { return }
         let dead = AMQPQueueDeclaration(name: topology.dead, passive: true)
@@ -105,7 +108,7 @@ package struct DeadLetterQueue: Sendable {
         try await delivery.ack()
     }
 
-    /// The exchange and key that lead to the queue that it died in.
+    /// The exchange and routing key that lead to the queue that a letter died in; nil if it is no queue of this cluster.
     func target(of entry: DeadLetterEntry) -> (exchange: String, key: String)? {
         if entry.queue == topology.outcomes { return (topology.outcomes, "") }
         let start = "\(topology.prefix).slice."
@@ -115,7 +118,7 @@ package struct DeadLetterQueue: Sendable {
         return (topology.slices, String(number))
     }
 
-    /// As it was before it died.
+    /// The message without the headers that were added when it died.
     static func cleaned(_ message: AMQPMessage) -> AMQPMessage {
         var message = message
         message.properties.headers = message.properties.headers.filter { key, _ in

@@ -2,10 +2,10 @@ package import AMQP
 package import Messages
 package import SyncModel
 
-/// Looks at the broker through AMQP alone, with the credentials that the settings have.
+/// Examines the broker through AMQP alone, with the credentials of the settings.
 package struct BrokerDoctor: Sendable {
     let connection: AMQPConnection
-    /// A connection of its own: a broker in an alarm reads nothing more from one that has published.
+    /// A separate connection for publishing: during an alarm a broker stops reading from a connection that has published.
     let publisher: AMQPConnection
     let topology: Topology
     let slices: SliceCount
@@ -28,8 +28,7 @@ package struct BrokerDoctor: Sendable {
         if found.exitCode == 0 {
             found.append(await permissions())
         } else {
-            found.append(
-                Diagnosis(.broker, "permissions", .unchecked, "nothing can be published", "mend publishing first"))
+            found.add(.broker, "permissions", .unchecked, "nothing can be published", "mend publishing first")
         }
         found += await exchanges()
         found += await queues()
@@ -38,7 +37,7 @@ package struct BrokerDoctor: Sendable {
 
     // MARK: Alarms
 
-    /// A broker in an alarm takes connections and declarations, and nothing that is published.
+    /// Checks that the broker takes messages. During an alarm a broker accepts connections and declarations, but no messages.
     private func publishing() async -> Diagnosis {
         do {
             let channel = try await publisher.openChannel(confirms: true)
@@ -67,7 +66,7 @@ package struct BrokerDoctor: Sendable {
 
     // MARK: Permissions
 
-    /// Does what the cluster does, to things of its own.
+    /// Checks the user's permissions by doing what the cluster does, with a queue of the doctor's own.
     private func permissions() async -> Diagnosis {
         let advice =
             "rabbitmqctl set_permissions -p <vhost> <user> '^\(topology.prefix)\\..*|^anonymous\\..*' '.*' '.*'"
@@ -77,7 +76,7 @@ package struct BrokerDoctor: Sendable {
             try await channel.declareQueue(
                 AMQPQueueDeclaration(name: queue, durable: false, exclusive: true, autoDelete: true))
             try await channel.bindQueue(queue, exchange: topology.realms, routingKey: "sluice.doctor")
-            // Keys that lead nowhere: only the right to publish is asked for.
+            // These keys lead to no queue: only the permission to publish is checked.
             for exchange in [topology.slices, topology.outcomes] {
                 try await channel.publish(
                     AMQPMessage(body: "doctor"), exchange: exchange, routingKey: "sluice.doctor", mandatory: false,
@@ -149,12 +148,11 @@ package struct BrokerDoctor: Sendable {
                 idle.append("\(queue.name) (\(info.messageCount) waiting)")
             }
         }
-        if found.isEmpty { found.append(Diagnosis(.broker, "queues", .ok, "\(wanted.count) as declared")) }
+        if found.isEmpty { found.add(.broker, "queues", .ok, "\(wanted.count) as declared") }
         if !idle.isEmpty {
-            found.append(
-                Diagnosis(
-                    .broker, "consumers", .fault, "nobody consumes \(Self.some(idle))",
-                    "start a worker for slices, a coordinator for outcomes"))
+            found.add(
+                .broker, "consumers", .fault, "nobody consumes \(Self.some(idle))",
+                "start a worker for slices, a coordinator for outcomes")
         }
         found.append(
             deadLetters == 0
@@ -165,12 +163,14 @@ package struct BrokerDoctor: Sendable {
         return found
     }
 
-    /// Asks whether something exists, and whether it is as Sluice declares it; makes nothing that is not there.
+    /// Checks that a queue or exchange exists, and that it has the arguments with which Sluice declares it. Creates nothing.
+    ///
+    /// - Returns: what is wrong; nil if nothing is.
     private func declared(
         _ name: String, _ declare: (_ channel: AMQPChannel, _ passive: Bool) async throws(AMQPError) -> Void
     ) async -> Diagnosis? {
         do {
-            // What goes wrong closes a channel, so each has its own.
+            // A failed check closes its channel, so each check has a channel of its own.
             let channel = try await connection.openChannel()
             try await declare(channel, true)
             try await declare(channel, false)

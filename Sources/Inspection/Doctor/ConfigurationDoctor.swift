@@ -2,16 +2,16 @@ package import AMQP
 import Foundation
 package import Operations
 
-/// Looks at the settings: what nobody reads, and what is not safe.
+/// Examines the settings: unknown names, and values that are not safe.
 package struct ConfigurationDoctor: Sendable {
-    /// Variables beside the settings that Sluice's own programs read.
+    /// The environment variables that Sluice's programs read beside the settings.
     static let otherVariables: Set<String> = ["SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL"]
 
     let configuration: SluiceConfiguration
     let environment: [String: String]
     /// The settings file, if one is named.
     let file: String?
-    /// Where the admin token is looked for when no setting has it.
+    /// The file that holds the admin token if no setting does.
     let tokenFile: String
 
     package init(
@@ -36,40 +36,37 @@ package struct ConfigurationDoctor: Sendable {
         let variables = Set(known.map(SluiceConfiguration.environmentName)).union(Self.otherVariables)
         var found: [Diagnosis] = []
         for name in environment.keys.sorted() where name.hasPrefix("SLUICE_") && !variables.contains(name) {
-            // The tests' and the tools' own.
+            // Variables of the tests and tools.
             if name.hasPrefix("SLUICE_TEST_") || name.hasPrefix("SLUICE_BROKER_") { continue }
-            found.append(
-                Diagnosis(
-                    .configuration, "environment", .warning, "\(name) is no setting, and nobody reads it",
-                    Self.suggestion(name, among: variables)))
+            found.add(
+                .configuration, "environment", .warning, "\(name) is no setting, and nobody reads it",
+                Self.suggestion(name, among: variables))
         }
         if let file {
             do {
                 for key in SettingsFile.keys(in: try String(contentsOfFile: file, encoding: .utf8))
                 where !known.contains(key) {
-                    found.append(
-                        Diagnosis(
-                            .configuration, "file", .warning, "\(key) in \(file) is no setting, and nobody reads it",
-                            Self.suggestion(key, among: known)))
+                    found.add(
+                        .configuration, "file", .warning, "\(key) in \(file) is no setting, and nobody reads it",
+                        Self.suggestion(key, among: known))
                 }
             } catch {
-                found.append(
-                    Diagnosis(
-                        .configuration, "file", .fault, "\(file) cannot be read", "see that it exists and is readable"))
+                found.add(
+                    .configuration, "file", .fault, "\(file) cannot be read", "see that it exists and is readable")
             }
         }
         guard found.isEmpty else { return found }
         return [Diagnosis(.configuration, "names", .ok, "every setting given is one that is read")]
     }
 
-    /// The name that it is most like, if one is near.
+    /// Advice for an unknown name: the known name that is most like it, if there is one.
     static func suggestion(_ name: String, among known: Set<String>) -> String {
         let near = known.map { (distance(name, $0), $0) }.min { $0 < $1 }
         guard let near, near.0 <= 3 else { return "remove it; docs/operations.md lists the settings" }
         return "did you mean \(near.1)?"
     }
 
-    /// How many letters have to be changed, added or removed.
+    /// How many bytes must be changed, added or removed to turn one name into the other.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.utf8)
         let right = Array(right.utf8)
@@ -93,27 +90,23 @@ package struct ConfigurationDoctor: Sendable {
         let isLoopback = Self.isLoopback(configuration.coordinator.host)
         if configuration.adminToken.isEmpty {
             if !isLoopback {
-                found.append(
-                    Diagnosis(
-                        .configuration, "admin token", .fault,
-                        "the admin API listens on \(configuration.coordinator.host), and there is no admin.token",
-                        "set SLUICE_ADMIN_TOKEN to a long random text, the same for all coordinators"))
+                found.add(
+                    .configuration, "admin token", .fault,
+                    "the admin API listens on \(configuration.coordinator.host), and there is no admin.token",
+                    "set SLUICE_ADMIN_TOKEN to a long random text, the same for all coordinators")
             } else if !FileManager.default.fileExists(atPath: tokenFile) {
-                found.append(
-                    Diagnosis(
-                        .configuration, "admin token", .warning,
-                        "there is no admin.token, and no token file \(tokenFile)",
-                        "start a coordinator, which makes one up; or set admin.token or admin.token_file"))
+                found.add(
+                    .configuration, "admin token", .warning, "there is no admin.token, and no token file \(tokenFile)",
+                    "start a coordinator, which makes one up; or set admin.token or admin.token_file")
             } else {
                 found.append(privacy(of: tokenFile, "admin token"))
             }
         } else if configuration.adminToken.revealed.utf8.count < 16 {
-            found.append(
-                Diagnosis(
-                    .configuration, "admin token", .warning, "admin.token has fewer than 16 bytes",
-                    "take a longer one, such as from: openssl rand -hex 32"))
+            found.add(
+                .configuration, "admin token", .warning, "admin.token has fewer than 16 bytes",
+                "take a longer one, such as from: openssl rand -hex 32")
         } else {
-            found.append(Diagnosis(.configuration, "admin token", .ok, "set"))
+            found.add(.configuration, "admin token", .ok, "set")
         }
         if let file { found.append(privacy(of: file, "settings file")) }
         return found
@@ -175,7 +168,7 @@ package struct ConfigurationDoctor: Sendable {
     }
 }
 
-/// What the file system says of a file.
+/// The permissions and the size of a file.
 struct FileFacts {
     var mode: UInt32
     var size: UInt64

@@ -1,12 +1,12 @@
-/// One thing that the doctor looked at.
+/// The result of one of the doctor's checks.
 package struct Diagnosis: Sendable, Equatable, Codable {
     package enum Level: String, Sendable, Codable, CaseIterable {
         case ok
-        /// It could not be looked at from here; what would be needed is said. Does not count against the cluster.
+        /// The check was not possible from here; the advice says what it needs. Does not count against the cluster.
         case unchecked
-        /// It works, and something should be done about it.
+        /// It works, but an operator should act.
         case warning
-        /// It does not work, or is about to lose something.
+        /// It does not work, or data may be lost.
         case fault
     }
 
@@ -15,9 +15,9 @@ package struct Diagnosis: Sendable, Equatable, Codable {
     package var area: Area
     package var subject: String
     package var level: Level
-    /// What was found.
+    /// What the check has found.
     package var finding: String
-    /// What to do about it; nil if all is well.
+    /// What an operator should do; nil if all is well.
     package var advice: String?
 
     package init(_ area: Area, _ subject: String, _ level: Level, _ finding: String, _ advice: String? = nil) {
@@ -30,6 +30,13 @@ package struct Diagnosis: Sendable, Equatable, Codable {
 }
 
 extension [Diagnosis] {
+    package mutating func add(
+        _ area: Diagnosis.Area, _ subject: String, _ level: Diagnosis.Level, _ finding: String,
+        _ advice: String? = nil
+    ) {
+        append(Diagnosis(area, subject, level, finding, advice))
+    }
+
     /// 0 all well, 1 warnings, 2 faults.
     package var exitCode: Int32 {
         contains { $0.level == .fault } ? 2 : contains { $0.level == .warning } ? 1 : 0

@@ -3,9 +3,10 @@ import Foundation
 package import Messages
 package import SyncModel
 
-/// Listens to the workers' heartbeats for a while: who lives, who owns what, and whether the clocks agree.
+/// Listens to the workers' heartbeats for a while, to find out which workers live, which slices they own, and whether the
+/// clocks agree.
 package struct PresenceDoctor: Sendable {
-    /// Leases compare the clocks of workers.
+    // Milliseconds between two clocks that are a warning and a fault: leases compare the clocks of workers.
     static let drift: UInt64 = 2_000
     static let badDrift: UInt64 = 7_000
 
@@ -21,11 +22,12 @@ package struct PresenceDoctor: Sendable {
 
     private struct Heard {
         var last: HeartbeatMessage
-        /// How far its clock was from ours, at the heartbeat that was under way for the shortest time.
+        /// How far the worker's clock is from ours, in milliseconds: the least difference of its heartbeats, since each
+        /// includes the time that the heartbeat was under way.
         var drift: UInt64
     }
 
-    /// - Parameter duration: more than two heartbeats.
+    /// - Parameter duration: how long to listen; more than two heartbeats.
     package func examine(for duration: Duration) async -> [Diagnosis] {
         do {
             return report(try await listen(for: duration), duration)
@@ -91,11 +93,10 @@ package struct PresenceDoctor: Sendable {
                     "wait for a moment; if it stays so, read the workers' logs for the slice"))
         let beyond = owned.filter { $0.value >= slices.value }
         if let beyond = beyond.max() {
-            found.append(
-                Diagnosis(
-                    .cluster, "slices", .fault,
-                    "a worker owns slice \(beyond), and the settings say \(slices.value) slices",
-                    "give every process the same SLUICE_SLICES"))
+            found.add(
+                .cluster, "slices", .fault,
+                "a worker owns slice \(beyond), and the settings say \(slices.value) slices",
+                "give every process the same SLUICE_SLICES")
         }
         found.append(clocks(alive))
         return found

@@ -3,17 +3,17 @@ import Operations
 package import Storage
 package import SyncModel
 
-/// Looks at what the store is kept in, without changing anything.
+/// Examines the stores and the folder that they are kept in, without changing anything.
 package struct StoreDoctor: Sendable {
-    /// Free space below which something should be done, and below which it is late.
+    // Bytes of free space below which there is a warning, and below which there is a fault.
     static let lowSpace: UInt64 = 2 << 30
     static let noSpace: UInt64 = 256 << 20
-    /// A log this long means that something holds it: a long read, or an owner that cannot empty it.
+    /// A write-ahead log of this many bytes is held by something: a long read, or an owner that cannot empty it.
     static let longLog: UInt64 = 1 << 30
 
     let stores: any StoreInspector
     let slices: SliceCount
-    /// Whether to read all that is stored, and not only what is needed.
+    /// Whether to read everything that is stored, to find damage.
     let checksIntegrity: Bool
 
     package init(stores: any StoreInspector, slices: SliceCount, checksIntegrity: Bool) {
@@ -105,38 +105,32 @@ package struct StoreDoctor: Sendable {
                 try await reader.forEachRealm { _ in realms += 1 }
                 if checksIntegrity, let first = try await reader.problems(limit: 3).first {
                     let place = stores.files?.slice(slice).data ?? "it"
-                    found.append(
-                        Diagnosis(
-                            .store, "slice \(slice)", .fault, "\(place) is damaged: \(first)",
-                            "stop the workers and restore the file from a backup"))
+                    found.add(
+                        .store, "slice \(slice)", .fault, "\(place) is damaged: \(first)",
+                        "stop the workers and restore the file from a backup")
                 }
             } catch {
-                found.append(
-                    Diagnosis(
-                        .store, "slice \(slice)", .fault, "\(error)",
-                        "see that the file may be read, and by which version"))
+                found.add(
+                    .store, "slice \(slice)", .fault, "\(error)", "see that the file may be read, and by which version")
             }
             let log = stores.files.flatMap { FileFacts($0.slice(slice).log) }?.size ?? 0
             if log > Self.longLog {
-                found.append(
-                    Diagnosis(
-                        .store, "slice \(slice)", .warning, "its write-ahead log has \(log >> 20) MiB",
-                        "end what reads the store for long (verify, export, backups)"))
+                found.add(
+                    .store, "slice \(slice)", .warning, "its write-ahead log has \(log >> 20) MiB",
+                    "end what reads the store for long (verify, export, backups)")
             }
         }
         let beyond = existing.filter { $0.value >= slices.value }
         if !beyond.isEmpty {
-            found.append(
-                Diagnosis(
-                    .store, "slices", .fault, "there are \(beyond.count) files of slices beyond \(slices.value - 1)",
-                    "set SLUICE_SLICES to what the cluster was created with"))
+            found.add(
+                .store, "slices", .fault, "there are \(beyond.count) files of slices beyond \(slices.value - 1)",
+                "set SLUICE_SLICES to what the cluster was created with")
         }
         let present = existing.count - beyond.count
         if present < slices.value {
-            found.append(
-                Diagnosis(
-                    .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
-                    "start a worker, which makes them; where there were more, restore them from a backup"))
+            found.add(
+                .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
+                "start a worker, which makes them; where there were more, restore them from a backup")
         }
         guard found.isEmpty else { return found }
         return [

@@ -3,14 +3,14 @@ import Foundation
 import Messages
 import SyncModel
 
-/// A message's body for people, for those who ask for it: it holds what users wrote. Secrets are taken out all the same.
+/// A message's body as text, for operators who ask for it: it contains users' data. Secrets are removed all the same.
 package enum MessageBody {
     /// Values under these keys are never shown: a salt binds a client file ident to one file.
     static let secrets: Set<String> = [
         "salt", "token", "accesstoken", "refreshtoken", "access_token", "refresh_token", "password", "authorization",
     ]
 
-    /// JSON, if the body can be read as such; else hexadecimal digits. Cut after `maxCharacters`.
+    /// The body as JSON or other text, else in hexadecimal digits, cut after `maxCharacters`.
     package static func text(of message: AMQPMessage, maxCharacters: Int = 16_384) -> String {
         let whole: String
         if let json = json(of: message),

@@ -3,8 +3,8 @@ import Foundation
 import Messages
 package import SyncModel
 
-/// What may be shown of a message to anybody who may watch the cluster: whom it is about and how large it is. Nothing of what
-/// users wrote, and no salts, tokens or passwords.
+/// What every operator may see of a message: which realm and client file it is about, and how large it is. Contains no
+/// users' data, salts, tokens or passwords.
 package struct MessageSummary: Sendable, Equatable, Codable {
     package var type: String
     package var id: String?
@@ -13,7 +13,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     package var clientFile: FileIdent?
     package var slice: Int?
     package var bytes: Int
-    /// A few words.
+    /// A few words about the content.
     package var text: String
 
     package init(_ message: AMQPMessage, routingKey: String = "", slices: SliceCount? = nil) {

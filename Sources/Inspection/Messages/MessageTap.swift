@@ -2,9 +2,10 @@ package import AMQP
 package import Messages
 package import SyncModel
 
-/// Copies of the messages that pass, taken at the exchanges through a queue of its own: no other queue gets less for it.
+/// Copies of the messages that pass the exchanges, through a queue of the tap's own: every other queue still gets every
+/// message.
 package struct MessageTap: Sendable {
-    /// What the broker keeps for a reader that does not keep up; the oldest goes first.
+    // How much the broker keeps for a slow reader; beyond that it drops the oldest messages.
     package static let maxWaiting: Int64 = 20_000
     package static let maxWaitingBytes: Int64 = 64 << 20
 
@@ -12,7 +13,7 @@ package struct MessageTap: Sendable {
     package let consumer: AMQPConsumer
     private let channel: AMQPChannel
 
-    /// - Parameter includesPresence: workers' heartbeats too.
+    /// - Parameter includesPresence: whether to copy the workers' heartbeats too.
     /// - Throws: `notFound` if the cluster's exchanges do not exist.
     package static func open(
         on connection: AMQPConnection, topology: Topology, slices: SliceCount, includesPresence: Bool
@@ -38,7 +39,7 @@ package struct MessageTap: Sendable {
             queue: queue, consumer: try await channel.consume(queue: queue, exclusive: true), channel: channel)
     }
 
-    /// Whether the broker is about to drop messages, or has: it does not say how many.
+    /// Whether the broker is about to drop messages, or has dropped some: it does not say how many.
     package func isOverflowing() async throws(AMQPError) -> Bool {
         let waiting = try await channel.declareQueue(
             AMQPQueueDeclaration(name: queue, passive: true), record: false

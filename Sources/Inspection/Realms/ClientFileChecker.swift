@@ -1,13 +1,13 @@
 import Storage
 import SyncModel
 
-/// Checks client files against the realm that they are of.
+/// Checks client files against their realm.
 struct ClientFileChecker {
     let record: RealmRecord
-    /// From the history: what it has of each client file at least.
+    /// The highest version of each client file that the history contains.
     let highestClientVersion: [FileIdent: ClientVersion]
     let reciprocals: [FileIdent: VersionSpan]
-    /// The versions of those that can be read.
+    /// The versions of the realm's complete bases.
     let bases: Set<ServerVersion>
 
     func check(_ file: ClientFileRecord, _ findings: inout FindingList) {
@@ -25,7 +25,7 @@ struct ClientFileChecker {
         if file.state == .resetRequired, file.generation == record.generation, file.campaign == nil {
             findings.add(.clientFiles, "\(name) must reset and belongs to no campaign")
         }
-        // Versions of an earlier generation's history cannot be compared with this one's.
+        // Versions of an earlier generation cannot be compared with those of the present history.
         guard file.generation == record.generation else { return checkOutdated(file, name, &findings) }
         let latest = record.latest.version
         for (what, version) in [
@@ -52,7 +52,7 @@ struct ClientFileChecker {
         }
     }
 
-    /// Whether everything that it may still need is there.
+    /// Checks that the history contains everything that the client file may still need.
     private func checkHistory(
         of file: ClientFileRecord, from start: ServerVersion, _ name: String, _ findings: inout FindingList
     ) {

@@ -1,10 +1,10 @@
 import Storage
 import SyncModel
 
-/// Checks a history's books, entry by entry in order.
+/// Checks that the versions, salts, byte counts and authors of a history are consistent, entry by entry in order.
 struct HistoryChecker {
     let record: RealmRecord
-    /// Of each client file that wrote something, the last of its own versions.
+    /// The last own version of each client file that has written something.
     private(set) var highestClientVersion: [FileIdent: ClientVersion] = [:]
     private var previous: HistoryRecord?
     private var formerSalts: Set<VersionSalt> = []

@@ -7,7 +7,7 @@ package import SyncModel
 
 /// Writes a stored realm as lines of JSON, page by page: memory does not grow with the realm.
 package struct RealmExport {
-    /// What is written, for the end of the command.
+    /// How much was written.
     package struct Count: Sendable, Equatable {
         package var objects = 0
         package var versions = 0
@@ -21,7 +21,7 @@ package struct RealmExport {
         self.name = name
     }
 
-    /// A first line about the realm, one line with each class, then one line an object as MongoDB extended JSON.
+    /// Writes a line about the realm, a line for each class, and a line for each object, as MongoDB extended JSON.
     ///
     /// - Throws: `notFound`, `corrupt`.
     package func state(to write: (String) async throws -> Void) async throws -> Count {
@@ -33,26 +33,23 @@ package struct RealmExport {
                 try await write(Self.line(ClassLine(table)))
             }
             var count = Count()
-            var last: ObjectRow?
-            while true {
-                let page = try await snapshot.objects(in: record.id, after: last, maxBytes: 1 << 20)
-                guard let end = page.last else { return count }
+            try await snapshot.forEachObjectPage(in: record.id) { page in
                 let state = try await state(of: page, in: record.id, schema, from: snapshot)
                 for (row, _) in page {
-                    guard let table = schema.table(TableID(rawValue: row.table)),
-                        let json = StateDump.json(of: ObjectAddress(table.name, row.key), in: state)
+                    guard let address = schema.address(of: row), let json = StateDump.json(of: address, in: state)
                     else { throw InspectionError(.corrupt, "realm \(name) has an object that cannot be written") }
-                    try await write(#"{"class":\#(Self.quoted(table.name.string)),"object":\#(json)}"#)
+                    let className = try Self.line(address.className.string)
+                    try await write(#"{"class":\#(className),"object":\#(json)}"#)
                     count.objects += 1
                 }
-                last = end.row
             }
+            return count
         }
     }
 
-    /// A first line about the realm, then one line a version, its changeset in hexadecimal. Where the history was compacted,
-    /// the changesets of its newest base come first, and then the versions that follow that: applied in their order, the lines
-    /// always make the state.
+    /// Writes a line about the realm, then a line for each version with its changeset in hexadecimal. If the history was
+    /// compacted, the changesets of its newest base come first, and then the versions that follow. Applied in their order, the
+    /// lines always give the state.
     ///
     /// - Throws: `notFound`, `corrupt`.
     package func history(to write: (String) async throws -> Void) async throws -> Count {
@@ -80,15 +77,12 @@ package struct RealmExport {
         of key: HistoryKey, after start: ServerVersion, through end: ServerVersion, _ base: ServerVersion?,
         from reader: any SliceReader, _ write: (String) async throws -> Void, _ count: inout Count
     ) async throws {
-        var after = start
-        while after < end {
-            let page = try await reader.history(of: key, after: after, through: end, maxBytes: 1 << 20)
-            guard let last = page.last else {
-                throw InspectionError(.corrupt, "realm \(name) has no version \(after + 1) in its history")
-            }
+        let reached = try await reader.forEachHistoryPage(of: key, after: start, through: end) { page in
             for entry in page { try await write(Self.line(VersionLine(entry, base: base))) }
             count.versions += page.count
-            after = last.version
+        }
+        guard reached >= end else {
+            throw InspectionError(.corrupt, "realm \(name) has no version \(reached + 1) in its history")
         }
     }
 
@@ -99,7 +93,7 @@ package struct RealmExport {
         return record
     }
 
-    /// The page's objects, and those that their links lead to, which are needed to know whether they exist.
+    /// A state with the page's objects and with the targets of their links that exist.
     private func state(
         of page: [(row: ObjectRow, body: [UInt8])], in realm: RealmID, _ schema: Schema,
         from reader: any SliceReader
@@ -107,18 +101,14 @@ package struct RealmExport {
         var state = RealmState(schema: schema, residency: .partial)
         var targets: Set<ObjectAddress> = []
         for (row, body) in page {
-            guard let table = schema.table(TableID(rawValue: row.table)) else { continue }
+            guard let address = schema.address(of: row) else { continue }
             let object = try StoredObject(decoding: body)
-            state.load(ObjectAddress(table.name, row.key), object)
+            state.load(address, object)
             for entry in object.entries { entry.value.collectLinks(into: &targets) }
         }
-        var rows: [ObjectRow: ObjectAddress] = [:]
-        for target in targets where !state.contains(target) {
-            guard let table = schema.table(target.className)?.id else { continue }
-            rows[ObjectRow(table: table.rawValue, key: target.key)] = target
-        }
-        for row in try await reader.objects(in: realm, at: Array(rows.keys)).keys {
-            if let address = rows[row] { state.load(address, StoredObject()) }
+        let missing = targets.filter { !state.contains($0) }
+        for address in try await reader.objects(in: realm, at: missing, schema).keys {
+            state.load(address, StoredObject())
         }
         return state
     }
@@ -181,7 +171,7 @@ package struct RealmExport {
         var clientVersion: ClientVersion
         var timestamp: SyncTimestamp
         var changeset: HexBytes
-        /// The version of the base that it is a part of; then `version` counts the base's changesets.
+        /// The version of the base that the changeset belongs to; `version` then counts the base's changesets.
         var base: ServerVersion?
 
         init(_ record: HistoryRecord, base: ServerVersion?) {
@@ -197,8 +187,6 @@ package struct RealmExport {
     private static func line(_ value: some Encodable) throws -> String {
         String(decoding: try JSONEncoder.message.encode(value), as: UTF8.self)
     }
-
-    private static func quoted(_ text: String) throws -> String { try line(text) }
 }
 
 extension Value {

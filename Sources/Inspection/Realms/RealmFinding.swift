@@ -1,17 +1,17 @@
 package import SyncModel
 
-/// Something about a stored realm that must not be so.
+/// A fault of a stored realm.
 package struct RealmFinding: Sendable, Equatable, Codable {
     package enum Check: String, Sendable, Codable, CaseIterable {
-        /// The history replays to the state.
+        /// The replayed history equals the state.
         case replay
-        /// Versions without gaps, salts and byte counts that go on.
+        /// Versions, salts and byte counts continue without a gap.
         case continuity
-        /// Every changeset and object can be read, and belongs to something.
+        /// Every changeset and object can be read, and every object's class exists.
         case encoding
-        /// Progress of client files within the history, idents below the next one.
+        /// The progress of client files lies within the history, and their idents below the next ident.
         case clientFiles
-        /// Reciprocals belong to a client file and lie in its window.
+        /// Reciprocals belong to a client file and lie within its window.
         case reciprocals
     }
 
@@ -37,17 +37,17 @@ struct FindingList {
     }
 }
 
-/// What a realm's verification came to.
+/// The result of verifying a realm.
 package struct RealmVerdict: Sendable, Equatable, Codable {
     package enum Replay: String, Sendable, Codable {
-        /// The history, applied to nothing, gives the state; and where it was compacted, the base with what follows it.
+        /// The history, applied to an empty realm, gives the state; if it was compacted, so does the base with what follows.
         case equal
-        /// It does not; the findings say where.
+        /// The replay gives another state; the findings say where.
         case different
-        /// The history does not reach back to the realm's beginning, and there is no base either, which is a fault.
-        /// Everything else was checked.
+        /// The history does not reach back to the realm's beginning, and there is no base, which is a fault. Everything else
+        /// was checked.
         case compacted
-        /// Something in the history cannot be applied at all.
+        /// A changeset of the history cannot be applied.
         case broken
     }
 
@@ -57,17 +57,17 @@ package struct RealmVerdict: Sendable, Equatable, Codable {
     package var generation: UInt64
     package var version: ServerVersion
     package var historyBase: ServerVersion
-    /// The version of the base that a new client begins with; nil if it gets the history.
+    /// The version of the base that a new client begins with; nil if a new client gets the whole history.
     package var base: ServerVersion?
     package var entries: UInt64
     package var historyBytes: UInt64
     package var objects: Int
     package var clientFiles: Int
     package var replay: Replay
-    /// Of schema and objects: equal in every copy that holds the same. Nil where an object could not be read.
+    /// The digest of schema and objects, equal for all copies with the same content; nil if an object could not be read.
     package var digest: String?
     package var findings: [RealmFinding]
-    /// All of them, listed or not.
+    /// How many findings there are, including those beyond the ones that are listed.
     package var findingCount: Int
 
     package var isSound: Bool { findingCount == 0 }

@@ -3,9 +3,9 @@ import RealmState
 package import Storage
 package import SyncModel
 
-/// Checks one stored realm: its history against its state, and its books against both. Reads within one snapshot, in bounded
-/// memory, and changes nothing.
-package struct RealmVerifier {
+/// Checks one stored realm: its history against its state, and its versions, byte counts and client files against both.
+/// Reads within one snapshot, in bounded memory, and changes nothing.
+package final class RealmVerifier {
     let reader: any SliceReader
     let record: RealmRecord
     private var findings = FindingList()
@@ -14,17 +14,16 @@ package struct RealmVerifier {
     private var highest: [FileIdent: ClientVersion] = [:]
     private var bases: [BaseRecord] = []
 
-    /// How far it has come, in bytes of history, of how many.
+    /// Called with how many bytes of history have been replayed, and how many there are.
     package typealias Progress = (_ done: UInt64, _ of: UInt64) -> Void
 
-    /// - Returns: nil if the realm is not there any more.
+    /// - Returns: nil if there is no such realm.
     package static func verify(
         _ name: RealmName, in reader: any SliceReader, progress: Progress = { _, _ in }
     ) async throws -> RealmVerdict? {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else { return nil }
-            var verifier = RealmVerifier(reader: snapshot, record: record)
-            return try await verifier.run(progress)
+            return try await RealmVerifier(reader: snapshot, record: record).run(progress)
         }
     }
 
@@ -35,10 +34,10 @@ package struct RealmVerifier {
 
     private var key: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
 
-    /// What a client begins with.
+    /// The base that a new client begins with.
     private var newest: BaseRecord? { bases.last { $0.isComplete && $0.generation == record.generation } }
 
-    private mutating func run(_ progress: Progress) async throws -> RealmVerdict {
+    private func run(_ progress: Progress) async throws -> RealmVerdict {
         let span = try await reader.historySpan(of: key)
         checkSpan(span)
         bases = try await reader.bases(of: record.id)
@@ -48,13 +47,13 @@ package struct RealmVerifier {
             app: record.name.app, partition: record.name.partition, slice: reader.slice.value,
             generation: record.generation, version: record.latest.version, historyBase: record.historyBase,
             base: newest?.version, entries: span?.count ?? 0, historyBytes: record.historyBytes, objects: objects,
-            clientFiles: clientFiles,
-            replay: replay, digest: digest, findings: findings.listed, findingCount: findings.count)
+            clientFiles: clientFiles, replay: replay, digest: digest, findings: findings.listed,
+            findingCount: findings.count)
     }
 
     // MARK: History
 
-    private mutating func checkSpan(_ span: VersionSpan?) {
+    private func checkSpan(_ span: VersionSpan?) {
         let latest = record.latest.version
         guard record.historyBase <= latest else {
             findings.add(
@@ -62,14 +61,15 @@ package struct RealmVerifier {
             return
         }
         let expected = latest.rawValue - record.historyBase.rawValue
-        guard (span?.count ?? 0) == expected, expected == 0 || span?.first == record.historyBase + 1,
-            expected == 0 || span?.last == latest
-        else {
+        let isWhole =
+            expected == 0
+            ? span == nil
+            : span == VersionSpan(first: record.historyBase + 1, last: latest, count: expected)
+        if !isWhole {
             let stored = span.map { "\($0.count) of \($0.first) to \($0.last)" } ?? "none"
             findings.add(
                 .continuity,
                 "expected \(expected) versions after \(record.historyBase) up to \(latest); stored are \(stored)")
-            return
         }
     }
 
@@ -77,9 +77,9 @@ package struct RealmVerifier {
         try await ScratchRealm(historyBytes: historyBytes, compatibility: record.compatibility)
     }
 
-    /// Reads the whole history once: checks its books, and applies it to nothing, and what follows the newest base to that
-    /// base: what a client gets that begins now.
-    private mutating func replay(_ progress: Progress) async throws -> RealmVerdict.Replay {
+    /// Reads the whole history once and checks it. Applies it to an empty realm, and applies what follows the newest base to
+    /// that base, as a new client does.
+    private func replay(_ progress: Progress) async throws -> RealmVerdict.Replay {
         let isWhole = record.historyBase == 0
         let whole = isWhole ? try await scratch(record.historyBytes) : nil
         var begun: ScratchRealm?
@@ -94,12 +94,9 @@ package struct RealmVerifier {
                 .continuity, "history begins after version \(record.historyBase), and there is no base to begin with")
         }
         var checker = HistoryChecker(record: record)
-        var after = record.historyBase
         var done: UInt64 = 0
-        while after < record.latest.version {
-            let page = try await reader.history(
-                of: key, after: after, through: record.latest.version, maxBytes: 1 << 20)
-            guard let end = page.last else { break }
+        try await reader.forEachHistoryPage(of: key, after: record.historyBase, through: record.latest.version) {
+            page in
             for stored in page {
                 checker.check(stored, &findings)
                 let entry = stored.entry
@@ -117,26 +114,23 @@ package struct RealmVerifier {
                 }
             }
             progress(done, record.historyBytes)
-            after = end.version
         }
         checker.finish(&findings)
         highest = checker.highestClientVersion
-        guard !isBroken else {
+        let replayed = isBroken ? [] : [begun, whole].compactMap(\.self)
+        guard !replayed.isEmpty else {
             _ = try await compare(with: nil)
-            return .broken
+            return isBroken ? .broken : .compacted
         }
         var isEqual = true
-        if let begun { isEqual = try await compare(with: begun) }
-        if let whole { isEqual = try await compare(with: whole) && isEqual }
-        guard begun != nil || whole != nil else {
-            _ = try await compare(with: nil)
-            return .compacted
-        }
+        for scratch in replayed { isEqual = try await compare(with: scratch) && isEqual }
         return isEqual ? .equal : .different
     }
 
-    /// - Returns: whether all of it could be applied.
-    private mutating func apply(_ base: BaseRecord, to scratch: ScratchRealm) async throws -> Bool {
+    /// Applies a base's changesets to an empty realm, and checks their numbers and byte counts.
+    ///
+    /// - Returns: whether all changesets could be applied.
+    private func apply(_ base: BaseRecord, to scratch: ScratchRealm) async throws -> Bool {
         if base.version < record.historyBase || base.version > record.latest.version {
             findings.add(
                 .continuity,
@@ -145,26 +139,25 @@ package struct RealmVerifier {
         }
         var after: ServerVersion = 0
         var bytes: UInt64 = 0
-        while true {
-            let page = try await reader.history(
-                of: base.historyKey, after: after, through: ServerVersion(WireIntegerBounds.maximum), maxBytes: 1 << 20)
-            guard !page.isEmpty else { break }
-            for stored in page {
-                let entry = stored.entry
-                bytes &+= UInt64(entry.changeset.count)
-                if entry.serverVersion != after &+ 1 || entry.originFile != .server || stored.cumulativeBytes != bytes {
-                    findings.add(.continuity, "the base's changeset \(after) is followed by \(stored.version)")
-                }
-                after = stored.version
-                do {
+        let end = ServerVersion(WireIntegerBounds.maximum)
+        do {
+            try await reader.forEachHistoryPage(of: base.historyKey, after: 0, through: end) { page in
+                for stored in page {
+                    let entry = stored.entry
+                    bytes &+= UInt64(entry.changeset.count)
+                    let isNext = stored.version == after &+ 1 && entry.originFile == .server
+                    if !isNext || stored.cumulativeBytes != bytes {
+                        findings.add(.continuity, "the base's changeset \(after) is followed by \(stored.version)")
+                    }
+                    after = stored.version
                     try await scratch.apply(try Changeset(parsing: entry.changeset))
-                } catch let error as StoreError {
-                    throw error
-                } catch {
-                    findings.add(.encoding, "the base's changeset \(stored.version) cannot be applied: \(error)")
-                    return false
                 }
             }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            findings.add(.encoding, "the base's changeset \(after) cannot be applied: \(error)")
+            return false
         }
         if after != base.lastEntry || bytes != base.bytes {
             findings.add(
@@ -176,8 +169,11 @@ package struct RealmVerifier {
 
     // MARK: State
 
-    /// Reads the whole state once, and compares it with what the history made. Nil: only reads.
-    private mutating func compare(with scratch: ScratchRealm?) async throws -> Bool {
+    /// Reads the whole state once, and compares it with a replayed realm.
+    ///
+    /// - Parameter scratch: the replayed realm; nil to check only that the state can be read.
+    /// - Returns: whether there was no fault.
+    private func compare(with scratch: ScratchRealm?) async throws -> Bool {
         let before = findings.count
         objects = 0
         let schema: Schema
@@ -195,18 +191,14 @@ package struct RealmVerifier {
             isSameSchema = StateDigest(schema: scratch.state.schema) == empty
             if !isSameSchema { findings.add(.replay, "the history makes another schema than the state has") }
         }
-        var last: ObjectRow?
-        while true {
-            let page = try await reader.objects(in: record.id, after: last, maxBytes: 1 << 20)
-            guard let end = page.last else { break }
+        try await reader.forEachObjectPage(in: record.id) { page in
             objects += page.count
             var stored: [(ObjectAddress, StoredObject)] = []
             for (row, body) in page {
-                guard let table = schema.table(TableID(rawValue: row.table)) else {
+                guard let address = schema.address(of: row) else {
                     findings.add(.encoding, "an object of class number \(row.table), which the schema does not have")
                     continue
                 }
-                let address = ObjectAddress(table.name, row.key)
                 do {
                     stored.append((address, try StoredObject(decoding: body)))
                 } catch {
@@ -216,14 +208,13 @@ package struct RealmVerifier {
             }
             for (address, object) in stored { total?.add(address, object, schema: schema) }
             if let scratch, isSameSchema { try await compare(stored, with: scratch, schema: schema, empty: empty) }
-            last = end.row
         }
         digest = total?.description
         if let scratch, isSameSchema { try await findExtra(in: scratch, schema: schema) }
         return findings.count == before
     }
 
-    private mutating func compare(
+    private func compare(
         _ stored: [(ObjectAddress, StoredObject)], with scratch: ScratchRealm, schema: Schema, empty: StateDigest
     ) async throws {
         let replayed = try await scratch.objects(stored.map(\.0))
@@ -244,18 +235,11 @@ package struct RealmVerifier {
         }
     }
 
-    private mutating func findExtra(in scratch: ScratchRealm, schema: Schema) async throws {
-        let reader = reader
-        let id = record.id
+    private func findExtra(in scratch: ScratchRealm, schema: Schema) async throws {
         var missing: [ObjectAddress] = []
         try await scratch.forEachPage { addresses in
-            var rows: [ObjectRow: ObjectAddress] = [:]
-            for address in addresses {
-                guard let table = schema.table(address.className)?.id else { continue }
-                rows[ObjectRow(table: table.rawValue, key: address.key)] = address
-            }
-            let found = try await reader.objects(in: id, at: Array(rows.keys))
-            missing += rows.filter { found[$0.key] == nil }.map(\.value).prefix(1000)
+            let found = try await reader.objects(in: record.id, at: addresses, schema)
+            missing += addresses.filter { schema.table($0.className) != nil && found[$0] == nil }.prefix(1000)
         }
         for address in missing.sorted(by: <) {
             findings.add(.replay, "object \(address.text) is made by the history, and the state does not have it")
@@ -278,13 +262,12 @@ package struct RealmVerifier {
 
     // MARK: Client files
 
-    /// - Returns: how many there are.
-    private mutating func checkClientFiles() async throws -> Int {
+    /// - Returns: how many client files there are.
+    private func checkClientFiles() async throws -> Int {
         let spans = try await reader.reciprocalSpans(in: record.id)
         let readable = bases.filter { $0.isComplete && $0.generation == record.generation }.map(\.version)
         let checker = ClientFileChecker(
             record: record, highestClientVersion: highest, reciprocals: spans, bases: Set(readable))
-        var findings = self.findings
         var known: Set<FileIdent> = []
         var count = 0
         try await reader.forEachClientFile(in: record.id) { file in
@@ -298,13 +281,12 @@ package struct RealmVerifier {
         for ident in highest.keys.filter({ !known.contains($0) }).sorted() {
             findings.add(.clientFiles, "the history names client file \(ident), which does not exist")
         }
-        self.findings = findings
         return count
     }
 }
 
 extension ObjectAddress {
-    /// The class and the kind of key; the key itself may be data of a user, so only numbers and identifiers are shown.
+    /// The class and the key, without keys that may be a user's data: of a string only its length is shown.
     var text: String {
         switch key {
         case .null: "\(className.string)/null"

@@ -5,10 +5,10 @@ import Storage
 import StorageSQLite
 import SyncModel
 
-/// A realm that is made anew from changesets, to be compared with another. Its objects are in a store of its own, so that
-/// memory stays bounded however large it grows.
+/// A realm that is built from changesets, to be compared with a stored one. Its objects are in a temporary store, so that
+/// memory stays bounded however large the realm grows.
 final class ScratchRealm {
-    /// Objects in memory, changes per commit, and the bytes of history up to which the store is in memory too.
+    // The most objects in memory and changes per commit, and the bytes of history up to which the store itself is in memory.
     private static let maxObjects = 50_000
     private static let maxChanges = 5_000
     static let maxBytesInMemory: UInt64 = 64 << 20
@@ -21,8 +21,8 @@ final class ScratchRealm {
     private var pendingChanges = 0
 
     /// - Parameters:
-    ///   - historyBytes: how much is going to be applied.
-    ///   - compatibility: the realm's.
+    ///   - historyBytes: how many bytes of changesets are going to be applied.
+    ///   - compatibility: the compatibility of the realm that is verified.
     init(historyBytes: UInt64, compatibility: PeerCompatibility) async throws {
         state = RealmState(schema: Schema(), residency: .partial, compatibility: compatibility)
         var folder: String?
@@ -67,31 +67,15 @@ final class ScratchRealm {
         state.trimCache(to: Self.maxObjects)
     }
 
-    /// Those of the objects that exist. Call `flush` before.
+    /// The objects that exist among those with the addresses. Call `flush` before.
     func objects(_ addresses: [ObjectAddress]) async throws -> [ObjectAddress: StoredObject] {
-        var rows: [ObjectRow: ObjectAddress] = [:]
-        for address in addresses {
-            guard let table = state.schema.table(address.className)?.id else { continue }
-            rows[ObjectRow(table: table.rawValue, key: address.key)] = address
-        }
-        var result: [ObjectAddress: StoredObject] = [:]
-        for (row, body) in try await store.objects(in: id, at: Array(rows.keys)) {
-            if let address = rows[row] { result[address] = try StoredObject(decoding: body) }
-        }
-        return result
+        try await store.objects(in: id, at: addresses, state.schema).mapValues { try StoredObject(decoding: $0) }
     }
 
     /// Visits the addresses of all objects in pages. Call `flush` before.
     func forEachPage(_ body: ([ObjectAddress]) async throws -> Void) async throws {
-        var last: ObjectRow?
-        while true {
-            let page = try await store.objects(in: id, after: last, maxBytes: 1 << 20)
-            guard let end = page.last else { return }
-            try await body(
-                page.compactMap { row, _ in
-                    state.schema.table(TableID(rawValue: row.table)).map { ObjectAddress($0.name, row.key) }
-                })
-            last = end.row
+        try await store.forEachObjectPage(in: id) { page in
+            try await body(page.compactMap { state.schema.address(of: $0.row) })
         }
     }
 

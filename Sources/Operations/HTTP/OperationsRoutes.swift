@@ -8,10 +8,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What `/ready` answers.
-private struct ReadinessReport: Codable {
-    var ready: Bool
-    var components: [Readiness.Component]
+/// The answer of `/ready`.
+package struct ReadinessReport: Codable {
+    package var ready: Bool
+    package var components: [Readiness.Component]
 }
 
 /// Adds `GET /health` (the process lives), `GET /ready` (200 or 503, with every component) and `GET /metrics`.

@@ -16,50 +16,37 @@ struct AdminClient {
         token = try settings.adminToken()
     }
 
-    /// - Parameter path: what `AdminRoute.path` makes.
-    func get<Answer: Decodable>(
-        _ path: String, as type: Answer.Type = Answer.self, timeout: TimeAmount = .seconds(30)
+    /// Asks the coordinator.
+    ///
+    /// - Parameters:
+    ///   - path: what `AdminRoute.path` makes.
+    ///   - body: what to send; nil with GET.
+    func ask<Answer: Decodable>(
+        _ path: String, _ method: HTTPMethod = .GET, body: (any AdminBody)? = nil, timeout: TimeAmount = .seconds(30)
     ) async throws -> Answer {
-        try decode(try await exchange(.GET, path, body: nil, timeout: timeout))
-    }
-
-    func send<Answer: Decodable>(
-        _ method: HTTPMethod, _ path: String, body: some AdminBody, as type: Answer.Type = Answer.self
-    ) async throws -> Answer {
-        try decode(try await exchange(method, path, body: try JSONEncoder().encode(body)))
-    }
-
-    private func decode<Answer: Decodable>(_ data: Data) throws -> Answer {
-        do {
-            return try JSONDecoder().decode(Answer.self, from: data)
-        } catch {
-            throw CommandFailure(.internalError, "\(baseURL) answered what this version does not understand: \(error)")
-        }
-    }
-
-    private func exchange(
-        _ method: HTTPMethod, _ path: String, body: Data?, timeout: TimeAmount = .seconds(30)
-    ) async throws -> Data {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(data: body))
+            request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
         }
-        let response: HTTPClientResponse
+        let answer: HTTPAnswer
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: timeout)
+            answer = try await HTTPAnswer.of(request, timeout: timeout, maxBytes: 64 << 20)
         } catch {
             throw CommandFailure(
                 .unreachable,
                 "the coordinator at \(baseURL) does not answer: \(error); is it running, is the URL right?")
         }
-        let data = Data(buffer: try await response.body.collect(upTo: 64 << 20))
-        guard (200..<300).contains(response.status.code) else {
-            throw failure(status: response.status, body: data, path: path)
+        guard (200..<300).contains(answer.status.code) else {
+            throw failure(status: answer.status, body: answer.body, path: path)
         }
-        return data
+        do {
+            return try JSONDecoder().decode(Answer.self, from: answer.body)
+        } catch {
+            throw CommandFailure(.internalError, "\(baseURL) answered what this version does not understand: \(error)")
+        }
     }
 
     private func failure(status: HTTPResponseStatus, body: Data, path: String) -> CommandFailure {

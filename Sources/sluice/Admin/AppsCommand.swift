@@ -33,39 +33,31 @@ struct AppSettingOptions: ParsableArguments {
     }
 }
 
-struct AppsList: AsyncParsableCommand {
+struct AppsList: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
 
-    func run() async throws {
-        try await reportingFailures {
-            let list: AppList = try await AdminClient(try await cluster.load()).get(AdminRoute.apps.path())
-            if output.json { return try Printing.json(list.apps) }
-            if list.apps.isEmpty { Printing.note("no apps yet; make one with: sluice apps create NAME") }
-            Printing.line(AppTable.rendered(list.apps))
-        }
+    func run(_ admin: AdminClient) async throws {
+        let apps = try await (admin.ask(AdminRoute.apps.path()) as AppList).apps
+        if apps.isEmpty, !output.json { Printing.note("no apps yet; make one with: sluice apps create NAME") }
+        try output.show(apps, table(of: apps))
     }
 }
 
-struct AppsShow: AsyncParsableCommand {
+struct AppsShow: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one app.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The app's id.") var app: String
 
-    func run() async throws {
-        try await reportingFailures {
-            let document: AppDocument = try await AdminClient(try await cluster.load()).get(
-                AdminRoute.app.path(app))
-            if output.json { return try Printing.json(document) }
-            Printing.line(AppTable.rendered([document]))
-            Printing.line("\(document.users ?? 0) users")
-        }
+    func run(_ admin: AdminClient) async throws {
+        let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
+        try output.show(document, "\(table(of: [document]).rendered())\n\(document.users ?? 0) users")
     }
 }
 
-struct AppsSchema: AsyncParsableCommand {
+struct AppsSchema: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Show the classes and properties that an app's clients have declared.",
         discussion: "With development mode off, clients may not add to them.")
@@ -73,23 +65,19 @@ struct AppsSchema: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "The app's id.") var app: String
 
-    func run() async throws {
-        try await reportingFailures {
-            let document: SchemaDocument = try await AdminClient(try await cluster.load())
-                .get(AdminRoute.schema.path(app))
-            if output.json { return try Printing.json(document) }
-            if document.classes.isEmpty { return Printing.note("no client of app \(app) has declared a class yet") }
-            var table = Table("CLASS", "PROPERTY", "TYPE")
-            for declared in document.classes {
-                table.row(declared.name, "", declared.type)
-                for property in declared.properties { table.row("", property.name, property.type) }
-            }
-            Printing.line(table.rendered())
+    func run(_ admin: AdminClient) async throws {
+        let document: SchemaDocument = try await admin.ask(AdminRoute.schema.path(app))
+        if document.classes.isEmpty, !output.json {
+            return Printing.note("no client of app \(app) has declared a class yet")
         }
+        let rows = document.classes.flatMap { declared in
+            [[declared.name, "", declared.type]] + declared.properties.map { ["", $0.name, $0.type] }
+        }
+        try output.show(document, Table("CLASS", "PROPERTY", "TYPE", rows: rows))
     }
 }
 
-struct AppsCreate: AsyncParsableCommand {
+struct AppsCreate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create an app; its sync is enabled.")
     @OptionGroup var cluster: ClusterOptions
@@ -104,46 +92,38 @@ struct AppsCreate: AsyncParsableCommand {
             """)
     var compatibility: PeerCompatibility?
 
-    func run() async throws {
-        try await reportingFailures {
-            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
-                .POST, AdminRoute.apps.path(),
-                body: settings.body(id: app, syncMode: syncMode, compatibility: compatibility))
-            output.json ? try Printing.json(shown) : Printing.line("app \(shown.id) created, sync enabled")
-        }
+    func run(_ admin: AdminClient) async throws {
+        let body = settings.body(id: app, syncMode: syncMode, compatibility: compatibility)
+        let shown: AppDocument = try await admin.ask(AdminRoute.apps.path(), .POST, body: body)
+        try output.show(shown, "app \(shown.id) created, sync enabled")
     }
 }
 
-struct AppsSet: AsyncParsableCommand {
+struct AppsSet: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "set", abstract: "Change an app's settings.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "The app's id.") var app: String
 
-    func run() async throws {
-        try await reportingFailures {
-            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
-                .PATCH, AdminRoute.app.path(app), body: settings.body())
-            output.json ? try Printing.json(shown) : Printing.line(AppTable.rendered([shown]))
-        }
+    func run(_ admin: AdminClient) async throws {
+        let shown: AppDocument = try await admin.ask(AdminRoute.app.path(app), .PATCH, body: settings.body())
+        try output.show(shown, table(of: [shown]))
     }
 }
 
-enum AppTable {
-    static func rendered(_ apps: [AppDocument]) -> String {
-        var table = Table(
-            "APP", "MODE", "COMPATIBILITY", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS")
-        for app in apps {
+private func table(of apps: [AppDocument]) -> Table {
+    Table(
+        "APP", "MODE", "COMPATIBILITY", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS",
+        rows: apps.map { app in
             let logins = [app.anonymousLogin ? "anonymous" : nil, app.emailPasswordLogin ? "email" : nil]
                 .compactMap { $0 }
-            table.row(
+            return [
                 app.id, app.syncMode, app.compatibility ?? "stockClients", app.syncState, "\(app.generation)",
                 app.developmentMode ? "on" : "off", app.clientRecovery ? "on" : "off", "\(app.maxOfflineDays)",
-                logins.isEmpty ? "none" : logins.joined(separator: ","))
-        }
-        return table.rendered()
-    }
+                logins.isEmpty ? "none" : logins.joined(separator: ","),
+            ]
+        })
 }
 
 extension PeerCompatibility: ExpressibleByArgument {}

@@ -11,22 +11,22 @@ struct CampaignsCommand: AsyncParsableCommand {
 }
 
 enum CampaignTable {
-    static func rendered(_ documents: [CampaignDocument]) -> String {
-        var table = Table(
+    static func campaigns(_ documents: [CampaignDocument]) -> Table {
+        Table(
             "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
-            "FAILED", "SUPERSEDED", "PENDING")
-        for campaign in documents {
-            let counts = campaign.counts
-            table.row(
-                campaign.id, campaign.app, campaign.kind, campaign.state,
-                Printing.time(ofUnixMilliseconds: campaign.startedAt), "\(counts.found)", "\(counts.notified)",
-                "\(counts.recovered)", "\(counts.discarded)", "\(counts.manual)", "\(counts.failed)",
-                "\(counts.superseded)", "\(counts.pending)")
-        }
-        return table.rendered()
+            "FAILED", "SUPERSEDED", "PENDING",
+            rows: documents.map { campaign in
+                let counts = campaign.counts
+                let started = Printing.time(ofUnixMilliseconds: campaign.startedAt)
+                return [campaign.id, campaign.app, campaign.kind, campaign.state, started]
+                    + [
+                        counts.found, counts.notified, counts.recovered, counts.discarded, counts.manual,
+                        counts.failed, counts.superseded, counts.pending,
+                    ].map { "\($0)" }
+            })
     }
 
-    /// What a recovered reset is worth of which the client has said nothing.
+    /// How many of the recovered resets may have discarded changes, because their clients do not report.
     static func unproven(_ counts: CampaignDocument.Counts) -> String? {
         guard counts.unproven > 0 else { return nil }
         return """
@@ -35,40 +35,37 @@ enum CampaignTable {
             """
     }
 
-    static func clientRealms(_ realms: [ClientRealmDocument]) -> String {
-        var table = Table(
+    static func clientRealms(_ realms: [ClientRealmDocument]) -> Table {
+        Table(
             "CLIENT FILE", "PARTITION", "USER", "OUTCOME", "MODE", "RECOVERED", "DISCARDED", "EVIDENCE", "LAST SEEN",
-            "BACKUP FILE")
-        for realm in realms {
-            let report = realm.report
-            table.row(
-                "\(realm.clientFile)", realm.partition, realm.user, realm.outcome, report?.modeUsed ?? "-",
-                report?.changesets.map { "\($0.recovered)" } ?? "-",
-                report?.changesets.map { "\($0.discarded)" } ?? "-",
-                report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" } ?? "-",
-                Printing.age(ofUnixMilliseconds: realm.lastSeen), report?.backupFile ?? "-")
-        }
-        return table.rendered()
+            "BACKUP FILE",
+            rows: realms.map { realm in
+                let report = realm.report
+                let evidence = report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" }
+                return [
+                    "\(realm.clientFile)", realm.partition, realm.user, realm.outcome, (report?.modeUsed).cell,
+                    (report?.changesets?.recovered).cell, (report?.changesets?.discarded).cell, evidence.cell,
+                    Printing.age(ofUnixMilliseconds: realm.lastSeen), (report?.backupFile).cell,
+                ]
+            })
     }
 }
 
-struct CampaignsList: AsyncParsableCommand {
+struct CampaignsList: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List campaigns, newest first.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most so many.") var limit = 20
 
-    func run() async throws {
-        try await reportingFailures {
-            let list: CampaignList = try await AdminClient(try await cluster.load()).get(
-                AdminRoute.campaigns.path(query: [(.limit, "\(limit)"), (.app, app)]))
-            output.json ? try Printing.json(list.campaigns) : Printing.line(CampaignTable.rendered(list.campaigns))
-        }
+    func run(_ admin: AdminClient) async throws {
+        let path = AdminRoute.campaigns.path(query: [(.limit, "\(limit)"), (.app, app)])
+        let campaigns = try await (admin.ask(path) as CampaignList).campaigns
+        try output.show(campaigns, CampaignTable.campaigns(campaigns))
     }
 }
 
-struct CampaignsShow: AsyncParsableCommand {
+struct CampaignsShow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one campaign, and with --client-realms every client realm's outcome.")
     @OptionGroup var cluster: ClusterOptions
@@ -78,37 +75,21 @@ struct CampaignsShow: AsyncParsableCommand {
     @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual, failed or superseded.")
     var outcome: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            let client = try AdminClient(try await cluster.load())
-            let id = try await client.resolve(campaign)
-            let document: CampaignDocument = try await client.get(AdminRoute.campaign.path(id))
-            let realms =
-                clientRealms || outcome != nil ? try await client.clientRealms(of: id, outcome: outcome) : nil
-            if output.json { return try Printing.json(ShownCampaign(campaign: document, clientRealms: realms)) }
-            Printing.line(CampaignTable.rendered([document]))
-            if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
-            if let reason = document.reason { Printing.line("reason: \(reason)") }
-            if let realms { Printing.line("\n" + CampaignTable.clientRealms(realms)) }
+    func run(_ admin: AdminClient) async throws {
+        let id = try await admin.resolve(campaign)
+        let document: CampaignDocument = try await admin.ask(AdminRoute.campaign.path(id))
+        let realms = clientRealms || outcome != nil ? try await admin.clientRealms(of: id, outcome: outcome) : nil
+        if output.json {
+            return try Printing.json(JoinedObject(document, ["clientRealms": realms].compactMapValues(\.self)))
         }
+        Printing.line(CampaignTable.campaigns([document]).rendered())
+        if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
+        if let reason = document.reason { Printing.line("reason: \(reason)") }
+        if let realms { Printing.line("\n" + CampaignTable.clientRealms(realms).rendered()) }
     }
 }
 
-/// A campaign in one flat object, with its client realms where they were asked for.
-private struct ShownCampaign: Encodable {
-    var campaign: CampaignDocument
-    var clientRealms: [ClientRealmDocument]?
-
-    private enum Key: CodingKey { case clientRealms }
-
-    func encode(to encoder: any Encoder) throws {
-        try campaign.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encodeIfPresent(clientRealms, forKey: .clientRealms)
-    }
-}
-
-struct CampaignsWatch: AsyncParsableCommand {
+struct CampaignsWatch: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow a campaign until every reset has ended.",
         discussion: "Prints a line whenever a count changes. Ends with exit code 0 once nothing is pending.")
@@ -116,11 +97,8 @@ struct CampaignsWatch: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            let client = try AdminClient(try await cluster.load())
-            try await CampaignWatcher(client: client, json: output.json).watch(try await client.resolve(campaign))
-        }
+    func run(_ admin: AdminClient) async throws {
+        try await CampaignWatcher(client: admin, json: output.json).watch(try await admin.resolve(campaign))
     }
 }
 
@@ -132,7 +110,7 @@ struct CampaignWatcher {
     func watch(_ id: String) async throws {
         var last: CampaignDocument.Counts?
         while true {
-            let document: CampaignDocument = try await client.get(AdminRoute.campaign.path(id))
+            let document: CampaignDocument = try await client.ask(AdminRoute.campaign.path(id))
             if document.counts != last { try show(document) }
             last = document.counts
             if document.isClosed { return }
@@ -155,7 +133,7 @@ extension AdminClient {
     /// - Parameter id: nil for the newest campaign.
     func resolve(_ id: String?) async throws -> String {
         if let id { return id }
-        let list: CampaignList = try await get(AdminRoute.campaigns.path(query: [(.limit, "1")]))
+        let list: CampaignList = try await ask(AdminRoute.campaigns.path(query: [(.limit, "1")]))
         guard let newest = list.campaigns.first else { throw CommandFailure(.notFound, "there is no campaign yet") }
         return newest.id
     }
@@ -164,7 +142,7 @@ extension AdminClient {
         var all: [ClientRealmDocument] = []
         var after: String?
         repeat {
-            let page: ClientRealmList = try await get(
+            let page: ClientRealmList = try await ask(
                 AdminRoute.clientRealms.path(
                     campaign, query: [(.limit, "500"), (.outcome, outcome), (.after, after)]))
             all += page.clientRealms

@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import SyncModel
 
-struct CampaignsPlan: AsyncParsableCommand {
+struct CampaignsPlan: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
         abstract: "Show whom a termination would make reset, and what is known to be at risk. Changes nothing.",
@@ -18,13 +18,10 @@ struct CampaignsPlan: AsyncParsableCommand {
     @Option(help: "The app.") var app: String
     @Option(help: "List so many of the client realms that were not seen for longest.") var limit = 20
 
-    func run() async throws {
-        try await reportingFailures {
-            let client = try AdminClient(try await cluster.load())
-            let plan: PlanDocument = try await client.get(
-                AdminRoute.terminationPlan.path(app, query: [(.limit, "\(limit)")]), timeout: .seconds(600))
-            output.json ? try Printing.json(plan) : show(plan)
-        }
+    func run(_ admin: AdminClient) async throws {
+        let path = AdminRoute.terminationPlan.path(app, query: [(.limit, "\(limit)")])
+        let plan: PlanDocument = try await admin.ask(path, timeout: .seconds(600))
+        output.json ? try Printing.json(plan) : show(plan)
     }
 
     private func show(_ plan: PlanDocument) {
@@ -43,19 +40,19 @@ struct CampaignsPlan: AsyncParsableCommand {
         }
         Printing.line(
             "not known      what \(plan.offlineWriters) writers that were not seen for an hour have written since\n")
-        var ages = Table("LAST SEEN", "CLIENT REALMS", "WRITERS")
-        for age in plan.lastSeen { ages.row(Self.text(age.within), "\(age.clientRealms)", "\(age.writers)") }
-        Printing.line(ages.rendered())
-        var platforms = Table("PLATFORM", "CLIENT REALMS")
-        for platform in plan.platforms { platforms.row(platform.platform, "\(platform.clientRealms)") }
-        Printing.line("\n" + platforms.rendered())
-        var listed = Table("CLIENT FILE", "PARTITION", "USER", "PLATFORM", "LAST SEEN", "UPLOADED", "BEHIND")
-        for realm in plan.listed {
-            listed.row(
+        let ages = plan.lastSeen.map { [Self.text($0.within), "\($0.clientRealms)", "\($0.writers)"] }
+        Printing.line(Table("LAST SEEN", "CLIENT REALMS", "WRITERS", rows: ages).rendered())
+        let platforms = plan.platforms.map { [$0.platform, "\($0.clientRealms)"] }
+        Printing.line("\n" + Table("PLATFORM", "CLIENT REALMS", rows: platforms).rendered())
+        let listed = plan.listed.map { realm in
+            [
                 "\(realm.clientFile)", realm.partition.oneLine, realm.user.oneLine, realm.platform,
-                Printing.age(ofUnixMilliseconds: realm.lastSeen), realm.hasUploaded ? "yes" : "no", "\(realm.behind)")
+                Printing.age(ofUnixMilliseconds: realm.lastSeen), realm.hasUploaded ? "yes" : "no", "\(realm.behind)",
+            ]
         }
-        Printing.line("\n" + listed.rendered())
+        let table = Table(
+            "CLIENT FILE", "PARTITION", "USER", "PLATFORM", "LAST SEEN", "UPLOADED", "BEHIND", rows: listed)
+        Printing.line("\n" + table.rendered())
     }
 
     private static func text(_ within: UInt64?) -> String {

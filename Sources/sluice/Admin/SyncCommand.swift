@@ -9,7 +9,7 @@ struct SyncCommand: AsyncParsableCommand {
         subcommands: [SyncTerminate.self, SyncEnable.self, SyncPause.self, SyncReset.self])
 }
 
-/// What commands that open a campaign say of it.
+/// What a command that opens a campaign prints about the campaign.
 struct CampaignStarted: Encodable {
     var campaign: String
     var app: String
@@ -23,14 +23,20 @@ struct CampaignStarted: Encodable {
         generation = document.generation
     }
 
-    func show(json: Bool) throws {
-        if json { return try Printing.json(self) }
-        Printing.line("campaign \(campaign)")
-        Printing.note("follow it with: sluice campaigns watch \(campaign)")
+    func show(_ output: OutputOptions) throws {
+        try output.show(self, "campaign \(campaign)")
+        if !output.json { Printing.note("follow it with: sluice campaigns watch \(campaign)") }
     }
 }
 
-struct SyncTerminate: AsyncParsableCommand {
+extension AdminClient {
+    fileprivate func switchSync(_ route: AdminRoute, of app: String, _ output: OutputOptions) async throws {
+        let shown: AppDocument = try await ask(route.path(app), .POST, body: EmptyRequest())
+        try output.show(shown, "sync of \(shown.id) is \(shown.syncState)")
+    }
+}
+
+struct SyncTerminate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "terminate",
         abstract: "Terminate sync: every client realm of the app must reset. Opens a campaign that accounts for each.")
@@ -42,54 +48,41 @@ struct SyncTerminate: AsyncParsableCommand {
     @Option(help: "The campaign's id; repeating the command with it changes nothing.") var campaign: String?
     @Flag(help: "Go on showing the campaign until every reset has ended.") var watch = false
 
-    func run() async throws {
-        try await reportingFailures {
-            let client = try AdminClient(try await cluster.load())
-            let document: CampaignDocument = try await client.send(
-                .POST, AdminRoute.terminate.path(app),
-                body: TerminationRequest(reason: reason, enable: enable, campaign: campaign))
-            try CampaignStarted(document).show(json: output.json)
-            if !enable { Printing.note("sync stays off until: sluice sync enable \(app)") }
-            if watch { try await CampaignWatcher(client: client, json: output.json).watch(document.id) }
-        }
+    func run(_ admin: AdminClient) async throws {
+        let document: CampaignDocument = try await admin.ask(
+            AdminRoute.terminate.path(app), .POST,
+            body: TerminationRequest(reason: reason, enable: enable, campaign: campaign))
+        try CampaignStarted(document).show(output)
+        if !enable { Printing.note("sync stays off until: sluice sync enable \(app)") }
+        if watch { try await CampaignWatcher(client: admin, json: output.json).watch(document.id) }
     }
 }
 
-struct SyncEnable: AsyncParsableCommand {
+struct SyncEnable: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Enable sync after a pause or a termination.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The app's id.") var app: String
 
-    func run() async throws {
-        try await reportingFailures {
-            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
-                .POST, AdminRoute.enable.path(app), body: EmptyRequest())
-            output.json
-                ? try Printing.json(shown) : Printing.line("sync of \(shown.id) is \(shown.syncState)")
-        }
+    func run(_ admin: AdminClient) async throws {
+        try await admin.switchSync(.enable, of: app, output)
     }
 }
 
-struct SyncPause: AsyncParsableCommand {
+struct SyncPause: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause sync: sessions are refused, nothing is lost, nobody must reset.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "The app's id.") var app: String
 
-    func run() async throws {
-        try await reportingFailures {
-            let shown: AppDocument = try await AdminClient(try await cluster.load()).send(
-                .POST, AdminRoute.pause.path(app), body: EmptyRequest())
-            output.json
-                ? try Printing.json(shown) : Printing.line("sync of \(shown.id) is \(shown.syncState)")
-        }
+    func run(_ admin: AdminClient) async throws {
+        try await admin.switchSync(.pause, of: app, output)
     }
 }
 
-struct SyncReset: AsyncParsableCommand {
+struct SyncReset: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Make one client realm, or every client realm of one realm, reset.")
     @OptionGroup var cluster: ClusterOptions
@@ -99,12 +92,10 @@ struct SyncReset: AsyncParsableCommand {
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
     @Option(help: "Why.") var reason: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            let document: CampaignDocument = try await AdminClient(try await cluster.load()).send(
-                .POST, AdminRoute.reset.path(app),
-                body: ResetRequest(partition: partition, clientFile: clientFile.map(FileIdent.init), reason: reason))
-            try CampaignStarted(document).show(json: output.json)
-        }
+    func run(_ admin: AdminClient) async throws {
+        let document: CampaignDocument = try await admin.ask(
+            AdminRoute.reset.path(app), .POST,
+            body: ResetRequest(partition: partition, clientFile: clientFile.map(FileIdent.init), reason: reason))
+        try CampaignStarted(document).show(output)
     }
 }

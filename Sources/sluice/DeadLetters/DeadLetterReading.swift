@@ -2,36 +2,35 @@ import ArgumentParser
 import Foundation
 import Inspection
 
-struct DeadLettersList: AsyncParsableCommand {
+struct DeadLettersList: DeadLetterCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List dead letters, oldest first.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
     @OptionGroup var options: DeadLetterOptions
 
-    func run() async throws {
-        try await reportingFailures {
-            let runner = try await DeadLetterRunner(cluster, options)
-            var entries: [DeadLetterEntry] = []
-            let (_, seen, of) = try await runner.run { entry, _ in
-                entries.append(entry)
-                return .kept
-            }
-            if output.json { return try Printing.json(entries) }
-            var table = Table("POSITION", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON")
-            for entry in entries {
-                table.row(
-                    "\(entry.position)", (entry.id ?? "-").oneLine, entry.type.oneLine, (entry.app ?? "-").oneLine,
-                    (entry.partition ?? "-").oneLine, (entry.queue ?? "-").oneLine, "\(entry.bytes)",
-                    entry.publishedAt.map { Printing.age(ofUnixMilliseconds: $0 &* 1000) } ?? "-",
-                    String(entry.reason.oneLine.prefix(120)))
-            }
-            Printing.line(table.rendered())
-            if seen < of { Printing.note("\(of - seen) more: looked at the first \(seen) (--limit)") }
+    func run(_ settings: ClusterSettings) async throws {
+        var entries: [DeadLetterEntry] = []
+        let (_, seen, of) = try await visit(settings) { entry, _ in
+            entries.append(entry)
+            return .kept
         }
+        if output.json { return try Printing.json(entries) }
+        let rows = entries.map { entry in
+            [
+                "\(entry.position)", entry.id.cell.oneLine, entry.type.oneLine, entry.app.cell.oneLine,
+                entry.partition.cell.oneLine, entry.queue.cell.oneLine, "\(entry.bytes)",
+                entry.publishedAt.map { Printing.age(ofUnixMilliseconds: $0 &* 1000) }.cell,
+                String(entry.reason.oneLine.prefix(120)),
+            ]
+        }
+        let table = Table(
+            "POSITION", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
+        Printing.line(table.rendered())
+        if seen < of { Printing.note("\(of - seen) more: looked at the first \(seen) (--limit)") }
     }
 }
 
-struct DeadLettersShow: AsyncParsableCommand {
+struct DeadLettersShow: DeadLetterCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show dead letters in full; what users wrote only with --bodies.")
     @OptionGroup var cluster: ClusterOptions
@@ -39,46 +38,28 @@ struct DeadLettersShow: AsyncParsableCommand {
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
-    private struct Shown: Encodable {
-        var entry: DeadLetterEntry
-        var body: String?
-        private enum Key: CodingKey { case body }
-
-        func encode(to encoder: any Encoder) throws {
-            try entry.encode(to: encoder)
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encodeIfPresent(body, forKey: .body)
+    func run(_ settings: ClusterSettings) async throws {
+        _ = try await visitNamed(settings, to: "show") { entry, message in
+            let body = bodies ? MessageBody.text(of: message) : nil
+            if output.json {
+                try Printing.json(JoinedObject(entry, ["body": body].compactMapValues(\.self)))
+            } else {
+                show(entry, body: body)
+            }
+            return .kept
         }
     }
 
-    func run() async throws {
-        try await reportingFailures {
-            let runner = try await DeadLetterRunner(cluster, options)
-            guard options.isRestricted else {
-                throw CommandFailure(.badInput, "say which: positions, message ids, --app, --reason or --type")
-            }
-            let (meant, _, _) = try await runner.run { entry, message in
-                let shown = Shown(entry: entry, body: bodies ? MessageBody.text(of: message) : nil)
-                if output.json { try Printing.json(shown) } else { show(shown) }
-                return .kept
-            }
-            try runner.requireFound(meant, "show")
-        }
-    }
-
-    private func show(_ shown: Shown) {
-        let entry = shown.entry
+    private func show(_ entry: DeadLetterEntry, body: String?) {
         var lines = [
-            ("position", "\(entry.position)"), ("message id", entry.id ?? "-"), ("type", entry.type),
-            ("app", entry.app ?? "-"), ("partition", entry.partition ?? "-"),
-            ("client file", entry.clientFile.map(String.init) ?? "-"), ("from", entry.queue ?? "-"),
-            ("published", entry.publishedAt.map { Printing.time(ofUnixMilliseconds: $0 &* 1000) } ?? "-"),
+            ("position", "\(entry.position)"), ("message id", entry.id.cell), ("type", entry.type),
+            ("app", entry.app.cell), ("partition", entry.partition.cell), ("client file", entry.clientFile.cell),
+            ("from", entry.queue.cell),
+            ("published", entry.publishedAt.map { Printing.time(ofUnixMilliseconds: $0 &* 1000) }.cell),
             ("bytes", "\(entry.bytes)"), ("content", entry.text), ("reason", entry.reason),
         ]
-        if let body = shown.body { lines.append(("body", body)) }
-        for (name, value) in lines {
-            Printing.line(name + String(repeating: " ", count: 13 - name.count) + value.oneLine)
-        }
+        if let body { lines.append(("body", body)) }
+        for (name, value) in lines { Printing.line(name.padded(13) + value.oneLine) }
         Printing.line("")
     }
 }

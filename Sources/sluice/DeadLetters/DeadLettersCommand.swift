@@ -47,54 +47,63 @@ struct DeadLetterOptions: ParsableArguments {
     }
 }
 
-/// Runs a command on the dead-letter queue of the cluster.
-struct DeadLetterRunner {
-    let settings: ClusterSettings
-    let filter: DeadLetterFilter
-    let limit: Int
+/// A command on the dead-letter queue of the cluster.
+protocol DeadLetterCommand: ClusterCommand {
+    var options: DeadLetterOptions { get }
+}
 
-    init(_ cluster: ClusterOptions, _ options: DeadLetterOptions) async throws {
-        settings = try await cluster.load()
-        filter = try options.filter()
-        limit = options.limit
-    }
-
-    /// Visits the letters that are meant.
-    /// - Returns: how many were meant, looked at, and there.
-    func run(
-        _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
+extension DeadLetterCommand {
+    /// Visits the letters that the options name.
+    ///
+    /// - Returns: how many were named, looked at, and there.
+    func visit(
+        _ settings: ClusterSettings, _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
         done: (DeadLetterEntry) throws -> Void = { _ in }
     ) async throws -> (meant: Int, seen: Int, of: Int) {
-        let connection = AMQPConnection(
-            configuration: try settings.amqp(name: "dead-letters"), logger: settings.quietLogger)
-        try await connection.start()
+        let filter = try options.filter()
+        let slices = try settings.sliceCount()
         do {
-            let queue = DeadLetterQueue(
-                connection: connection, topology: settings.topology, slices: try settings.sliceCount())
-            var meant = 0
-            let (seen, of) = try await queue.visit(
-                limit: limit,
-                { entry, message in
-                    guard filter.accepts(entry) else { return .kept }
-                    meant += 1
-                    return try await body(entry, message)
-                },
-                done: { entry, _ in
-                    if filter.accepts(entry) { try done(entry) }
-                })
-            await connection.close()
-            return (meant, seen, of)
-        } catch {
-            await connection.close()
-            guard let failure = error as? AMQPError, failure.code == .notFound else { throw error }
+            return try await settings.withBroker(name: "dead-letters") { connection in
+                let queue = DeadLetterQueue(connection: connection, topology: settings.topology, slices: slices)
+                var meant = 0
+                let (seen, of) = try await queue.visit(
+                    limit: options.limit,
+                    { entry, message in
+                        guard filter.accepts(entry) else { return .kept }
+                        meant += 1
+                        return try await body(entry, message)
+                    },
+                    done: { entry, _ in
+                        if filter.accepts(entry) { try done(entry) }
+                    })
+                return (meant, seen, of)
+            }
+        } catch let error as AMQPError where error.code == .notFound {
             throw CommandFailure(
                 .notFound, "there is no queue \(settings.topology.dead): is the cluster up, with this prefix?")
         }
     }
 
-    /// Ids and positions that were named and are not there.
-    func requireFound(_ meant: Int, _ what: String) throws {
-        guard meant == 0, !(filter.ids.isEmpty && filter.positions.isEmpty) else { return }
-        throw CommandFailure(.notFound, "there is no such dead letter to \(what)")
+    /// Visits the letters that the options name, which must name some, and decides their fate.
+    ///
+    /// - Parameters:
+    ///   - all: `--all`, for commands that have it.
+    ///   - verb: what the command does to a letter.
+    /// - Returns: how many letters were named.
+    func visitNamed(
+        _ settings: ClusterSettings, all: Bool? = nil, to verb: String,
+        _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
+        done: (DeadLetterEntry) throws -> Void = { _ in }
+    ) async throws -> Int {
+        let filter = try options.filter()
+        guard all == true || options.isRestricted else {
+            let rest = all == nil ? "--reason or --type" : "--reason, --type or --all"
+            throw CommandFailure(.badInput, "say which: positions, message ids, --app, \(rest)")
+        }
+        let meant = try await visit(settings, body, done: done).meant
+        guard meant > 0 || filter.ids.isEmpty && filter.positions.isEmpty else {
+            throw CommandFailure(.notFound, "there is no such dead letter to \(verb)")
+        }
+        return meant
     }
 }

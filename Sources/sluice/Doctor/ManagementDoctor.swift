@@ -23,7 +23,7 @@ struct ManagementDoctor {
                     "--management-url http://host:15672, where the broker has its management plugin")
             ]
         }
-        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let base = url.withoutTrailingSlash
         do {
             var found = [try await version(base)]
             found += try await nodes(base)
@@ -73,24 +73,20 @@ struct ManagementDoctor {
         var found: [Diagnosis] = []
         for node in nodes {
             if !node.running {
-                found.append(Diagnosis(.broker, node.name, .warning, "the node is down", "start it"))
+                found.add(.broker, node.name, .warning, "the node is down", "start it")
             }
             if node.mem_alarm == true {
-                found.append(
-                    Diagnosis(
-                        .broker, node.name, .fault, "memory alarm: nothing can be published",
-                        "give it memory, or find what fills its queues"))
+                found.add(
+                    .broker, node.name, .fault, "memory alarm: nothing can be published",
+                    "give it memory, or find what fills its queues")
             }
             if node.disk_free_alarm == true {
-                found.append(
-                    Diagnosis(
-                        .broker, node.name, .fault, "disk alarm: nothing can be published", "make room on its disk"))
+                found.add(.broker, node.name, .fault, "disk alarm: nothing can be published", "make room on its disk")
             }
             if node.partitions?.isEmpty == false {
-                found.append(
-                    Diagnosis(
-                        .broker, node.name, .fault, "cut off from \(node.partitions?.joined(separator: ", ") ?? "")",
-                        "mend the network, then restart the minority's nodes"))
+                found.add(
+                    .broker, node.name, .fault, "cut off from \(node.partitions?.joined(separator: ", ") ?? "")",
+                    "mend the network, then restart the minority's nodes")
             }
         }
         return found.isEmpty ? [Diagnosis(.broker, "nodes", .ok, "\(nodes.count) running, no alarm")] : found
@@ -132,21 +128,19 @@ struct ManagementDoctor {
         var found: [Diagnosis] = []
         for queue in queues where ours.contains(queue.name) {
             if let type = queue.type, type != "quorum" {
-                found.append(
-                    Diagnosis(
-                        .broker, queue.name, .fault, "it is a \(type) queue; expected a quorum queue",
-                        "stop the cluster; when it is empty delete it, and start the cluster"))
+                found.add(
+                    .broker, queue.name, .fault, "it is a \(type) queue; expected a quorum queue",
+                    "stop the cluster; when it is empty delete it, and start the cluster")
             }
             let allowed = queue.name == topology.dead ? Self.harmless : Self.harmless.union(Self.limits)
             let keys = (queue.effective_policy_definition?.keys ?? []).filter { !allowed.contains($0) }
             if !keys.isEmpty {
                 let names = [queue.policy, queue.operator_policy].compactMap(\.self).filter { !$0.isEmpty }
-                found.append(
-                    Diagnosis(
-                        .broker, queue.name, .warning,
-                        "the policy \(names.joined(separator: ", ")) sets \(keys.joined(separator: ", "))",
-                        "let a policy for ^\(topology.prefix)\\. set a length at most, and none for \(topology.dead): expiry, and a"
-                            + " limit there, would drop messages"))
+                found.add(
+                    .broker, queue.name, .warning,
+                    "the policy \(names.joined(separator: ", ")) sets \(keys.joined(separator: ", "))",
+                    "let a policy for ^\(topology.prefix)\\. set a length at most, and none for \(topology.dead): expiry, and a"
+                        + " limit there, would drop messages")
             }
         }
         return found.isEmpty ? [Diagnosis(.broker, "policies", .ok, "none that touches Sluice's queues")] : found
@@ -160,13 +154,10 @@ struct ManagementDoctor {
             let text = Data("\(user):\(password)".utf8).base64EncodedString()
             request.headers.add(name: "Authorization", value: "Basic \(text)")
         }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        let body = try await response.body.collect(upTo: 32 << 20)
-        guard response.status == .ok else {
-            throw CommandFailure(.unreachable, "it answers \(response.status.code)")
-        }
-        let date = response.headers.first(name: "Date").flatMap(Self.date)
-        return (try JSONDecoder().decode(Answer.self, from: Data(buffer: body)), date)
+        let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 32 << 20)
+        guard answer.status == .ok else { throw CommandFailure(.unreachable, "it answers \(answer.status.code)") }
+        let date = answer.headers.first(name: "Date").flatMap(Self.date)
+        return (try JSONDecoder().decode(Answer.self, from: answer.body), date)
     }
 
     /// RFC 9110: Sun, 06 Nov 1994 08:49:37 GMT.

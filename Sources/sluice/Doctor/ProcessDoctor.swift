@@ -16,17 +16,16 @@ struct ProcessDoctor {
         var found = [await coordinator(), await gateway()]
         for url in operationsURLs { found.append(await readiness(url)) }
         if operationsURLs.isEmpty {
-            found.append(
-                Diagnosis(
-                    .cluster, "readiness", .unchecked, "no operations port is named",
-                    "--operations-url http://host:port, for each process; their first log lines say where it is"))
+            found.add(
+                .cluster, "readiness", .unchecked, "no operations port is named",
+                "--operations-url http://host:port, for each process; their first log lines say where it is")
         }
         return found
     }
 
     private func coordinator() async -> Diagnosis {
         do {
-            let overview: ClusterDocument = try await AdminClient(settings).get(
+            let overview: ClusterDocument = try await AdminClient(settings).ask(
                 AdminRoute.cluster.path(), timeout: .seconds(10))
             guard overview.slices == settings.configuration.slices else {
                 return Diagnosis(
@@ -53,14 +52,12 @@ struct ProcessDoctor {
         let url = configuration.gatewayPublicURL ?? "http://\(configuration.gateway.host):\(configuration.gateway.port)"
         let advice = "start a gateway; or set gateway.public_url, or gateway.host and gateway.port, to where it is"
         do {
-            let response = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: url + "/api/client/v2.0/app/sluice-doctor/location"), timeout: .seconds(10))
-            let body = try await response.body.collect(upTo: 1 << 16)
-            let text = String(buffer: body)
-            guard response.status.code == 404 || response.status.code == 200, text.hasPrefix("{") else {
+            let request = HTTPClientRequest(url: url + "/api/client/v2.0/app/sluice-doctor/location")
+            let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 1 << 16)
+            let status = answer.status.code
+            guard status == 404 || status == 200, answer.body.first == UInt8(ascii: "{") else {
                 return Diagnosis(
-                    .cluster, "gateway", .fault, "\(url) answers \(response.status.code), not as a gateway does", advice
-                )
+                    .cluster, "gateway", .fault, "\(url) answers \(status), not as a gateway does", advice)
             }
             return Diagnosis(.cluster, "gateway", .ok, "\(url) answers")
         } catch {
@@ -68,23 +65,12 @@ struct ProcessDoctor {
         }
     }
 
-    private struct Report: Decodable {
-        struct Component: Decodable {
-            var name: String
-            var ready: Bool
-            var reason: String
-        }
-        var ready: Bool
-        var components: [Component]
-    }
-
     private func readiness(_ url: String) async -> Diagnosis {
-        let url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let url = url.withoutTrailingSlash
         do {
-            let response = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: url + "/ready"), timeout: .seconds(10))
-            let report = try JSONDecoder().decode(
-                Report.self, from: Data(buffer: try await response.body.collect(upTo: 1 << 20)))
+            let request = HTTPClientRequest(url: url + "/ready")
+            let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 1 << 20)
+            let report = try JSONDecoder().decode(ReadinessReport.self, from: answer.body)
             if report.ready {
                 return Diagnosis(
                     .cluster, url, .ok, "ready: \(report.components.map(\.name).joined(separator: ", "))")

@@ -79,6 +79,22 @@ struct ClusterSettings {
         return amqp
     }
 
+    /// Runs `body` with a connection to the broker, and closes the connection afterwards.
+    func withBroker<Result>(
+        name: String, _ body: (AMQPConnection) async throws -> Result
+    ) async throws -> Result {
+        let connection = AMQPConnection(configuration: try amqp(name: name), logger: quietLogger)
+        try await connection.start()
+        do {
+            let result = try await body(connection)
+            await connection.close()
+            return result
+        } catch {
+            await connection.close()
+            throw error
+        }
+    }
+
     /// For commands that print results: only what goes badly wrong.
     var quietLogger: Logger {
         var logger = Logger(label: "sluice")
@@ -88,10 +104,8 @@ struct ClusterSettings {
 
     /// `--coordinator-url`, else SLUICE_COORDINATOR_URL, else where this machine's coordinator listens by default.
     var adminURL: String {
-        let url =
-            coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
-            ?? "http://\(configuration.coordinator.host):\(configuration.coordinator.port)"
-        return url.hasSuffix("/") ? String(url.dropLast()) : url
+        (coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
+            ?? "http://\(configuration.coordinator.host):\(configuration.coordinator.port)").withoutTrailingSlash
     }
 
     /// `admin.token`, else what a coordinator wrote to `admin.token_file`.

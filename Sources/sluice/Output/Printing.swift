@@ -5,13 +5,22 @@ import Foundation
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Print JSON instead of a table.")
     var json = false
+
+    /// Prints a value as JSON, or a text that says the same.
+    func show(_ value: some Encodable, _ text: @autoclosure () -> String) throws {
+        json ? try Printing.json(value) : Printing.line(text())
+    }
+
+    /// Prints a value as JSON, or a table.
+    func show(_ value: some Encodable, _ table: @autoclosure () -> Table) throws {
+        try show(value, table().rendered())
+    }
 }
 
 enum Printing {
-    static func json(_ value: some Encodable, pretty: Bool = false) throws {
+    static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
-        encoder.outputFormatting =
-            pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         line(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
@@ -23,7 +32,7 @@ enum Printing {
         write(text, to: .standardError)
     }
 
-    /// Whoever read it may have gone (`| head`); then there is nobody left to tell.
+    /// Writes a line. Ends the process when the reader has gone (`| head`).
     private static func write(_ text: String, to handle: FileHandle) {
         do { try handle.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(141) }
     }

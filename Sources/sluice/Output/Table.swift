@@ -1,11 +1,12 @@
 /// A plain table: columns as wide as their widest cell, two spaces apart, numbers to the right.
 struct Table {
     var header: [String]
-    var rows: [[String]] = []
+    var rows: [[String]]
 
-    init(_ header: String...) { self.header = header }
-
-    mutating func row(_ cells: String...) { rows.append(cells) }
+    init(_ header: String..., rows: [[String]]) {
+        self.header = header
+        self.rows = rows
+    }
 
     func rendered() -> String {
         let all = [header] + rows
@@ -31,4 +32,9 @@ extension String {
     fileprivate func trimmingTrailingSpaces() -> String {
         String(reversed().drop { $0 == " " }.reversed())
     }
+}
+
+extension Optional {
+    /// The value's text, or "-" where there is none.
+    var cell: String { map { "\($0)" } ?? "-" }
 }

@@ -5,15 +5,12 @@ import Messages
 
 /// Publishes events one after another, each confirmed and known to have reached a queue.
 struct EventPublisher {
-    var cluster: ClusterOptions
+    var settings: ClusterSettings
     var options: EventOptions
 
     func publishAll(fromArguments: () throws -> Event, fromJSON: (EventLine) throws -> Event) async throws {
-        let settings = try await cluster.load()
         let slices = try settings.sliceCount()
-        let connection = AMQPConnection(configuration: try settings.amqp(name: "publish"), logger: settings.quietLogger)
-        try await connection.start()
-        do {
+        try await settings.withBroker(name: "publish") { connection in
             let channel = try await connection.openChannel(confirms: true)
             try await settings.topology.declareShared(on: channel, slices: slices)
             var count = 0
@@ -25,17 +22,10 @@ struct EventPublisher {
                     try event.message(id: id), exchange: exchange, routingKey: key, mandatory: true)
                 try report(id: id, exchange: exchange, key: key)
             }
-            if let file = options.file {
-                for try await line in try EventLines(file: file) { try await publish(try fromJSON(line)) }
-                if !options.json { Printing.note("\(count) published") }
-            } else {
-                try await publish(try fromArguments())
-            }
-        } catch {
-            await connection.close()
-            throw error
+            guard let file = options.file else { return try await publish(try fromArguments()) }
+            for try await line in try EventLines(file: file) { try await publish(try fromJSON(line)) }
+            if !options.json { Printing.note("\(count) published") }
         }
-        await connection.close()
     }
 
     private func report(id: String, exchange: String, key: String) throws {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Messages
+import SyncModel
 
 struct PublishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +36,23 @@ struct EventOptions: ParsableArguments {
     var json = false
 }
 
-struct PublishChangeset: AsyncParsableCommand {
+/// A command that publishes events.
+protocol PublishingCommand: ClusterCommand {
+    var events: EventOptions { get }
+    /// The event that the arguments describe.
+    func eventFromArguments() throws -> Event
+    /// The event that a line of JSON describes.
+    func event(from line: EventLine) throws -> Event
+}
+
+extension PublishingCommand {
+    func run(_ settings: ClusterSettings) async throws {
+        try await EventPublisher(settings: settings, options: events)
+            .publishAll(fromArguments: eventFromArguments, fromJSON: event)
+    }
+}
+
+struct PublishChangeset: PublishingCommand {
     static let configuration = CommandConfiguration(
         commandName: "changeset",
         abstract: "Publish changesets for a realm, as written by the server itself on top of its latest version.")
@@ -46,21 +64,27 @@ struct PublishChangeset: AsyncParsableCommand {
     @Option(help: "A changeset in hexadecimal; repeat it for several.") var hex: [String] = []
     @Option(help: "Milliseconds since 2015-01-01 at which it was written; now by default.") var timestamp: UInt64?
 
-    func run() async throws {
-        try await reportingFailures {
-            try await EventPublisher(cluster: cluster, options: events).publishAll(
-                fromArguments: {
-                    guard let app, let partition, !hex.isEmpty else {
-                        throw CommandFailure(.badInput, "give --app, --partition and --hex, or --file")
-                    }
-                    return try .changeset(app: app, partition: partition, hex: hex, timestamp: timestamp)
-                },
-                fromJSON: { .changeset(try $0.decodeChangeset(app: app, partition: partition, timestamp: timestamp)) })
+    func eventFromArguments() throws -> Event {
+        guard let app, let partition, !hex.isEmpty else {
+            throw CommandFailure(.badInput, "give --app, --partition and --hex, or --file")
         }
+        let entries = try hex.map { text in
+            guard let bytes = HexBytes(hex: text) else {
+                throw CommandFailure(
+                    .badInput, "--hex: expected an even number of hexadecimal digits, got \"\(text.prefix(24))\"")
+            }
+            return UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: bytes.bytes)
+        }
+        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
+        return Event(ChangesetMessage(realm: realm, upload: nil, entries: entries))
+    }
+
+    func event(from line: EventLine) throws -> Event {
+        Event(try line.decodeChangeset(app: app, partition: partition, timestamp: timestamp))
     }
 }
 
-struct PublishReset: AsyncParsableCommand {
+struct PublishReset: PublishingCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset",
         abstract: "Make one client realm, or every client realm of one realm, reset.")
@@ -72,21 +96,19 @@ struct PublishReset: AsyncParsableCommand {
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
     @Option(help: "Why; shown in the campaign and to the client.") var reason: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            try await EventPublisher(cluster: cluster, options: events).publishAll(
-                fromArguments: {
-                    guard let app, let partition else {
-                        throw CommandFailure(.badInput, "give --app and --partition, or --file")
-                    }
-                    return .reset(app: app, partition: partition, clientFile: clientFile, reason: reason)
-                },
-                fromJSON: { .reset(try $0.decode()) })
+    func eventFromArguments() throws -> Event {
+        guard let app, let partition else {
+            throw CommandFailure(.badInput, "give --app and --partition, or --file")
         }
+        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
+        return Event(
+            ResetMessage(realm: realm, clientFile: clientFile.map(FileIdent.init), campaign: nil, reason: reason))
     }
+
+    func event(from line: EventLine) throws -> Event { Event(try line.decode() as ResetMessage) }
 }
 
-struct PublishTermination: AsyncParsableCommand {
+struct PublishTermination: PublishingCommand {
     static let configuration = CommandConfiguration(
         commandName: "termination",
         abstract: "Terminate an app's sync at every worker: each client realm of it must reset.",
@@ -100,14 +122,10 @@ struct PublishTermination: AsyncParsableCommand {
     @Option(help: "The app.") var app: String?
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            try await EventPublisher(cluster: cluster, options: events).publishAll(
-                fromArguments: {
-                    guard let app else { throw CommandFailure(.badInput, "give --app, or --file") }
-                    return .termination(app: app, reason: reason)
-                },
-                fromJSON: { .termination(try $0.decode()) })
-        }
+    func eventFromArguments() throws -> Event {
+        guard let app else { throw CommandFailure(.badInput, "give --app, or --file") }
+        return Event(TerminationMessage(app: app, campaign: nil, generation: nil, reason: reason))
     }
+
+    func event(from line: EventLine) throws -> Event { Event(try line.decode() as TerminationMessage) }
 }

@@ -67,7 +67,7 @@ struct ClientFileLine: Encodable {
     }
 }
 
-struct RealmsList: AsyncParsableCommand {
+struct RealmsList: ClusterCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List realms, slice by slice.")
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
@@ -76,35 +76,34 @@ struct RealmsList: AsyncParsableCommand {
 
     private struct Enough: Error {}
 
-    func run() async throws {
-        try await reportingFailures {
-            guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
-            let realms = try StoredRealms(try await cluster.load())
-            var lines: [RealmLine] = []
-            var isCut = false
-            do {
-                try await realms.forEach(app: app) { record, reader in
-                    guard lines.count < limit else { throw Enough() }
-                    lines.append(try await RealmLine(record, reader, countingObjects: false))
-                }
-            } catch is Enough {
-                isCut = true
+    func run(_ settings: ClusterSettings) async throws {
+        guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
+        var lines: [RealmLine] = []
+        var isCut = false
+        do {
+            try await StoredRealms(settings).forEach(app: app) { record, reader in
+                guard lines.count < limit else { throw Enough() }
+                lines.append(try await RealmLine(record, reader, countingObjects: false))
             }
-            if output.json { return try Printing.json(lines) }
-            var table = Table(
-                "APP", "PARTITION", "SLICE", "GENERATION", "VERSION", "BASE", "HISTORY BYTES", "CLIENT FILES")
-            for line in lines {
-                table.row(
-                    line.app, line.partition.oneLine, "\(line.slice)", "\(line.generation)", "\(line.version)",
-                    "\(line.historyBase)", "\(line.historyBytes)", line.clientFilesText)
-            }
-            Printing.line(table.rendered())
-            if isCut { Printing.note("there are more: --limit") }
+        } catch is Enough {
+            isCut = true
         }
+        let rows = lines.map { line in
+            [
+                line.app, line.partition.oneLine, "\(line.slice)", "\(line.generation)", "\(line.version)",
+                "\(line.historyBase)", "\(line.historyBytes)", line.clientFilesText,
+            ]
+        }
+        try output.show(
+            lines,
+            Table(
+                "APP", "PARTITION", "SLICE", "GENERATION", "VERSION", "BASE", "HISTORY BYTES", "CLIENT FILES",
+                rows: rows))
+        if isCut, !output.json { Printing.note("there are more: --limit") }
     }
 }
 
-struct RealmsShow: AsyncParsableCommand {
+struct RealmsShow: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one realm with its client files.")
     @OptionGroup var cluster: ClusterOptions
@@ -112,20 +111,16 @@ struct RealmsShow: AsyncParsableCommand {
     @OptionGroup var realm: RealmOptions
     @Option(help: "At most so many client files.") var limit = 1000
 
-    func run() async throws {
-        try await reportingFailures {
-            let reader = try await StoredRealms(try await cluster.load()).reader(of: realm.name)
-            let line = try await reader.withSnapshot { reader -> RealmLine in
-                guard let record = try await reader.realm(realm.name) else { throw StoredRealms.missing(realm.name) }
-                var line = try await RealmLine(record, reader, countingObjects: true)
-                line.files = try await reader.clientFiles(in: record.id, state: nil, after: 0, limit: max(1, limit)).map
-                {
-                    ClientFileLine($0, of: record)
-                }
-                return line
-            }
-            output.json ? try Printing.json(line) : show(line)
+    func run(_ settings: ClusterSettings) async throws {
+        let reader = try await StoredRealms(settings).reader(of: realm.name)
+        let line = try await reader.withSnapshot { reader -> RealmLine in
+            guard let record = try await reader.realm(realm.name) else { throw StoredRealms.missing(realm.name) }
+            var line = try await RealmLine(record, reader, countingObjects: true)
+            let files = try await reader.clientFiles(in: record.id, state: nil, after: 0, limit: max(1, limit))
+            line.files = files.map { ClientFileLine($0, of: record) }
+            return line
         }
+        output.json ? try Printing.json(line) : show(line)
     }
 
     private func show(_ line: RealmLine) {
@@ -137,15 +132,16 @@ struct RealmsShow: AsyncParsableCommand {
             client files \(line.clientFilesText)
 
             """)
-        var table = Table(
-            "CLIENT FILE", "USER", "STATE", "GENERATION", "CLIENT VERSION", "SERVER VERSION", "BEHIND", "LAST SEEN",
-            "CAMPAIGN")
-        for file in line.files ?? [] {
-            table.row(
+        let rows = (line.files ?? []).map { file in
+            [
                 "\(file.clientFile)", file.user.oneLine, file.state, "\(file.generation)", "\(file.clientVersion)",
-                "\(file.serverVersion)", file.behind.map(String.init) ?? "-",
-                Printing.age(ofUnixMilliseconds: file.lastSeen), (file.campaign ?? "-").oneLine)
+                "\(file.serverVersion)", file.behind.cell, Printing.age(ofUnixMilliseconds: file.lastSeen),
+                file.campaign.cell.oneLine,
+            ]
         }
+        let table = Table(
+            "CLIENT FILE", "USER", "STATE", "GENERATION", "CLIENT VERSION", "SERVER VERSION", "BEHIND", "LAST SEEN",
+            "CAMPAIGN", rows: rows)
         Printing.line(table.rendered())
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Inspection
 import Storage
 
-struct RealmsExport: AsyncParsableCommand {
+struct RealmsExport: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write a realm's objects, or its history, as lines of JSON.",
@@ -18,24 +18,20 @@ struct RealmsExport: AsyncParsableCommand {
     @Option(name: [.short, .long], help: "A file to write, which must not exist; standard output if left out.")
     var output: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            let reader = try await StoredRealms(try await cluster.load()).reader(of: realm.name)
-            let writer = try LineWriter(file: output)
-            let export = RealmExport(reader: reader, name: realm.name)
-            do {
-                let count =
-                    history
-                    ? try await export.history(to: { try writer.write($0) })
-                    : try await export.state(to: { try writer.write($0) })
-                try writer.finish()
-                if output != nil {
-                    Printing.note(history ? "\(count.versions) versions" : "\(count.objects) objects")
-                }
-            } catch let error as InspectionError where error.code == .notFound {
-                writer.remove()
-                throw CommandFailure(.notFound, error.message)
-            }
+    func run(_ settings: ClusterSettings) async throws {
+        let reader = try await StoredRealms(settings).reader(of: realm.name)
+        let writer = try LineWriter(file: output)
+        let export = RealmExport(reader: reader, name: realm.name)
+        do {
+            let count =
+                history
+                ? try await export.history(to: { try writer.write($0) })
+                : try await export.state(to: { try writer.write($0) })
+            try writer.finish()
+            if output != nil { Printing.note(history ? "\(count.versions) versions" : "\(count.objects) objects") }
+        } catch let error as InspectionError where error.code == .notFound {
+            writer.remove()
+            throw error
         }
     }
 }
@@ -79,7 +75,7 @@ final class LineWriter {
         do {
             try handle.write(contentsOf: buffer)
         } catch {
-            // Whoever read it may have gone (`| head`); then there is nobody left to tell.
+            // The reader may have gone (`| head`).
             if file == nil { exit(141) }
             throw error
         }

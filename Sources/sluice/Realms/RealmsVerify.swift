@@ -4,7 +4,7 @@ import Inspection
 import Storage
 import SyncModel
 
-struct RealmsVerify: AsyncParsableCommand {
+struct RealmsVerify: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check realms' histories against their states.",
@@ -25,64 +25,51 @@ struct RealmsVerify: AsyncParsableCommand {
     @Option(help: "With --app: only this realm.") var realm: String?
     @Flag(help: "Every realm of every app.") var all = false
 
-    func run() async throws {
-        try await reportingFailures {
-            guard all != (app != nil) else {
-                throw CommandFailure(.badInput, "give --app, --app and --realm, or --all")
-            }
-            guard realm == nil || app != nil else { throw CommandFailure(.badInput, "--realm needs --app") }
-            let realms = try StoredRealms(try await cluster.load())
-            var tally = (sound: 0, unsound: 0)
-            let report = Report(json: output.json)
-            if let app, let realm {
-                let name = RealmName(app: app, partition: RealmName.partition(fromText: realm))
-                let verdict = try await verify(name, try await realms.reader(of: name))
-                guard let verdict else { throw StoredRealms.missing(name) }
-                try report.add(verdict, &tally)
-            } else {
-                try await realms.forEach(app: app) { record, reader in
-                    if let verdict = try await verify(record.name, reader) { try report.add(verdict, &tally) }
-                }
-            }
-            if tally.sound + tally.unsound == 0, let app {
-                throw CommandFailure(.notFound, "there is no realm of app \(app) in the store")
-            }
-            try report.finish(tally)
-            if tally.unsound > 0 { throw ExitCode(1) }
+    func run(_ settings: ClusterSettings) async throws {
+        guard all != (app != nil) else {
+            throw CommandFailure(.badInput, "give --app, --app and --realm, or --all")
         }
+        guard realm == nil || app != nil else { throw CommandFailure(.badInput, "--realm needs --app") }
+        let realms = try StoredRealms(settings)
+        var (sound, unsound) = (0, 0)
+        /// Checks a realm and prints a line as soon as it is done.
+        ///
+        /// - Returns: false if there is no such realm.
+        func verify(_ name: RealmName, _ reader: any SliceReader) async throws -> Bool {
+            let progress = VerifyProgress(name)
+            defer { progress.end() }
+            let verdict = try await RealmVerifier.verify(name, in: reader) { progress.show($0, of: $1) }
+            guard let verdict else { return false }
+            if verdict.isSound { sound += 1 } else { unsound += 1 }
+            try output.show(verdict, Self.text(of: verdict))
+            return true
+        }
+        if let app, let realm {
+            let name = RealmName(app: app, partition: RealmName.partition(fromText: realm))
+            guard try await verify(name, try await realms.reader(of: name)) else { throw StoredRealms.missing(name) }
+        } else {
+            try await realms.forEach(app: app) { record, reader in _ = try await verify(record.name, reader) }
+        }
+        if sound + unsound == 0, let app {
+            throw CommandFailure(.notFound, "there is no realm of app \(app) in the store")
+        }
+        if !output.json { Printing.note("\(sound + unsound) realms, \(unsound) with faults") }
+        if unsound > 0 { throw ExitCode(1) }
     }
 
-    private func verify(_ name: RealmName, _ reader: any SliceReader) async throws -> RealmVerdict? {
-        let progress = VerifyProgress(name)
-        defer { progress.end() }
-        return try await RealmVerifier.verify(name, in: reader) { progress.show($0, of: $1) }
-    }
-
-    /// One line a realm as soon as it is done: JSON lines with `--json`.
-    private struct Report {
-        let json: Bool
-
-        func add(_ verdict: RealmVerdict, _ tally: inout (sound: Int, unsound: Int)) throws {
-            if verdict.isSound { tally.sound += 1 } else { tally.unsound += 1 }
-            if json { return try Printing.json(verdict) }
-            let after = verdict.historyBase > 0 ? " after \(verdict.historyBase)" : ""
-            let base = verdict.base.map { ", base \($0)" } ?? ""
-            Printing.line(
+    private static func text(of verdict: RealmVerdict) -> String {
+        let after = verdict.historyBase > 0 ? " after \(verdict.historyBase)" : ""
+        let base = verdict.base.map { ", base \($0)" } ?? ""
+        let more = verdict.findingCount - verdict.findings.count
+        let lines =
+            [
                 "\(verdict.isSound ? "ok   " : "FAULT")  \(verdict.app) \(verdict.partition.oneLine)  slice \(verdict.slice)"
                     + "  version \(verdict.version)  \(verdict.entries) in history\(after)\(base)  \(verdict.objects) objects"
                     + "  \(verdict.clientFiles) client files  replay \(verdict.replay.rawValue)"
-                    + (verdict.digest.map { "  \($0)" } ?? ""))
-            for finding in verdict.findings {
-                Printing.line("       \(finding.check.rawValue): \(finding.what.oneLine)")
-            }
-            let more = verdict.findingCount - verdict.findings.count
-            if more > 0 { Printing.line("       and \(more) more") }
-        }
-
-        func finish(_ tally: (sound: Int, unsound: Int)) throws {
-            guard !json else { return }
-            Printing.note("\(tally.sound + tally.unsound) realms, \(tally.unsound) with faults")
-        }
+                    + (verdict.digest.map { "  \($0)" } ?? "")
+            ] + verdict.findings.map { "       \($0.check.rawValue): \($0.what.oneLine)" }
+            + (more > 0 ? ["       and \(more) more"] : [])
+        return lines.joined(separator: "\n")
     }
 }
 

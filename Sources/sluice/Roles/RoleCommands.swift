@@ -1,6 +1,22 @@
 import ArgumentParser
 
-struct UpCommand: AsyncParsableCommand {
+/// A command that runs one or more roles in this process.
+protocol RoleCommand: ClusterCommand {
+    static var roles: [RoleRunner.Role] { get }
+    var role: RoleOptions { get }
+}
+
+extension RoleCommand {
+    var overrides: [String: String?] { role.overrides }
+
+    func run(_ settings: ClusterSettings) async throws {
+        let name = Self.configuration.commandName ?? ""
+        try await RoleRunner(settings: settings, name: name).run(Self.roles)
+    }
+}
+
+struct UpCommand: RoleCommand {
+    static let roles = RoleRunner.Role.allCases
     static let configuration = CommandConfiguration(
         commandName: "up",
         abstract: "Run a coordinator, a worker and a gateway in one process: one machine, development.")
@@ -9,16 +25,11 @@ struct UpCommand: AsyncParsableCommand {
     @OptionGroup var role: RoleOptions
     @OptionGroup var listen: ListenOptions
 
-    func run() async throws {
-        try await reportingFailures {
-            let overrides = role.overrides.merging(listen.overrides("gateway")) { first, _ in first }
-            let settings = try await cluster.load(overrides: overrides)
-            try await RoleRunner(settings: settings, name: "up").run(RoleRunner.Role.allCases, operationsPort: 9091)
-        }
-    }
+    var overrides: [String: String?] { role.overrides.merging(listen.overrides("gateway")) { first, _ in first } }
 }
 
-struct GatewayCommand: AsyncParsableCommand {
+struct GatewayCommand: RoleCommand {
+    static let roles = [RoleRunner.Role.gateway]
     static let configuration = CommandConfiguration(
         commandName: "gateway",
         abstract: "Run a gateway: the clients' WebSockets and the App Services HTTP API.",
@@ -30,17 +41,14 @@ struct GatewayCommand: AsyncParsableCommand {
     @Option(help: "The origin that clients are told, https://sync.example.net (SLUICE_GATEWAY_PUBLIC_URL).")
     var publicURL: String?
 
-    func run() async throws {
-        try await reportingFailures {
-            var overrides = role.overrides.merging(listen.overrides("gateway")) { first, _ in first }
-            overrides["gateway.public_url"] = publicURL
-            let settings = try await cluster.load(overrides: overrides)
-            try await RoleRunner(settings: settings, name: "gateway").run([.gateway], operationsPort: 0)
-        }
+    var overrides: [String: String?] {
+        role.overrides.merging(listen.overrides("gateway")) { first, _ in first }
+            .merging(["gateway.public_url": publicURL]) { first, _ in first }
     }
 }
 
-struct WorkerCommand: AsyncParsableCommand {
+struct WorkerCommand: RoleCommand {
+    static let roles = [RoleRunner.Role.worker]
     static let configuration = CommandConfiguration(
         commandName: "worker",
         abstract: "Run a worker: it owns slices, merges uploads into history and executes resets.",
@@ -48,16 +56,10 @@ struct WorkerCommand: AsyncParsableCommand {
 
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var role: RoleOptions
-
-    func run() async throws {
-        try await reportingFailures {
-            let settings = try await cluster.load(overrides: role.overrides)
-            try await RoleRunner(settings: settings, name: "worker").run([.worker], operationsPort: 0)
-        }
-    }
 }
 
-struct CoordinatorCommand: AsyncParsableCommand {
+struct CoordinatorCommand: RoleCommand {
+    static let roles = [RoleRunner.Role.coordinator]
     static let configuration = CommandConfiguration(
         commandName: "coordinator",
         abstract: "Run a coordinator: apps, terminations, campaigns and the admin API.",
@@ -67,11 +69,7 @@ struct CoordinatorCommand: AsyncParsableCommand {
     @OptionGroup var role: RoleOptions
     @OptionGroup var listen: ListenOptions
 
-    func run() async throws {
-        try await reportingFailures {
-            let overrides = role.overrides.merging(listen.overrides("coordinator")) { first, _ in first }
-            let settings = try await cluster.load(overrides: overrides)
-            try await RoleRunner(settings: settings, name: "coordinator").run([.coordinator], operationsPort: 0)
-        }
+    var overrides: [String: String?] {
+        role.overrides.merging(listen.overrides("coordinator")) { first, _ in first }
     }
 }

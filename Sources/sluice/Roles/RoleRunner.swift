@@ -34,8 +34,7 @@ struct RoleRunner {
         self.logger = logger
     }
 
-    /// - Parameter operationsPort: the default, where the settings name none.
-    func run(_ roles: [Role], operationsPort: Int) async throws {
+    func run(_ roles: [Role]) async throws {
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
         let stores = try settings.stores()
@@ -52,7 +51,7 @@ struct RoleRunner {
 
         var services: [any Service] = [
             OperationsService(
-                host: configuration.operationsHost, port: configuration.operationsPort ?? operationsPort,
+                host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
                 readiness: readiness, metrics: metrics, logger: logger)
         ]
         for role in roles {

@@ -111,23 +111,6 @@ struct TailPrinter: Sendable {
         self.bodies = bodies
     }
 
-    private struct Line: Encodable {
-        var at: String
-        var exchange: String
-        var message: MessageSummary
-        var body: String?
-
-        private enum Key: CodingKey { case at, exchange, body }
-
-        func encode(to encoder: any Encoder) throws {
-            try message.encode(to: encoder)
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(at, forKey: .at)
-            try container.encode(exchange, forKey: .exchange)
-            try container.encodeIfPresent(body, forKey: .body)
-        }
-    }
-
     private struct Gap: Encodable {
         var dropped: Int
         /// Others were missed at the broker or while the connection was away; nobody counted them.
@@ -155,10 +138,8 @@ struct TailPrinter: Sendable {
                     : "-- \(dropped) messages\(more) were left out: they came faster than they could be shown")
         }
         if json {
-            lines.append(
-                try Self.encoded(
-                    Line(at: at, exchange: message.exchange, message: message.summary, body: message.body)))
-            return lines
+            let rest = ["at": at, "exchange": message.exchange, "body": message.body].compactMapValues(\.self)
+            return lines + [try Self.encoded(JoinedObject(message.summary, rest))]
         }
         let summary = message.summary
         var cells = [String(at.dropFirst(11)), summary.type.padded(12)]

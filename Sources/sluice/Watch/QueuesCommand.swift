@@ -5,7 +5,7 @@ import Foundation
 import Messages
 import SyncModel
 
-struct QueuesCommand: AsyncParsableCommand {
+struct QueuesCommand: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "queues",
         abstract: "Show the cluster's queues: what waits in them, for how long, and who works on them.",
@@ -21,8 +21,7 @@ struct QueuesCommand: AsyncParsableCommand {
 
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
-    @Flag(help: "Go on, once a second, until interrupted.") var live = false
-    @Option(help: "Seconds between two looks with --live.") var interval = 1.0
+    @OptionGroup var live: LiveOptions
 
     struct Line: Encodable {
         var queue: String
@@ -45,49 +44,31 @@ struct QueuesCommand: AsyncParsableCommand {
         var ready: [String: Int]
     }
 
-    func run() async throws {
-        try await reportingFailures {
-            let settings = try await cluster.load()
-            let names = try QueueNames(topology: settings.topology, slices: settings.sliceCount())
-            let connection = AMQPConnection(
-                configuration: try settings.amqp(name: "queues"), logger: settings.quietLogger)
-            try await connection.start()
-            do {
-                var last: Look?
-                repeat {
-                    let lines = try await look(names: names, connection: connection, settings: settings, after: last)
-                    last = Look(
-                        at: .now, ready: Dictionary(lines.map { ($0.queue, $0.ready) }, uniquingKeysWith: { $1 }))
-                    try show(lines)
-                    if live { try await Task.sleep(for: .seconds(max(0.1, interval))) }
-                } while live
-            } catch {
-                await connection.close()
-                throw error
+    func run(_ settings: ClusterSettings) async throws {
+        let slices = try settings.sliceCount()
+        try await settings.withBroker(name: "queues") { connection in
+            var last: Look?
+            try await live.run {
+                let lines = try await look(connection, settings, slices, after: last)
+                last = Look(at: .now, ready: Dictionary(lines.map { ($0.queue, $0.ready) }, uniquingKeysWith: { $1 }))
+                try show(lines)
             }
-            await connection.close()
-        }
-    }
-
-    private struct QueueNames {
-        var topology: Topology
-        var slices: SliceCount
-
-        var all: [(name: String, slice: Int?)] {
-            slices.all.map { (topology.slice($0), $0.value) } + [(topology.outcomes, nil), (topology.dead, nil)]
         }
     }
 
     private func look(
-        names: QueueNames, connection: AMQPConnection, settings: ClusterSettings, after last: Look?
+        _ connection: AMQPConnection, _ settings: ClusterSettings, _ slices: SliceCount, after last: Look?
     ) async throws -> [Line] {
         let now = Date().timeIntervalSince1970
         let owners = await SliceOwners.ask(settings)
+        let topology = settings.topology
+        let queues: [(name: String, slice: Int?)] =
+            slices.all.map { (topology.slice($0), $0.value) } + [(topology.outcomes, nil), (topology.dead, nil)]
         var lines: [Line] = []
         // A passive declare of a queue that is not there closes its channel, so each look has its own.
         let channel = try await connection.openChannel()
-        for (name, slice) in names.all {
-            let info = try await inspect(name, on: channel, of: names.slices)
+        for (name, slice) in queues {
+            let info = try await inspect(name, on: channel, of: slices)
             let owner = slice.flatMap { owners[$0] }
             lines.append(
                 Line(
@@ -121,14 +102,15 @@ struct QueuesCommand: AsyncParsableCommand {
 
     private func show(_ lines: [Line]) throws {
         if output.json { return try Printing.json(lines) }
-        var table = Table("QUEUE", "READY", "UNACKED", "LAG", "OLDEST", "IN/S", "OUT/S", "CONSUMERS", "OWNER")
-        for line in lines {
-            table.row(
-                line.queue, "\(line.ready)", line.unacknowledged.map(String.init) ?? "-",
-                line.lag.map(String.init) ?? "-", line.oldestSeconds.map { "\(Int($0)) s" } ?? "-",
-                line.inPerSecond.map(Printing.rate) ?? "-", line.outPerSecond.map(Printing.rate) ?? "-",
-                "\(line.consumers)", line.owner ?? "-")
+        let rows = lines.map { line in
+            [
+                line.queue, "\(line.ready)", line.unacknowledged.cell, line.lag.cell,
+                line.oldestSeconds.map { "\(Int($0)) s" }.cell, line.inPerSecond.map(Printing.rate).cell,
+                line.outPerSecond.map(Printing.rate).cell, "\(line.consumers)", line.owner.cell,
+            ]
         }
-        live ? Printing.refresh(table.rendered()) : Printing.line(table.rendered())
+        live.print(
+            Table(
+                "QUEUE", "READY", "UNACKED", "LAG", "OLDEST", "IN/S", "OUT/S", "CONSUMERS", "OWNER", rows: rows))
     }
 }

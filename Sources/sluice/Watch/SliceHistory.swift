@@ -5,37 +5,16 @@ import SyncModel
 /// Who had a slice under which epoch, as the slice's own store remembers it: the last hundred owners of each.
 struct SliceHistory {
     /// One owner's time with a slice.
-    struct Entry: Codable {
+    struct Entry: Encodable {
         var slice: Int
         var epoch: UInt64
         var worker: String
         /// Milliseconds of Unix time.
         var takenAt: UInt64
-        var how: How
+        /// What let the worker take the slice.
+        var how: String
         /// Absent while it is owned, and for ever if the slice was taken from this owner.
         var releasedAt: UInt64?
-    }
-
-    /// What let a worker take the slice.
-    enum How: String, Codable {
-        /// It was nobody's, or this worker's own.
-        case claimed
-        /// The owner before had handed it over.
-        case released
-        /// The owner before had lost its connection.
-        case dead
-        /// The lease of the owner before had run out.
-        case lease
-
-        init(_ reason: OwnershipChange.Reason) {
-            self =
-                switch reason {
-                case .first, .reclaimed: .claimed
-                case .released: .released
-                case .ownerGone: .dead
-                case .leaseExpired: .lease
-                }
-        }
     }
 
     let stores: any StoreInspector
@@ -53,19 +32,29 @@ struct SliceHistory {
             entries += changes.reversed().map { change in
                 Entry(
                     slice: slice.value, epoch: change.epoch.value, worker: change.owner, takenAt: change.at,
-                    how: How(change.reason), releasedAt: change.releasedAt)
+                    how: Self.word(for: change.reason), releasedAt: change.releasedAt)
             }
         }
         return entries
     }
 
-    static func table(_ entries: [Entry]) -> Table {
-        var table = Table("SLICE", "EPOCH", "WORKER", "TAKEN", "HOW", "RELEASED")
-        for entry in entries {
-            table.row(
-                "\(entry.slice)", "\(entry.epoch)", entry.worker, Printing.time(ofUnixMilliseconds: entry.takenAt),
-                entry.how.rawValue, entry.releasedAt.map { Printing.time(ofUnixMilliseconds: $0) } ?? "-")
+    /// The word that is shown for a reason.
+    private static func word(for reason: OwnershipChange.Reason) -> String {
+        switch reason {
+        case .first, .reclaimed: "claimed"
+        case .released: "released"
+        case .ownerGone: "dead"
+        case .leaseExpired: "lease"
         }
-        return table
+    }
+
+    static func table(_ entries: [Entry]) -> Table {
+        let rows = entries.map { entry in
+            [
+                "\(entry.slice)", "\(entry.epoch)", entry.worker, Printing.time(ofUnixMilliseconds: entry.takenAt),
+                entry.how, entry.releasedAt.map { Printing.time(ofUnixMilliseconds: $0) }.cell,
+            ]
+        }
+        return Table("SLICE", "EPOCH", "WORKER", "TAKEN", "HOW", "RELEASED", rows: rows)
     }
 }

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import SyncModel
 
-struct SlicesCommand: AsyncParsableCommand {
+struct SlicesCommand: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "slices", abstract: "Show who owns each slice, who stands by, and the epochs.",
         discussion: """
@@ -18,20 +18,15 @@ struct SlicesCommand: AsyncParsableCommand {
     @Option(help: "With --app: the realm's partition value.") var partition: String?
     @Option(help: "Only this slice.") var slice: Int?
     @Flag(help: "Show the last hundred owners of each slice.") var history = false
-    @Flag(help: "Go on, once a second, until interrupted.") var live = false
-    @Option(help: "Seconds between two looks with --live.") var interval = 1.0
+    @OptionGroup var live: LiveOptions
 
-    func run() async throws {
-        try await reportingFailures {
-            let settings = try await cluster.load()
-            let only = try wanted(settings)
-            if history { return try await showHistory(settings, only: only) }
-            let client = try AdminClient(settings)
-            repeat {
-                let list: SliceList = try await client.get(AdminRoute.slices.path())
-                try show(list.slices.filter { only == nil || $0.slice.value == only })
-                if live { try await Task.sleep(for: .seconds(max(0.1, interval))) }
-            } while live
+    func run(_ settings: ClusterSettings) async throws {
+        let only = try wanted(settings)
+        if history { return try await showHistory(settings, only: only) }
+        let admin = try AdminClient(settings)
+        try await live.run {
+            let list: SliceList = try await admin.ask(AdminRoute.slices.path())
+            try show(list.slices.filter { only == nil || $0.slice.value == only })
         }
     }
 
@@ -56,23 +51,22 @@ struct SlicesCommand: AsyncParsableCommand {
     private func showHistory(_ settings: ClusterSettings, only: Int?) async throws {
         let slices = try settings.sliceCount().all.filter { only == nil || $0.value == only }
         let entries = try await SliceHistory(settings).entries(of: Array(slices))
-        if output.json { return try Printing.json(entries) }
-        Printing.line(SliceHistory.table(entries).rendered())
+        try output.show(entries, SliceHistory.table(entries))
     }
 
     private func show(_ slices: [SliceDocument]) throws {
         if output.json { return try Printing.json(slices) }
-        var table = Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "OLDEST", "OUT/S", "LAST HEARD")
-        for slice in slices {
-            table.row(
-                "\(slice.slice)", slice.owner ?? "-",
-                slice.standBy.isEmpty ? "-" : slice.standBy.joined(separator: ","),
-                slice.epoch.map(String.init) ?? "-", slice.unacknowledged.map(String.init) ?? "-",
-                slice.oldestAt.map { Printing.age(ofUnixMilliseconds: $0) } ?? "-",
-                slice.perSecond.map(Printing.rate) ?? "-",
-                slice.lastHeardAt.map { Printing.age(ofUnixMilliseconds: $0) } ?? "-")
+        let rows = slices.map { slice in
+            [
+                "\(slice.slice)", slice.owner.cell,
+                slice.standBy.isEmpty ? "-" : slice.standBy.joined(separator: ","), slice.epoch.cell,
+                slice.unacknowledged.cell, slice.oldestAt.map { Printing.age(ofUnixMilliseconds: $0) }.cell,
+                slice.perSecond.map(Printing.rate).cell,
+                slice.lastHeardAt.map { Printing.age(ofUnixMilliseconds: $0) }.cell,
+            ]
         }
-        live ? Printing.refresh(table.rendered()) : Printing.line(table.rendered())
+        live.print(
+            Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "OLDEST", "OUT/S", "LAST HEARD", rows: rows))
     }
 }
 
@@ -80,7 +74,7 @@ struct SlicesCommand: AsyncParsableCommand {
 enum SliceOwners {
     static func ask(_ settings: ClusterSettings) async -> [Int: SliceDocument] {
         guard let client = try? AdminClient(settings),
-            let list: SliceList = try? await client.get(AdminRoute.slices.path())
+            let list: SliceList = try? await client.ask(AdminRoute.slices.path())
         else { return [:] }
         return Dictionary(list.slices.map { ($0.slice.value, $0) }, uniquingKeysWith: { first, _ in first })
     }

@@ -5,7 +5,7 @@ import Inspection
 import Messages
 import SyncModel
 
-struct TailCommand: AsyncParsableCommand {
+struct TailCommand: ClusterCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Show messages as they pass.",
@@ -25,30 +25,19 @@ struct TailCommand: AsyncParsableCommand {
     @Flag(help: "The workers' heartbeats too.") var presence = false
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
-    func run() async throws {
-        try await reportingFailures {
-            if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
-            let settings = try await cluster.load()
-            let slices = try settings.sliceCount()
-            let connection = AMQPConnection(
-                configuration: try settings.amqp(name: "tail"), logger: settings.quietLogger)
-            try await connection.start()
-            do {
-                let tap = try await open(connection, settings, slices)
-                let filter = MessageFilter(
-                    app: app, partition: realm.map { RealmName.partition(fromText: $0) }, types: Set(type))
-                let tail = MessageTail(
-                    tap: tap, slices: slices, filter: filter, limit: count,
-                    printer: TailPrinter(json: output.json, bodies: bodies))
-                Printing.note(
-                    "following \(settings.topology.prefix) at \(connection.configuration.endpoints.first?.description ?? "the broker"); interrupt to end"
-                )
-                try await tail.run()
-            } catch {
-                await connection.close()
-                throw error
-            }
-            await connection.close()
+    func run(_ settings: ClusterSettings) async throws {
+        if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
+        let slices = try settings.sliceCount()
+        try await settings.withBroker(name: "tail") { connection in
+            let tap = try await open(connection, settings, slices)
+            let filter = MessageFilter(
+                app: app, partition: realm.map { RealmName.partition(fromText: $0) }, types: Set(type))
+            let tail = MessageTail(
+                tap: tap, slices: slices, filter: filter, limit: count,
+                printer: TailPrinter(json: output.json, bodies: bodies))
+            let place = connection.configuration.endpoints.first?.description ?? "the broker"
+            Printing.note("following \(settings.topology.prefix) at \(place); interrupt to end")
+            try await tail.run()
         }
     }
 
