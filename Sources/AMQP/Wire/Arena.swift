@@ -2,38 +2,27 @@ import CRabbitMQ
 
 /// Memory for the C structures of one call: everything made in it lives until it goes out of scope.
 struct Arena: ~Copyable {
-    private var blocks: [UnsafeMutableRawPointer] = []
-    private var free: UnsafeMutableRawPointer?
-    private var left = 0
+    private var pool = amqp_pool_t()
 
-    private static let blockBytes = 1024
     /// How deep a table may nest; the broker has a limit of its own.
     static let maxDepth = 64
 
-    init() {}
+    init() { init_amqp_pool(&pool, 1024) }
 
     deinit {
-        for block in blocks { block.deallocate() }
+        var pool = pool
+        empty_amqp_pool(&pool)
     }
 
-    mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-        let size = (byteCount + 15) & ~15
-        if let pointer = free, size <= left {
-            free = pointer + size
-            left -= size
-            return pointer
+    private mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        guard let memory = amqp_pool_alloc(&pool, max(byteCount, 1)) else {
+            preconditionFailure("no memory for \(byteCount) bytes")
         }
-        let block = UnsafeMutableRawPointer.allocate(byteCount: max(size, Self.blockBytes), alignment: 16)
-        blocks.append(block)
-        if size < Self.blockBytes {
-            free = block + size
-            left = Self.blockBytes - size
-        }
-        return block
+        return memory
     }
 
     mutating func bytes(_ source: UnsafeRawBufferPointer) -> amqp_bytes_t {
-        let target = allocate(max(source.count, 1))
+        let target = allocate(source.count)
         if let base = source.baseAddress { target.copyMemory(from: base, byteCount: source.count) }
         return amqp_bytes_t(len: source.count, bytes: target)
     }

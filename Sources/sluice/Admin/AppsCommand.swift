@@ -35,8 +35,7 @@ struct AppSettingOptions: ParsableArguments {
 
 struct AppsList: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
 
     func run(_ admin: AdminClient) async throws {
         let apps = try await (admin.ask(AdminRoute.apps.path()) as AppList).apps
@@ -47,8 +46,7 @@ struct AppsList: AdminCommand {
 
 struct AppsShow: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one app.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
 
     func run(_ admin: AdminClient) async throws {
@@ -61,8 +59,7 @@ struct AppsSchema: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Show the classes and properties that an app's clients have declared.",
         discussion: "With development mode off, clients may not add to them.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
 
     func run(_ admin: AdminClient) async throws {
@@ -80,8 +77,7 @@ struct AppsSchema: AdminCommand {
 struct AppsCreate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create an app; its sync is enabled.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "Its id: lower-case letters, digits, - and _, as the clients name it.") var app: String
     @Option(help: "partition or flexible; only partition sync is served so far.") var syncMode: String?
@@ -101,8 +97,7 @@ struct AppsCreate: AdminCommand {
 
 struct AppsSet: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "set", abstract: "Change an app's settings.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "The app's id.") var app: String
 

@@ -53,8 +53,7 @@ enum CampaignTable {
 
 struct CampaignsList: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List campaigns, newest first.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most so many.") var limit = 20
 
@@ -68,8 +67,7 @@ struct CampaignsList: AdminCommand {
 struct CampaignsShow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one campaign, and with --client-realms every client realm's outcome.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
     @Flag(help: "Every client realm with its outcome.") var clientRealms = false
     @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual, failed or superseded.")
@@ -93,8 +91,7 @@ struct CampaignsWatch: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow a campaign until every reset has ended.",
         discussion: "Prints a line whenever a count changes. Ends with exit code 0 once nothing is pending.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
 
     func run(_ admin: AdminClient) async throws {

@@ -13,8 +13,7 @@ struct CampaignsPlan: AdminCommand {
             not know what a device that is offline has written since: only the device does, until it resets and says how that
             ended. An idle session is heard of when it begins and when it uploads, not in between.
             """)
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "The app.") var app: String
     @Option(help: "List so many of the client realms that were not seen for longest.") var limit = 20
 

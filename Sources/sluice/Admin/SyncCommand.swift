@@ -40,8 +40,7 @@ struct SyncTerminate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "terminate",
         abstract: "Terminate sync: every client realm of the app must reset. Opens a campaign that accounts for each.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?
     @Flag(help: "Enable sync again at once, so that clients can reset now.") var enable = false
@@ -61,8 +60,7 @@ struct SyncTerminate: AdminCommand {
 struct SyncEnable: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Enable sync after a pause or a termination.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
 
     func run(_ admin: AdminClient) async throws {
@@ -73,8 +71,7 @@ struct SyncEnable: AdminCommand {
 struct SyncPause: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause sync: sessions are refused, nothing is lost, nobody must reset.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
 
     func run(_ admin: AdminClient) async throws {
@@ -85,8 +82,7 @@ struct SyncPause: AdminCommand {
 struct SyncReset: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Make one client realm, or every client realm of one realm, reset.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
     @Option(help: "The partition value.") var partition: String
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?

@@ -4,8 +4,7 @@ import Inspection
 
 struct DeadLettersList: DeadLetterCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List dead letters, oldest first.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
 
     func run(_ settings: ClusterSettings) async throws {
@@ -33,8 +32,7 @@ struct DeadLettersList: DeadLetterCommand {
 struct DeadLettersShow: DeadLetterCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show dead letters in full; what users wrote only with --bodies.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 

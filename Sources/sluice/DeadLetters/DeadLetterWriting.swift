@@ -10,8 +10,7 @@ struct DeadLettersRequeue: DeadLetterCommand {
             Each is published, confirmed and known to have reached its queue before it leaves this one; a command that dies in
             between leaves it in both, and what it does has its effect once. One that still cannot be used comes back.
             """)
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "All of them.") var all = false
 
@@ -27,8 +26,7 @@ struct DeadLettersDrop: DeadLetterCommand {
         commandName: "drop",
         abstract: "Delete dead letters for good.",
         discussion: "Without --yes it says what it would delete, and deletes nothing (exit code 65).")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "All of them.") var all = false
     @Flag(help: "Really delete them.") var yes = false

@@ -48,7 +48,7 @@ struct DeadLetterOptions: ParsableArguments {
 }
 
 /// A command on the dead-letter queue of the cluster.
-protocol DeadLetterCommand: ClusterCommand {
+protocol DeadLetterCommand: ReportingCommand {
     var options: DeadLetterOptions { get }
 }
 

@@ -21,8 +21,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Exit codes: 0 all well, 1 warnings, 2 faults. What could not be looked at does not count.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "The broker's management plugin, http://host:15672 (SLUICE_MANAGEMENT_URL).")
     var managementURL: String?
     @Option(help: "Where a process answers /ready, http://host:port.") var operationsURL: [String] = []
@@ -32,7 +31,7 @@ struct DoctorCommand: AsyncParsableCommand {
         try await reportingFailures {
             var diagnoses: [Diagnosis] = []
             do {
-                let settings = try await cluster.load()
+                let settings = try await common.cluster.load()
                 diagnoses = try await examine(settings)
             } catch let failure as CommandFailure where failure.kind == .badInput {
                 diagnoses = [
@@ -56,7 +55,7 @@ struct DoctorCommand: AsyncParsableCommand {
             throw CommandFailure(.badInput, "amqp.url: \(error)")
         }
         amqp.connectionName = "sluice doctor"
-        let file = cluster.config ?? environment["SLUICE_CONFIG"]
+        let file = common.cluster.config ?? environment["SLUICE_CONFIG"]
         var found = ConfigurationDoctor(
             configuration: configuration, environment: environment, file: file?.isEmpty == false ? file : nil,
             tokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile
@@ -113,7 +112,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func show(_ diagnoses: [Diagnosis]) throws {
-        if output.json { return try Printing.json(diagnoses) }
+        if common.output.json { return try Printing.json(diagnoses) }
         for diagnosis in diagnoses {
             let level = diagnosis.level.rawValue.uppercased()
             Printing.line(

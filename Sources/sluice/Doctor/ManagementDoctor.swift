@@ -104,16 +104,13 @@ struct ManagementDoctor {
             var keys: [String]
 
             init(from decoder: any Decoder) throws {
-                keys = (try? decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue).sorted()) ?? []
+                keys = (try? [String: Ignored](from: decoder).keys.sorted()) ?? []
             }
         }
-    }
 
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+        private struct Ignored: Decodable {
+            init(from decoder: any Decoder) {}
+        }
     }
 
     /// What a policy may say without taking anything away.

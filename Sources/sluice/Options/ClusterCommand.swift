@@ -16,8 +16,24 @@ extension ClusterCommand {
     }
 }
 
+/// The options of a command that shows something of a cluster.
+struct ReportOptions: ParsableArguments {
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var output: OutputOptions
+}
+
+/// A command that shows something of a cluster, as text or JSON.
+protocol ReportingCommand: ClusterCommand {
+    var common: ReportOptions { get }
+}
+
+extension ReportingCommand {
+    var cluster: ClusterOptions { common.cluster }
+    var output: OutputOptions { common.output }
+}
+
 /// A command that asks the coordinator through its admin API.
-protocol AdminCommand: ClusterCommand {
+protocol AdminCommand: ReportingCommand {
     func run(_ admin: AdminClient) async throws
 }
 

@@ -67,10 +67,9 @@ struct ClientFileLine: Encodable {
     }
 }
 
-struct RealmsList: ClusterCommand {
+struct RealmsList: ReportingCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List realms, slice by slice.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most so many.") var limit = 1000
 
@@ -103,11 +102,10 @@ struct RealmsList: ClusterCommand {
     }
 }
 
-struct RealmsShow: ClusterCommand {
+struct RealmsShow: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one realm with its client files.")
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var realm: RealmOptions
     @Option(help: "At most so many client files.") var limit = 1000
 

@@ -4,7 +4,7 @@ import Inspection
 import Storage
 import SyncModel
 
-struct RealmsVerify: ClusterCommand {
+struct RealmsVerify: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check realms' histories against their states.",
@@ -19,8 +19,7 @@ struct RealmsVerify: ClusterCommand {
 
             Exit codes: 0 all sound, 1 something is wrong, others as usual.
             """)
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "With --app: only this realm.") var realm: String?
     @Flag(help: "Every realm of every app.") var all = false

@@ -5,7 +5,7 @@ import Foundation
 import Messages
 import SyncModel
 
-struct QueuesCommand: ClusterCommand {
+struct QueuesCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "queues",
         abstract: "Show the cluster's queues: what waits in them, for how long, and who works on them.",
@@ -19,8 +19,7 @@ struct QueuesCommand: ClusterCommand {
             "-": nobody reports it. A slice without an owner has no age: what is ready there waits until one comes.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @OptionGroup var live: LiveOptions
 
     struct Line: Encodable {

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import SyncModel
 
-struct SlicesCommand: ClusterCommand {
+struct SlicesCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "slices", abstract: "Show who owns each slice, who stands by, and the epochs.",
         discussion: """
@@ -12,8 +12,7 @@ struct SlicesCommand: ClusterCommand {
             its connection; lease: its owner had shown no life), read from the slices' stores.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "With --partition: the realm's app.") var app: String?
     @Option(help: "With --app: the realm's partition value.") var partition: String?
     @Option(help: "Only this slice.") var slice: Int?

@@ -5,7 +5,7 @@ import Inspection
 import Messages
 import SyncModel
 
-struct TailCommand: ClusterCommand {
+struct TailCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
         abstract: "Show messages as they pass.",
@@ -16,8 +16,7 @@ struct TailCommand: ClusterCommand {
             Where the terminal is slower than the cluster, messages are left out, and a line says how many.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "Only this realm's: a partition value.") var realm: String?
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
