@@ -165,10 +165,10 @@ final class RealmInstance: Sendable {
         var state = RealmState()
         let changeset = transaction.commit(returningTo: &state)
         guard !changeset.isEmpty || state.hasChanges else { return }
-        let version = try core.commitLocal(
+        try core.commitLocal(
             state, changeset: changeset, withoutNotifying: Set(tokens.map { ObjectIdentifier($0) }))
         contents.withLock { if $0.pinned != nil { $0.pinned = core.snapshot } }
-        session?.localVersion(version)
+        session?.localVersion()
     }
 
     func cancel() {

@@ -49,7 +49,7 @@ enum RealmOpener {
         // The instance takes a share of its own.
         defer { session?.releaseInstance() }
         // A session that an earlier opening has started has to upload what this one has added.
-        session?.localVersion(core.snapshot.version)
+        session?.localVersion()
         return RealmInstance(core: core, configuration: configuration, session: session)
     }
 
@@ -149,7 +149,7 @@ enum RealmOpener {
     /// Adds to a realm that is open already; its session uploads what was added.
     static func declareSchema(for instance: RealmInstance) throws {
         try declareSchema(of: instance.configuration, in: instance.core)
-        instance.session?.localVersion(instance.core.snapshot.version)
+        instance.session?.localVersion()
     }
 
     /// Adds declared classes and properties that the file lacks, as an ordinary write, and notes a local realm's

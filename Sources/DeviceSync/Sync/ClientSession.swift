@@ -27,12 +27,7 @@ struct ClientSession: Sendable {
         case integrate(Download)
         /// Every mark up to this one has been answered.
         case markReached(RequestIdent)
-        /// Uploading is allowed from now on.
-        case uploadGateOpened
         case sessionError(ErrorCode, JSONErrorBody)
-        /// An error without the JSON that would say what to do.
-        case plainError(PlainError)
-        case ended
     }
 
     /// What a scan of the local history found.
@@ -185,33 +180,31 @@ struct ClientSession: Sendable {
 
     // MARK: Receiving; the order was checked before
 
-    mutating func receive(_ message: ServerMessage) -> [Action] {
+    mutating func receive(_ message: ServerMessage) -> Action? {
         switch message {
         case .ident(let session, let file) where session == ident:
-            guard phase == .waitingForIdent else { return [] }
+            guard phase == .waitingForIdent else { return nil }
             fileIdent = file
             phase = .bound
-            return [.persistIdent(file)]
-        case .download(let download):
-            guard phase == .live else { return [] }
-            return [.integrate(download)]
+            return .persistIdent(file)
+        case .download(let download): return phase == .live ? .integrate(download) : nil
         case .mark(_, let request):
             markReceived = max(markReceived, request)
-            guard phase == .live else { return [] }
-            guard !isUploadAllowed else { return [.markReached(request)] }
+            guard phase == .live else { return nil }
             isUploadAllowed = true
-            return [.markReached(request), .uploadGateOpened]
+            return .markReached(request)
         case .unbound:
             phase = .ended
-            return [.ended]
+            return nil
         case .jsonError(_, let code, let body):
-            if code.entry?.sessionContinues == true { return [.sessionError(code, body)] }
-            stop()
-            return [.sessionError(code, body)]
+            if code.entry?.sessionContinues != true { stop() }
+            return .sessionError(code, body)
         case .error(let error):
+            // Without the JSON that would say what to do.
             stop()
-            return [.plainError(error)]
-        case .ident, .pong, .logMessage, .testCommand, .queryError: return []
+            let body = JSONErrorBody(message: error.message, action: .applicationBug, tryAgain: error.tryAgain)
+            return .sessionError(error.code, body)
+        case .ident, .pong, .logMessage, .testCommand, .queryError: return nil
         }
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 import SyncModel
 internal import SyncProtocol
 
-/// Somebody who follows the progress of one direction. Confined to the connection, but for its creation.
+/// An observer of the progress of one direction.
 struct ProgressObserver: Sendable {
     let id: UUID
     let direction: SyncSession.ProgressDirection
@@ -58,54 +58,5 @@ struct ProgressObserver: Sendable {
         // New work begins a new count.
         transferred = 0
         isDone = mode == .forCurrentlyOutstandingWork
-    }
-}
-
-extension SyncConnection {
-    func addProgress(_ observer: ProgressObserver, _ session: SyncSession) {
-        guard let realm = realm(of: session) else { return }
-        var observer = observer
-        if observer.mode == .forCurrentlyOutstandingWork { observer.target = realm.core.snapshot.version }
-        realm.progress.append(observer)
-        switch observer.direction {
-        case .upload: realm.reportUploads()
-        case .download:
-            guard let ident = realm.mainIdent, var machine = slots[ident]?.machine else { return }
-            // The first mark of a session is on its way already.
-            let asked = machine.markReceived < machine.markTarget ? machine.markTarget : machine.requestMark()
-            realm.progress[realm.progress.count - 1].mark = asked.rawValue
-            slots[ident]?.machine = machine
-            enlist(ident)
-        }
-    }
-
-    func removeProgress(_ id: UUID, _ session: SyncSession) {
-        realm(of: session)?.progress.removeAll { $0.id == id }
-    }
-}
-
-extension SyncedRealm {
-    func reportUploads() {
-        guard !reset.isUnderWay else { return }
-        let cursor = core.sync.progress.upload.clientVersion.rawValue
-        update(.upload) { observer in
-            guard let left = try? core.file.uploadableBytes(after: cursor, upTo: observer.target) else { return }
-            observer.uploads(left: left)
-        }
-    }
-
-    func reportDownload(_ bytes: Int, left: Int) {
-        update(.download) { $0.downloaded(bytes, left: left) }
-    }
-
-    /// A mark was answered; marks of an earlier session count from zero again.
-    func reportCaughtUp(_ mark: UInt64) {
-        update(.download) { if ($0.mark ?? 0) <= mark { $0.caughtUp() } }
-    }
-
-    private func update(_ direction: SyncSession.ProgressDirection, _ body: (inout ProgressObserver) -> Void) {
-        guard !progress.isEmpty else { return }
-        for index in progress.indices where progress[index].direction == direction { body(&progress[index]) }
-        progress.removeAll(where: \.isDone)
     }
 }

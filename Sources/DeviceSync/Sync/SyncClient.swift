@@ -55,8 +55,10 @@ final class SyncClient: Sendable {
             running.enter()
             return (session, true)
         }
-        session.connection.perform { connection in
-            if isNew { connection.add(session, core, configuration) } else { connection.reopened(session, configuration) }
+        if isNew {
+            session.connection.perform { $0.add(session, core, configuration) }
+        } else {
+            session.connection.perform(for: session) { $0.reopened(configuration, on: $1) }
         }
         return session
     }
@@ -89,12 +91,12 @@ final class SyncClient: Sendable {
 
     /// A user logged in (again).
     func userChanged(_ userID: String) {
-        for session in sessions(userID: userID) { session.connection.perform { $0.userLoggedIn(session) } }
+        for session in sessions(userID: userID) { session.connection.perform(for: session) { $0.userLoggedIn(on: $1) } }
     }
 
     /// A user's tokens are gone.
     func userEnded(_ userID: String) {
-        for session in sessions(userID: userID) { session.connection.perform { $0.userEnded(session) } }
+        for session in sessions(userID: userID) { session.connection.perform(for: session) { $0.userEnded(on: $1) } }
     }
 
     func reconnectAll() { for connection in connections { connection.perform { $0.reconnect() } } }

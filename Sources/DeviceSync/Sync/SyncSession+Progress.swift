@@ -45,10 +45,10 @@ extension SyncSession {
         let observer = ProgressObserver(id: id, direction: direction, mode: mode) { progress in
             Self.progressQueue.async { block(progress) }
         }
-        connection.perform { $0.addProgress(observer, self) }
+        connection.perform(for: self) { $0.add(observer, on: $1) }
         return NotificationToken { [weak self] in
             guard let self else { return }
-            connection.perform { $0.removeProgress(id, self) }
+            connection.perform(for: self) { realm, _ in realm.waits.removeObserver(id) }
         }
     }
 

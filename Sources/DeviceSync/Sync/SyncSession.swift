@@ -74,10 +74,10 @@ public final class SyncSession: Sendable, Equatable {
     public func configuration() -> SyncConfiguration? { contents.withLock { $0.syncConfiguration } }
 
     /// Stops both directions, for this realm only. Waits under way fail.
-    public func suspend() { connection.perform { $0.suspend(self) } }
+    public func suspend() { connection.perform(for: self) { $0.suspend(on: $1) } }
 
     /// Goes on, at once: a wait for the next attempt to connect is cut short.
-    public func resume() { connection.perform { $0.resume(self) } }
+    public func resume() { connection.perform(for: self) { $0.resume(on: $1) } }
 
     /// Makes all of the app's sessions that wait for the next attempt to connect try now.
     public func reconnect() { app.core?.sync.reconnectAll() }
@@ -104,10 +104,10 @@ public final class SyncSession: Sendable, Equatable {
                 wait(for: direction, failingOnConnectionErrors: failingOnConnectionErrors, id: id) { error in
                     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
                 }
-                if Task.isCancelled { connection.perform { $0.cancelWait(id, self) } }
+                if Task.isCancelled { connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
             }
         } onCancel: {
-            connection.perform { $0.cancelWait(id, self) }
+            connection.perform(for: self) { realm, _ in realm.waits.cancel(id) }
         }
     }
 
@@ -206,7 +206,7 @@ public final class SyncSession: Sendable, Equatable {
 
     func set(configuration: SyncConfiguration) { contents.withLock { $0.syncConfiguration = configuration } }
 
-    func localVersion(_ version: UInt64) { connection.perform { $0.localVersion(self) } }
+    func localVersion() { connection.perform(for: self) { $0.localVersion(on: $1) } }
 
     // MARK: Instances
 
@@ -217,18 +217,10 @@ public final class SyncSession: Sendable, Equatable {
             contents.instances -= 1
             return contents.instances == 0
         }
-        if isLast { connection.perform { $0.instancesGone(self) } }
+        if isLast { connection.perform(for: self) { $0.instancesGone(on: $1) } }
     }
 
     var hasInstances: Bool { instanceCount > 0 }
     /// How many handles of the realm there are.
     var instanceCount: Int { contents.withLock { $0.instances } }
-}
-
-/// Somebody who waits for a direction to catch up.
-struct SyncWait: Sendable {
-    var id: UUID
-    var direction: SyncSession.ProgressDirection
-    var failsOnConnectionErrors: Bool
-    var completion: @Sendable ((any Error)?) -> Void
 }

@@ -6,42 +6,52 @@ internal import RealmState
 import SyncModel
 internal import SyncProtocol
 
-/// A realm that syncs over a connection: all that the connection knows of the realm beside the state machines of its
-/// sessions. Confined to the connection's queue.
+/// A realm that syncs over a connection: its sessions, its client resets, and what the app waits for. Confined to the
+/// connection's queue.
 final class SyncedRealm {
+    /// Whether the realm syncs.
+    enum Activity {
+        case running
+        /// This device's storage failed: without a session until `retryTimer` fires.
+        case waitingToStart
+        /// The app asked for silence.
+        case suspended
+        /// An error or a logout ended syncing until the app, or a login, does something about it.
+        case stopped(any Error)
+    }
+
+    /// What a session downloads into.
+    enum Role: Sendable {
+        /// The realm itself.
+        case main
+        /// The fresh copy of a client reset.
+        case fresh
+    }
+
+    /// One session on the connection.
+    struct OpenSession {
+        var machine: ClientSession
+        /// Nil until the first download.
+        var integrator: DownloadIntegrator?
+    }
+
     let session: SyncSession
     let core: RealmCore
     var configuration: Realm.Configuration
     let partitionPath: String
-
-    var mainIdent: SessionIdent?
-    var freshIdent: SessionIdent?
-    var lastMark: RequestIdent = 0
-    /// The app asked for silence.
-    var isSuspended = false
-    /// An error or a logout ended the session.
-    var isStopped = false
-    var stopError: (any Error)?
-    var reset = ResetMachine()
     let resetFiles: ResetFiles
+
+    var activity = Activity.running
+    var sessions: [Role: OpenSession] = [:]
+    var reset = ResetMachine()
+    var waits = SyncWaits()
     var backoff = Backoff<RetryReason>()
+    /// The number of the timer that counts; an earlier one that fires does nothing.
     var retryTimer: UInt64 = 0
-    /// What this device's storage failed at, and has not done since.
+    /// The work that this device's storage failed at and has not done since.
     var interrupted: Set<StorageWork> = []
-    /// Without a session until `retryTimer` fires.
-    var waitsToStart = false
-    /// Undone writes that wait for the version that undoes them.
+    /// Writes that the server undid, until the version that undoes them is downloaded.
     var compensations: [(version: ServerVersion, error: SyncError)] = []
-
-    /// Who follows the progress.
-    var progress: [ProgressObserver] = []
-
-    private struct Wait {
-        var wait: SyncWait
-        /// Of an upload: the version to get there. Of a download: the mark to be answered, nil while not yet asked.
-        var target: UInt64?
-    }
-    private var waits: [Wait] = []
 
     init(
         session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference, logger: Logger
@@ -51,44 +61,212 @@ final class SyncedRealm {
         self.configuration = configuration
         let partition = configuration.syncConfiguration?.partition ?? .null
         partitionPath = partition.path
-        resetFiles = ResetFiles(
-            core: core, partition: partition, app: app, userID: session.userID, logger: logger)
+        resetFiles = ResetFiles(core: core, partition: partition, app: app, userID: session.userID, logger: logger)
     }
 
-    // MARK: Waits
-
-    func add(_ wait: SyncWait, machine: ClientSession?) {
-        waits.append(Wait(wait: wait, target: wait.direction == .upload ? core.snapshot.version : nil))
-    }
-
-    /// Asks for the marks that waits still need; after a new session of the same realm, for all of them anew.
-    func adoptWaits(_ machine: inout ClientSession) {
-        let needed = waits.indices.filter {
-            waits[$0].wait.direction == .download && (waits[$0].target ?? 0) <= lastMark.rawValue
-                || waits[$0].wait.direction == .download && waits[$0].target == nil
+    /// Whether the realm syncs, or will when a wait is over.
+    var isSyncing: Bool {
+        switch activity {
+        case .running, .waitingToStart: true
+        case .suspended, .stopped: false
         }
-        guard !needed.isEmpty else { return }
-        // A mark that this connection has still to send serves them; otherwise the server is asked once more.
-        let mark = machine.hasMarkToSend ? machine.markTarget : machine.requestMark()
-        for index in needed { waits[index].target = mark.rawValue }
+    }
+    var isStopped: Bool { if case .stopped = activity { true } else { false } }
+    var resetMode: ClientResetMode? { configuration.syncConfiguration?.clientResetMode }
+
+    // MARK: Coming and going
+
+    /// Starts syncing from what the file says.
+    func activate(on connection: isolated SyncConnection) {
+        guard !connection.isAbandoned, let app = connection.app.core else { return }
+        interrupted = []
+        guard app.users.record(session.userID)?.state == .loggedIn else {
+            return stop(.userIsNotLoggedIn(session.userID), on: connection)
+        }
+        activity = .running
+        session.set(state: .active)
+        resetFiles.deliverStoredOutcome()
+        resetFiles.reportInterruption()
+        reset.started(hasRecord: resetFiles.hasRecord)
+        open(.main, core, on: connection)
     }
 
-    /// A new session starts counting marks where the old one stopped; what was open is asked for anew.
-    func resetMarks(after machine: ClientSession) {
-        lastMark = max(lastMark, machine.markTarget)
-        for index in waits.indices where waits[index].wait.direction == .download { waits[index].target = nil }
-        for index in progress.indices where progress[index].direction == .download { progress[index].mark = nil }
+    /// Another instance of the realm was opened: its blocks count from now on.
+    func reopened(_ configuration: Realm.Configuration, on connection: isolated SyncConnection) {
+        guard let sync = configuration.syncConfiguration else { return }
+        self.configuration = configuration
+        session.set(configuration: sync)
+        if case .suspended = activity { resume(on: connection) }
     }
 
-    func markReached(_ mark: RequestIdent) {
-        reportCaughtUp(mark.rawValue)
-        finishWaits { $0.wait.direction == .download && ($0.target.map { $0 <= mark.rawValue } ?? false) }
+    func suspend(on connection: isolated SyncConnection) {
+        guard isSyncing else { return }
+        end(.suspended, SyncError(.clientSessionError, "operation aborted: the session was suspended"), on: connection)
+    }
+
+    /// Ends syncing until the app does something about it.
+    func stop(_ error: SyncError, on connection: isolated SyncConnection) {
+        end(.stopped(error), error, on: connection)
+        if !session.hasInstances { finish(on: connection) }
+    }
+
+    private func end(_ activity: Activity, _ error: SyncError, on connection: isolated SyncConnection) {
+        self.activity = activity
+        // The next error of the server begins a reset that was under way anew; what is downloaded stays.
+        perform(reset.dropped(), on: connection)
+        endSessions(on: connection)
+        session.set(state: .inactive)
+        session.set(connection: .disconnected)
+        waits.fail(error)
+    }
+
+    func resume(on connection: isolated SyncConnection) {
+        if !isSyncing {
+            guard !reset.isLeftToApp else { return }
+            activate(on: connection)
+        }
+        connection.retryNow()
+    }
+
+    func userLoggedIn(on connection: isolated SyncConnection) {
+        if case .stopped = activity { resume(on: connection) }
+    }
+
+    func userEnded(on connection: isolated SyncConnection) {
+        stop(.userIsNotLoggedIn(session.userID), on: connection)
+    }
+
+    /// The last instance of the realm is gone: what is to be uploaded still is.
+    func instancesGone(on connection: isolated SyncConnection) {
+        guard !session.hasInstances else { return }
+        if !isSyncing || connection.isAbandoned || isUploaded { finish(on: connection) }
+    }
+
+    private func finish(on connection: isolated SyncConnection) {
+        guard connection.app.core?.sync.remove(session, evenIfOpen: false) ?? true else { return }
+        endSessions(on: connection)
+        perform(reset.dropped(), on: connection)
+        waits.fail(SyncError(.clientSessionError, "operation aborted: the realm was closed"))
+        connection.remove(self)
+    }
+
+    /// Leaves everything as the end of the process would.
+    func abandon() {
+        resetFiles.closeFresh()
+        waits.fail(SyncError(.clientSessionError, "operation aborted"))
+    }
+
+    // MARK: Sessions
+
+    /// Starts a session on the connection.
+    func open(
+        _ role: Role, _ core: RealmCore, holdsIdent: Bool = false, on connection: isolated SyncConnection
+    ) {
+        guard let app = connection.app.core else { return }
+        let sync = core.sync
+        var machine = ClientSession(
+            ident: app.sync.nextSessionIdent(), partitionPath: partitionPath, fileIdent: sync.ident,
+            progress: sync.progress, newestVersion: ClientVersion(core.snapshot.version), uploads: role == .main,
+            holdsIdent: holdsIdent, lastMark: waits.lastMark)
+        if role == .main { waits.askForMark(on: &machine) }
+        if connection.lifecycle.isConnected { machine.connected(fastReconnect: false) }
+        sessions[role] = OpenSession(machine: machine)
+        connection.add(machine.ident, self, role)
+    }
+
+    func endSessions(on connection: isolated SyncConnection) {
+        end(.main, on: connection)
+        end(.fresh, on: connection)
+    }
+
+    /// Takes a session off the connection, saying goodbye where that is due.
+    func end(_ role: Role, on connection: isolated SyncConnection) {
+        guard var machine = sessions.removeValue(forKey: role)?.machine else { return }
+        switch role {
+        case .main: waits.sessionEnded(machine)
+        case .fresh: waits.countMarks(of: machine)
+        }
+        machine.end()
+        // What the server has still on its way may acknowledge everything that was written up to now.
+        let newest = role == .main ? ClientVersion(core.snapshot.version) : nil
+        connection.sayGoodbye(machine, newestVersion: newest)
+    }
+
+    /// A new session in place of the present one.
+    func restart(on connection: isolated SyncConnection) {
+        // A reset goes on from its fresh copy, as on a new connection.
+        guard !reset.isUnderWay else { return perform(reset.connected(), on: connection) }
+        end(.main, on: connection)
+        open(.main, core, on: connection)
+    }
+
+    private func enlist(_ role: Role, on connection: isolated SyncConnection) {
+        if let ident = sessions[role]?.machine.ident { connection.enlist(ident) }
+    }
+
+    // MARK: Trying again
+
+    /// Goes on with `resumeAfterError` after a while, unless that happens for another reason before.
+    func retry(after delay: Duration, on connection: isolated SyncConnection) {
+        retryTimer = connection.schedule(after: delay) { [session] connection, timer in
+            guard let realm = connection.realm(of: session), realm.retryTimer == timer else { return }
+            realm.resumeAfterError(on: connection)
+        }
+    }
+
+    func resumeAfterError(on connection: isolated SyncConnection) {
+        if case .waitingToStart = activity {
+            activity = .running
+            if sessions.isEmpty { perform(reset.resumed(), on: connection) }
+        }
+        for role in [Role.main, .fresh] where sessions[role]?.machine.phase == .suspended {
+            // UNBIND first.
+            connection.flush()
+            sessions[role]?.machine.resume()
+            enlist(role, on: connection)
+        }
+        connection.updateConnection()
+    }
+
+    // MARK: What the app waits for
+
+    func add(_ wait: SyncWait, on connection: isolated SyncConnection) {
+        if case .stopped(let error) = activity { return wait.completion(error) }
+        waits.add(wait, version: core.snapshot.version)
+        if wait.direction == .download, var machine = sessions[.main]?.machine {
+            waits.askForMark(on: &machine)
+            sessions[.main]?.machine = machine
+            connection.enlist(machine.ident)
+        }
+        checkUploadWaits()
+    }
+
+    func add(_ observer: ProgressObserver, on connection: isolated SyncConnection) {
+        var machine = sessions[.main]?.machine
+        waits.add(observer, version: core.snapshot.version, session: &machine)
+        if observer.direction == .upload { return reportUploads() }
+        guard let machine else { return }
+        sessions[.main]?.machine = machine
+        connection.enlist(machine.ident)
+    }
+
+    /// A local write was committed.
+    func localVersion(on connection: isolated SyncConnection) {
+        sessions[.main]?.machine.localVersion(ClientVersion(core.snapshot.version))
+        reportUploads()
+        enlist(.main, on: connection)
     }
 
     func checkUploadWaits() {
         reportUploads()
-        guard waits.contains(where: { $0.wait.direction == .upload }), !reset.isUnderWay else { return }
-        finishWaits { $0.wait.direction == .upload && isUploaded(upTo: $0.target ?? 0) }
+        guard waits.hasUploads, !reset.isUnderWay else { return }
+        waits.finishUploads(isUploaded(upTo:))
+    }
+
+    private func reportUploads() {
+        guard !reset.isUnderWay else { return }
+        let cursor = core.sync.progress.upload.clientVersion.rawValue
+        waits.uploaded { [core] in try? core.file.uploadableBytes(after: cursor, upTo: $0) }
     }
 
     var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }
@@ -97,49 +275,5 @@ final class SyncedRealm {
         let cursor = core.sync.progress.upload.clientVersion.rawValue
         guard cursor < version else { return true }
         return (try? core.file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty) ?? false
-    }
-
-    private func finishWaits(_ isDone: (Wait) -> Bool, error: (any Error)? = nil) {
-        let done = waits.filter(isDone)
-        waits.removeAll(where: isDone)
-        for wait in done { wait.wait.completion(error) }
-    }
-
-    func failWaits(_ error: any Error) {
-        if isStopped { stopError = error }
-        finishWaits({ _ in true }, error: error)
-    }
-
-    /// A connection error came that will be retried; some waits do not want to wait for that.
-    func connectionFailed(_ error: any Error) { finishWaits({ $0.wait.failsOnConnectionErrors }, error: error) }
-
-    func cancelWait(_ id: UUID) { finishWaits({ $0.wait.id == id }, error: CancellationError()) }
-
-    // MARK: History
-
-    /// Reads the next upload off the local history.
-    func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
-        let planner = UploadPlanner(after: cursor)
-        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) { planner.next($0) }
-        guard let batch = next else {
-            return ClientSession.UploadScan(
-                progress: UploadCursor(clientVersion: version, serverVersion: cursor.serverVersion))
-        }
-        var entries: [UploadedChangeset] = []
-        if let first = batch.versions.first, let last = batch.versions.last {
-            entries = try core.file.localEntries(after: first.rawValue - 1, upTo: last.rawValue).map { entry in
-                UploadedChangeset(
-                    clientVersion: ClientVersion(entry.version), serverVersion: ServerVersion(entry.remoteVersion),
-                    timestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
-            }
-        }
-        return ClientSession.UploadScan(progress: batch.progress, entries: entries)
-    }
-
-    /// The storage has done what it may have failed at before. Other work that succeeds says nothing about that: a history
-    /// that cannot be read does not keep a DOWNLOAD from being stored.
-    func succeeded(at work: StorageWork) {
-        guard interrupted.remove(work) != nil, interrupted.isEmpty else { return }
-        backoff.reset()
     }
 }

@@ -7,7 +7,10 @@ internal import SyncProtocol
 
 extension SyncConnection {
     private var wantsConnection: Bool {
-        slots.values.contains { $0.machine.phase != .suspended && $0.machine.phase != .ended }
+        owners.values.contains { owner in
+            let phase = owner.realm.sessions[owner.role]?.machine.phase ?? .ended
+            return phase != .suspended && phase != .ended
+        }
     }
 
     /// Connects if some session wants to, and lets an idle connection go after a while.
@@ -16,9 +19,9 @@ extension SyncConnection {
         if wantsConnection {
             lingerTimer = 0
             connect()
-        } else if lifecycle.isConnected, slots.isEmpty, farewells.isEmpty, lingerTimer == 0 {
-            lingerTimer = schedule(after: Double(timeouts.connectionLingerTime) / 1000) { connection, timer in
-                guard connection.lingerTimer == timer, connection.slots.isEmpty else { return }
+        } else if lifecycle.isConnected, owners.isEmpty, farewells.isEmpty, lingerTimer == 0 {
+            lingerTimer = schedule(after: .milliseconds(timeouts.connectionLingerTime)) { connection, timer in
+                guard connection.lingerTimer == timer, connection.owners.isEmpty else { return }
                 connection.lingerTimer = 0
                 connection.closeConnection()
             }
@@ -33,7 +36,7 @@ extension SyncConnection {
         case .connecting, .preparing: state = .connecting
         case .idle, .waiting, .stopped: state = .disconnected
         }
-        for realm in realms.values where !realm.isStopped && !realm.isSuspended {
+        for realm in realms.values where realm.isSyncing {
             realm.session.set(connection: state)
         }
     }
@@ -53,17 +56,16 @@ extension SyncConnection {
             case .refreshToken: refreshToken()
             case .refreshLocation: refreshLocation()
             case .wait(let wait, let duration):
-                _ = schedule(after: duration.seconds) { connection, _ in
+                _ = schedule(after: duration) { connection, _ in
                     connection.lifecycle.waited(wait)
                     connection.updateConnection()
                 }
             case .restartSessions:
-                for realm in realms.values where realm.mainIdent != nil { restart(realm) }
+                for realm in realms.values where realm.sessions[.main] != nil { realm.restart(on: self) }
             case .resetRealms:
-                for realm in realms.values
-                where !realm.reset.isUnderWay && !realm.isSuspended && !realm.isStopped {
-                    beginReset(
-                        realm, .clientReset, code: 0, message: "a message was larger than the server accepts")
+                for realm in realms.values where !realm.reset.isUnderWay && realm.isSyncing {
+                    realm.beginReset(
+                        .clientReset, code: 0, message: "a message was larger than the server accepts", on: self)
                 }
             case .logOut(let reason): logOut(reason)
             case .ping: sendPing()
@@ -114,14 +116,14 @@ extension SyncConnection {
         encoder = MessageEncoder(mode: .partition, version: version)
         parser = ServerMessageParser(mode: .partition, version: version)
         compatibility = nil
-        for realm in realms.values { perform(realm.reset.connected(), realm) }
+        for realm in realms.values { realm.perform(realm.reset.connected(), on: self) }
         let fast = lifecycle.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
         showConnectionState()
-        for ident in slots.keys.sorted() {
-            slots[ident]?.machine.connected(fastReconnect: fast)
+        for (ident, owner) in owners.sorted(by: { $0.key < $1.key }) {
+            owner.realm.sessions[owner.role]?.machine.connected(fastReconnect: fast)
             enlist(ident)
         }
-        startPings()
+        schedule(keepalive.connected(using: &random))
         flush()
     }
 
@@ -135,31 +137,18 @@ extension SyncConnection {
         disconnected()
         logger.debug("connection ended", metadata: ["reason": "\(end)", "action": "\(reaction.action)"])
         let error = connectionError(end, isFatal: reaction.report == .fatal)
-        for realm in realms.values { realm.connectionFailed(error) }
+        for realm in realms.values { realm.waits.connectionFailed(error) }
         if reaction.report == .fatal, reaction.action != .logOutUser {
-            for realm in realms.values where realm.mainIdent != nil { report(error, realm) }
+            for realm in realms.values where realm.sessions[.main] != nil { realm.report(error, on: self) }
         }
         perform(actions)
     }
 
-    /// The server sent an error about the whole lifecycle.
-    func refused(_ code: ErrorCode, _ body: JSONErrorBody) {
-        let actions = lifecycle.refused(code, body, at: Self.now, using: &random)
+    /// The connection is lost for a reason that its state machine is told by `event`.
+    func lost(_ event: (inout ConnectionMachine, inout SystemRandomNumberGenerator) -> [ConnectionMachine.Action]) {
+        let actions = event(&lifecycle, &random)
         disconnected()
         perform(actions)
-    }
-
-    func fellSilent() {
-        let actions = lifecycle.fellSilent(at: Self.now, using: &random)
-        disconnected()
-        perform(actions)
-    }
-
-    /// The server broke the protocol.
-    func violated() {
-        lifecycle.violated(at: Self.now)
-        disconnected()
-        showConnectionState()
     }
 
     /// A dead or refused connection, as the app sees it.
@@ -176,13 +165,11 @@ extension SyncConnection {
     private func disconnected() {
         channel?.close()
         channel = nil
-        pingSent = nil
-        pingTimer = 0
+        keepalive.disconnected()
         lingerTimer = 0
-        sendQueue = []
-        queued = []
+        sendQueue.removeAll()
         farewells = [:]
-        for ident in slots.keys { slots[ident]?.machine.disconnected() }
+        for owner in owners.values { owner.realm.sessions[owner.role]?.machine.disconnected() }
     }
 
     /// Closes a connection that no session needs.
@@ -211,7 +198,7 @@ extension SyncConnection {
         lifecycle.forgetFailures()
         for realm in realms.values {
             realm.backoff.reset()
-            resumeAfterError(realm, realm.retryTimer)
+            realm.resumeAfterError(on: self)
         }
         if lifecycle.isConnected { sendPing() }
         retryNow()
@@ -238,7 +225,7 @@ extension SyncConnection {
         guard !isAbandoned else { return }
         guard let error else {
             let actions = lifecycle.tokenAnswered(.received, using: &random)
-            for realm in realms.values { resumeAfterError(realm, realm.retryTimer) }
+            for realm in realms.values { realm.resumeAfterError(on: self) }
             perform(actions)
             return retryNow()
         }
@@ -247,7 +234,7 @@ extension SyncConnection {
             return perform(lifecycle.tokenAnswered(.refused(reason), using: &random))
         }
         logger.debug("could not renew the access token", metadata: ["error": "\(error.code.rawValue)"])
-        for realm in realms.values { realm.connectionFailed(error) }
+        for realm in realms.values { realm.waits.connectionFailed(error) }
         perform(lifecycle.tokenAnswered(.failed, using: &random))
     }
 
@@ -269,25 +256,14 @@ extension SyncConnection {
         let isWanted = lifecycle.phase == .preparing
         let actions = lifecycle.locationAnswered(error == nil, using: &random)
         guard isWanted else { return }
-        if let error { for realm in realms.values { realm.connectionFailed(error) } }
+        if let error { for realm in realms.values { realm.waits.connectionFailed(error) } }
         perform(actions)
         updateConnection()
     }
 
-    /// A new session in place of the present one.
-    func restart(_ realm: SyncedRealm) {
-        // A reset goes on from its fresh copy, as on a new lifecycle.
-        guard !realm.reset.isUnderWay else { return perform(realm.reset.connected(), realm) }
-        endMain(realm)
-        start(realm, holdsIdent: false)
-    }
-
     func logOut(_ reason: String) {
         let error = SyncError(.clientUserError, reason)
-        for realm in realms.values where !realm.isStopped {
-            report(error, realm)
-            stop(realm, error)
-        }
+        for realm in realms.values where !realm.isStopped { realm.stopAndReport(error, on: self) }
         app.core?.endLocally(
             userID, as: app.core?.users.record(userID)?.profile.isAnonymous == true ? .removed : .loggedOut)
     }

@@ -1,0 +1,113 @@
+internal import Foundation
+import SyncModel
+internal import SyncProtocol
+
+/// A call that waits for a direction to catch up.
+struct SyncWait: Sendable {
+    var id = UUID()
+    var direction: SyncSession.ProgressDirection
+    var failsOnConnectionErrors: Bool
+    var completion: @Sendable ((any Error)?) -> Void
+    /// Of an upload: the version to be uploaded. Of a download: the mark to be answered, nil while the server has not been
+    /// asked for one.
+    fileprivate(set) var target: UInt64?
+}
+
+/// What the app waits for on one realm: the calls of `wait(for:)` and the observers of progress, with the server's marks
+/// that end a wait for downloads.
+struct SyncWaits {
+    private var waits: [SyncWait] = []
+    private var observers: [ProgressObserver] = []
+    /// The newest mark that an earlier session of the realm has asked for, or that was answered.
+    private(set) var lastMark: RequestIdent = 0
+
+    var hasUploads: Bool { waits.contains { $0.direction == .upload } }
+
+    // MARK: Waits
+
+    /// - Parameter version: the realm's newest.
+    mutating func add(_ wait: SyncWait, version: UInt64) {
+        var wait = wait
+        wait.target = wait.direction == .upload ? version : nil
+        waits.append(wait)
+    }
+
+    /// Asks for the mark that waits still need; after a new session of the same realm, all of them need one anew.
+    mutating func askForMark(on session: inout ClientSession) {
+        let needed = waits.indices.filter {
+            waits[$0].direction == .download && (waits[$0].target ?? 0) <= lastMark.rawValue
+        }
+        guard !needed.isEmpty else { return }
+        // A mark that this connection has still to send serves them; otherwise the server is asked once more.
+        let mark = session.hasMarkToSend ? session.markTarget : session.requestMark()
+        for index in needed { waits[index].target = mark.rawValue }
+    }
+
+    /// The realm's own session has ended. The next one counts marks on from there; what was open is asked for anew.
+    mutating func sessionEnded(_ session: ClientSession) {
+        countMarks(of: session)
+        for index in waits.indices where waits[index].direction == .download { waits[index].target = nil }
+        for index in observers.indices where observers[index].direction == .download { observers[index].mark = nil }
+    }
+
+    /// The marks of the next session come after this one's.
+    mutating func countMarks(of session: ClientSession) { lastMark = max(lastMark, session.markTarget) }
+
+    /// Everything that the server had when it was asked for this mark is here.
+    mutating func markReached(_ mark: RequestIdent) {
+        lastMark = max(lastMark, mark)
+        // Without a mark: of an earlier session.
+        update(.download) { if ($0.mark ?? 0) <= mark.rawValue { $0.caughtUp() } }
+        finish { $0.direction == .download && ($0.target.map { $0 <= mark.rawValue } ?? false) }
+    }
+
+    /// - Parameter isUploaded: whether everything up to a version is.
+    mutating func finishUploads(_ isUploaded: (UInt64) -> Bool) {
+        finish { $0.direction == .upload && isUploaded($0.target ?? 0) }
+    }
+
+    mutating func fail(_ error: any Error) { finish(error) { _ in true } }
+
+    /// A connection error came that will be retried; some waits do not want to wait for that.
+    mutating func connectionFailed(_ error: any Error) { finish(error) { $0.failsOnConnectionErrors } }
+
+    mutating func cancel(_ id: UUID) { finish(CancellationError()) { $0.id == id } }
+
+    private mutating func finish(_ error: (any Error)? = nil, where isDone: (SyncWait) -> Bool) {
+        let done = waits.filter(isDone)
+        waits.removeAll(where: isDone)
+        for wait in done { wait.completion(error) }
+    }
+
+    // MARK: Progress
+
+    /// - Parameter session: the realm's own, to be asked for the mark that ends outstanding downloads.
+    mutating func add(_ observer: ProgressObserver, version: UInt64, session: inout ClientSession?) {
+        var observer = observer
+        if observer.mode == .forCurrentlyOutstandingWork { observer.target = version }
+        if observer.direction == .download, var asked = session {
+            // The first mark of a session is on its way already.
+            let mark = asked.markReceived < asked.markTarget ? asked.markTarget : asked.requestMark()
+            observer.mark = mark.rawValue
+            session = asked
+        }
+        observers.append(observer)
+    }
+
+    mutating func removeObserver(_ id: UUID) { observers.removeAll { $0.id == id } }
+
+    /// - Parameter left: how many bytes up to a version are still to be uploaded; nil if that cannot be read now.
+    mutating func uploaded(left: (UInt64) -> Int?) {
+        update(.upload) { observer in
+            if let left = left(observer.target) { observer.uploads(left: left) }
+        }
+    }
+
+    mutating func downloaded(_ bytes: Int, left: Int) { update(.download) { $0.downloaded(bytes, left: left) } }
+
+    private mutating func update(_ direction: SyncSession.ProgressDirection, _ body: (inout ProgressObserver) -> Void) {
+        guard !observers.isEmpty else { return }
+        for index in observers.indices where observers[index].direction == direction { body(&observers[index]) }
+        observers.removeAll(where: \.isDone)
+    }
+}

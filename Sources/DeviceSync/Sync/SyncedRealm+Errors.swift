@@ -1,0 +1,139 @@
+internal import Changesets
+internal import Foundation
+internal import Logging
+import SyncModel
+internal import SyncProtocol
+
+/// What errors of the server mean for a realm (docs/protocol.md, "Actions").
+extension SyncedRealm {
+    /// An error of one session; its UNBIND is on the way.
+    func sessionError(
+        _ code: ErrorCode, _ body: JSONErrorBody, _ role: Role, on connection: isolated SyncConnection
+    ) {
+        connection.logger.info(
+            "session error",
+            metadata: [
+                "realm": "\(session.path)", "code": "\(code)", "action": "\(body.action.wireName)",
+                "text": "\(body.message)",
+            ])
+        if role == .fresh { return freshFailed(code, body, on: connection) }
+        if code == .compensatingWrite { return compensate(body) }
+        if code.entry?.sessionContinues == true { return }
+        act(on: code, body, endsSession: true, on: connection)
+    }
+
+    /// - Parameter endsSession: whether the error is of the realm's own session; if not, of the whole connection.
+    func act(
+        on code: ErrorCode, _ body: JSONErrorBody, endsSession: Bool, on connection: isolated SyncConnection
+    ) {
+        let action = body.action.effective
+        let error = SyncError(code, body)
+        switch action {
+        case .transient:
+            waits.connectionFailed(error)
+            if endsSession { retry(code, body, on: connection) }
+        case .warning:
+            report(error, on: connection)
+            if !body.tryAgain {
+                waits.fail(error)
+            } else if endsSession {
+                retry(code, body, on: connection)
+            }
+        case .clientReset, .clientResetNoRecovery:
+            beginReset(
+                action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
+                message: body.message, logURL: body.logURL,
+                integrated: endsSession ? body.integratedClientVersion : nil, on: connection)
+        case .refreshUser: connection.refreshToken()
+        case .refreshLocation:
+            connection.lifecycle.locationIsOutdated()
+            restart(on: connection)
+            connection.dropConnection()
+        case .logOutUser: connection.logOut(body.message)
+        case .deleteRealm:
+            let error = SyncError(code, body, stopsSession: true)
+            let withToken = connection.app.core?.deletionError(error, core, userID: session.userID)
+            stopAndReport(withToken ?? error, on: connection)
+        case .applicationBug, .protocolViolation, .migrateToFLX, .revertToPBS, .migrateSchema, .unknown:
+            stopAndReport(SyncError(code, body, stopsSession: true), on: connection)
+        }
+    }
+
+    func stopAndReport(_ error: SyncError, on connection: isolated SyncConnection) {
+        report(error, on: connection)
+        stop(error, on: connection)
+    }
+
+    private func compensate(_ body: JSONErrorBody) {
+        let writes = (body.rejectedUpdates ?? []).map {
+            CompensatingWriteInfo(objectType: $0.table, primaryKey: AnyRealmValue($0.primaryKey), reason: $0.reason)
+        }
+        let error = SyncError(
+            .writeRejected, body.message, logURL: body.logURL, wireCode: ErrorCode.compensatingWrite.rawValue,
+            isFatal: false, compensatingWrites: writes)
+        compensations.append((body.compensatingWriteServerVersion ?? 0, error))
+    }
+
+    /// The session that an error has ended goes on after a while.
+    func retry(_ code: ErrorCode, _ body: JSONErrorBody, on connection: isolated SyncConnection) {
+        let delay = backoff.next(
+            after: .sessionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff,
+            using: &connection.random)
+        if case .after(let duration) = delay { retry(after: duration, on: connection) }
+    }
+
+    /// Tells the app of any error but a manual client reset.
+    func report(_ error: SyncError, on connection: isolated SyncConnection) {
+        connection.app.core?.deliver(error, session, handler: nil)
+    }
+}
+
+extension SyncError {
+    /// - Parameter stopsSession: whether nothing is tried again here, whatever the server says of it.
+    fileprivate init(_ code: ErrorCode, _ body: JSONErrorBody, stopsSession: Bool = false) {
+        let kind: SyncError.Code =
+            switch (code, body.action.effective) {
+            case (.permissionDenied, _): .permissionDeniedError
+            case (.badQuery, _): .invalidFlexibleSyncSubscriptions
+            case (_, .warning): .serverWarning
+            case (_, .logOutUser): .clientUserError
+            case (_, .protocolViolation): .clientInternalError
+            case (_, .clientReset), (_, .clientResetNoRecovery): .clientResetError
+            default: .clientSessionError
+            }
+        self.init(
+            kind, body.message, name: code.entry?.name, logURL: body.logURL, wireCode: code.rawValue,
+            isFatal: stopsSession || !body.tryAgain)
+    }
+}
+
+extension AppCore {
+    /// Calls a handler with an error: the one given, else the sync manager's as it is at that moment.
+    func deliver(_ error: SyncError, _ session: SyncSession, handler: ErrorReportingBlock?) {
+        let manager = syncManager
+        let logger = logger
+        manager.callbackQueue.async {
+            guard let handler = handler ?? manager.errorHandler else {
+                logger.error("sync error without a handler", metadata: ["error": "\(error)"])
+                return
+            }
+            handler(error, session)
+        }
+    }
+}
+
+extension AnyRealmValue {
+    init(_ key: RejectedUpdate.PrimaryKey) {
+        switch key {
+        case .null: self = .none
+        case .int(let value): self = .int(Int(value))
+        case .string(let value): self = .string(value)
+        case .objectId(let bytes):
+            let text = bytes.map { hexadecimal(UInt64($0), digits: 2) }.joined()
+            self = (try? ObjectId(string: text)).map(AnyRealmValue.objectId) ?? .none
+        case .uuid(let bytes):
+            let word = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+            self = .uuid(UUIDValue(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8))).uuid)
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import Changesets
+internal import Logging
+internal import Merge
+import SyncModel
+internal import SyncProtocol
+
+/// What a realm's sessions say to the server, and hear from it.
+extension SyncedRealm {
+    // MARK: Sending
+
+    func nextMessage(_ role: Role, on connection: isolated SyncConnection) -> ClientMessage? {
+        do {
+            return try sessions[role]?.machine.nextMessage { cursor, version in
+                let found = try scan(after: cursor, upTo: version)
+                succeeded(at: .upload)
+                return found
+            }
+        } catch {
+            interrupt(role, error, .upload, on: connection)
+            return nil
+        }
+    }
+
+    /// Reads the next upload off the local history.
+    private func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
+        let planner = UploadPlanner(after: cursor)
+        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) { planner.next($0) }
+        guard let batch = next else {
+            return ClientSession.UploadScan(
+                progress: UploadCursor(clientVersion: version, serverVersion: cursor.serverVersion))
+        }
+        var entries: [UploadedChangeset] = []
+        if let first = batch.versions.first, let last = batch.versions.last {
+            entries = try core.file.localEntries(after: first.rawValue - 1, upTo: last.rawValue).map { entry in
+                UploadedChangeset(
+                    clientVersion: ClientVersion(entry.version), serverVersion: ServerVersion(entry.remoteVersion),
+                    timestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
+            }
+        }
+        return ClientSession.UploadScan(progress: batch.progress, entries: entries)
+    }
+
+    // MARK: Receiving
+
+    func receive(_ message: ServerMessage, _ role: Role, on connection: isolated SyncConnection) {
+        guard let ident = sessions[role]?.machine.ident, let action = sessions[role]?.machine.receive(message),
+            let core = role == .fresh ? resetFiles.fresh : core
+        else { return }
+        switch action {
+        case .persistIdent(let file): persist(file, core, role, on: connection)
+        case .integrate(let download): integrate(download, core, role, on: connection)
+        case .markReached(let mark):
+            switch role {
+            case .main:
+                waits.markReached(mark)
+                resetMaybeAcknowledged()
+            case .fresh: perform(reset.freshDownloaded(), on: connection)
+            }
+        case .sessionError(let code, let body):
+            // UNBIND goes out before what takes this session's place.
+            connection.enlist(ident)
+            sessionError(code, body, role, on: connection)
+        }
+    }
+
+    private func persist(
+        _ file: ClientFileIdent, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
+    ) {
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        do {
+            var sync = core.sync
+            sync.compatibility = try rules(for: core, on: connection)
+            sync.ident = file
+            try core.setSync(sync)
+            succeeded(at: .identity)
+        } catch {
+            interrupt(role, error, .identity, on: connection)
+        }
+    }
+
+    /// By which rules a copy records and applies from now on.
+    ///
+    /// A server that does not say so makes its copies as stock clients do. A server that has stopped saying so, as in a
+    /// cluster whose gateways are of an older version, must not be followed: the copies would come apart for good.
+    private func rules(
+        for core: RealmCore, on connection: isolated SyncConnection
+    ) throws(IntegrationError) -> PeerCompatibility {
+        if let compatibility = connection.compatibility { return compatibility }
+        guard core.sync.compatibility != .convergent else {
+            throw IntegrationError(
+                code: .otherSessionError,
+                message: "the app's copies are made by the convergent rules, and this server does not say that its are")
+        }
+        return .stockClients
+    }
+
+    private func integrate(
+        _ download: Download, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
+    ) {
+        do {
+            // Out of the session while it works: it keeps what it has parsed, and must not have to copy it.
+            var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)
+            let (progress, version) = try integrator.integrate(download, try rules(for: core, on: connection))
+            sessions[role]?.integrator = integrator
+            sessions[role]?.machine.integrated(progress, newestVersion: ClientVersion(version))
+        } catch let error as IntegrationError where error.code == .badChangeset {
+            return integrationFailed(role, error, on: connection)
+        } catch {
+            return interrupt(role, error, .download, on: connection)
+        }
+        succeeded(at: .download)
+        // Without anything to upload the history is not read again.
+        if interrupted.contains(.upload), isUploaded { succeeded(at: .upload) }
+        guard role == .main else { return }
+        releaseCompensations(download, on: connection)
+        waits.downloaded(
+            download.entries.reduce(0) { $0 + $1.changeset.count }, left: Int(clamping: download.downloadableBytes ?? 0)
+        )
+        checkUploadWaits()
+        resetMaybeAcknowledged()
+        instancesGone(on: connection)
+    }
+
+    /// What the server sent is wrong, and would be the next time too. The server answers with a client reset.
+    private func integrationFailed(_ role: Role, _ error: IntegrationError, on connection: isolated SyncConnection) {
+        connection.logger.error("a download could not be integrated", metadata: ["error": "\(error.message)"])
+        sessions[role]?.machine.integrationFailed(error.code, error.message)
+        guard role == .main else { return }
+        report(
+            SyncError(.clientInternalError, error.message, wireCode: error.code.rawValue, isFatal: false),
+            on: connection)
+    }
+
+    private func releaseCompensations(_ download: Download, on connection: isolated SyncConnection) {
+        guard let newest = download.entries.last?.serverVersion else { return }
+        for (version, error) in compensations where version <= newest { report(error, on: connection) }
+        compensations.removeAll { $0.version <= newest }
+    }
+}
