@@ -3,7 +3,6 @@ internal import SyncProtocol
 
 /// What a client reads of a token: the times. The signature is the server's business.
 struct AccessToken: Sendable {
-    var issuedAt: Int64
     var expiresAt: Int64
     /// Extended JSON text of the custom user data, if there is any.
     var userData: JSONValue?
@@ -16,9 +15,8 @@ struct AccessToken: Sendable {
         payload += String(repeating: "=", count: (4 - payload.utf8.count % 4) % 4)
         guard let data = Data(base64Encoded: payload),
             let claims = (try? JSONParser.parse(String(decoding: data, as: UTF8.self)))?.objectValue,
-            let expires = claims["exp"]?.integerValue, let issued = claims["iat"]?.integerValue
+            let expires = claims["exp"]?.integerValue, claims["iat"]?.integerValue != nil
         else { return nil }
-        issuedAt = issued
         expiresAt = expires
         userData = claims["user_data"]
     }

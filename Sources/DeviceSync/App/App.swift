@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Synchronization
-
 /// A Device Sync application. Handles with one id share their users and sessions.
 public final class App: Sendable {
     let core: AppCore
@@ -45,17 +42,7 @@ public final class App: Sendable {
 
     /// Logs a user in; see `login(credentials:)`.
     public func login(credentials: Credentials, _ completion: @Sendable @escaping (Result<User, any Error>) -> Void) {
-        let core = core
-        // The callback is the only way back, so the task has no owner.
-        Task {
-            let result: Result<User, any Error>
-            do {
-                result = .success(try await core.login(credentials))
-            } catch {
-                result = .failure(error)
-            }
-            core.syncManager.callbackQueue.async { completion(result) }
-        }
+        core.syncManager.callbackQueue.complete(completion) { [core] in try await core.login(credentials) }
     }
 
     /// Makes a logged-in user the current one.

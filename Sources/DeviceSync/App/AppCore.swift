@@ -63,16 +63,15 @@ final class AppCore: Sendable {
         users = UserCache(store: store, logger: logger)
         http = AppServicesClient(appID: id, configuration: configuration)
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
-        outcomes = OutcomeReporter(appID: id, store: store, logger: logger)
+        outcomes = OutcomeReporter(store: store, logger: logger)
         sync = SyncClient(logger: logger)
         prepareIfPossible()
-        sync.attach(self)
         syncManager.attach(self)
         outcomes.attach(self)
     }
 
-    /// Loads the cached users and does what was left to this launch. Nothing of the app works before that, so whoever needs
-    /// a user tries again.
+    /// Loads the cached users and does what was left to this launch. Nothing of the app works before that, so every call that
+    /// needs a user tries again.
     func prepare() throws(AppError) {
         do {
             if try users.load() { runFileActionsAtLaunch() }
@@ -96,7 +95,7 @@ final class AppCore: Sendable {
         }
     }
 
-    /// The handle of a cached user; the same while somebody holds it.
+    /// The handle of a cached user: the same one for as long as it is referenced.
     func user(_ id: String) -> User {
         handles.withLock { handles in
             if let user = handles[id]?.user { return user }
@@ -127,23 +126,12 @@ final class AppCore: Sendable {
         return user(answer.userID)
     }
 
-    /// Uses the metadata file for a caller that is told if that fails.
+    /// Uses the metadata file; a failure becomes an error for the app.
     private func withMetadata(_ body: @Sendable @escaping () throws -> Void) async throws(AppError) {
         do {
-            try await Self.offCooperativeThreads(body)
+            try await FileQueue.run(body)
         } catch {
             throw error as? AppError ?? metadataError(error)
-        }
-    }
-
-    private static let fileQueue = DispatchQueue(label: "DeviceSync.metadata", attributes: .concurrent)
-
-    /// Runs what uses the metadata file or copies files: another process may have the metadata file locked for a minute.
-    static func offCooperativeThreads<Value: Sendable>(
-        _ body: @Sendable @escaping () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            fileQueue.async { continuation.resume(with: Result { try body() }) }
         }
     }
 
@@ -151,6 +139,18 @@ final class AppCore: Sendable {
     func endLocally(_ userID: String, as state: UserState) {
         users.end(userID, as: state)
         sync.userEnded(userID)
+    }
+
+    /// Calls the server with a user's access token; once more with a new token if the server refuses it.
+    func withAccessToken(of userID: String, _ call: (String) async throws -> Void) async throws {
+        guard let token = users.record(userID)?.accessToken, !token.isEmpty else {
+            throw AppError(.invalidSession, "the user is logged out")
+        }
+        do {
+            try await call(token)
+        } catch let error as AppError where error.httpStatusCode == 401 {
+            try await call(try await refreshAccessToken(userID: userID))
+        }
     }
 
     /// Renews a user's access token; calls at the same time share one request.
@@ -163,7 +163,7 @@ final class AppCore: Sendable {
                     throw AppError(.invalidSession, "the user is logged out")
                 }
                 let token = try await http.refreshAccessToken(refreshToken: refresh)
-                try await Self.offCooperativeThreads { users.setAccessToken(token, of: userID) }
+                try await FileQueue.run { users.setAccessToken(token, of: userID) }
                 return token
             }
             refreshes[userID] = task

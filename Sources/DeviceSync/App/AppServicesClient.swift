@@ -51,7 +51,7 @@ final class AppServicesClient: Sendable {
         )
     }
 
-    /// Asks anew, at the last advertised host.
+    /// Asks for the location again, at the last advertised host.
     @discardableResult
     func refreshLocation() async throws(AppError) -> ServerLocation {
         let origin = location.withLock { $0?.hostname } ?? configuration.baseURL
@@ -121,9 +121,9 @@ final class AppServicesClient: Sendable {
         _ = try await app("POST", "/auth/providers/local-userpass/\(call)", .object(members))
     }
 
-    func postResetOutcome(_ body: String, accessToken: String) async throws(AppError) {
+    func postResetOutcome(_ body: Data, accessToken: String) async throws(AppError) {
         let url = try await hostname() + appPath + "/sync/reset-outcomes"
-        _ = try await perform("POST", url, body: Data(body.utf8), token: accessToken)
+        _ = try await perform("POST", url, body: body, token: accessToken)
     }
 
     // MARK: Requests

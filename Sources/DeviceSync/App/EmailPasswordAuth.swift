@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import SyncProtocol
 
 /// Accounts with email and password.
@@ -17,15 +16,8 @@ public final class EmailPasswordAuth: Sendable {
     public func registerUser(
         email: String, password: String, completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        let queue = core.syncManager.callbackQueue
-        // The callback is the only way back, so the task has no owner.
-        Task {
-            do {
-                try await registerUser(email: email, password: password)
-                queue.async { completion(nil) }
-            } catch {
-                queue.async { completion(error) }
-            }
+        core.syncManager.callbackQueue.complete(completion) {
+            try await self.registerUser(email: email, password: password)
         }
     }
 

@@ -9,7 +9,7 @@ internal import Synchronization
     case fatal
     /// Lost work.
     case error
-    /// What somebody can act on.
+    /// What an operator or a developer can act on.
     case warn
     /// Life cycle.
     case info

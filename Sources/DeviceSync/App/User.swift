@@ -61,7 +61,7 @@ public final class User: Sendable {
 
     /// Ends the session with the server; see `logOut()`.
     public func logOut(completion: @Sendable @escaping ((any Error)?) -> Void) {
-        run(completion) { try await self.logOut() }
+        core.syncManager.callbackQueue.complete(completion) { try await self.logOut() }
     }
 
     /// Logs the user out and forgets it; its files are deleted at the next launch.
@@ -74,25 +74,19 @@ public final class User: Sendable {
 
     /// Logs the user out and forgets it; see `remove()`.
     public func remove(completion: @Sendable @escaping ((any Error)?) -> Void) {
-        run(completion) { try await self.remove() }
+        core.syncManager.callbackQueue.complete(completion) { try await self.remove() }
     }
 
     /// Deletes the account on the server, then forgets the user. On failure nothing changes here.
     /// - Throws: `AppError`.
     public func delete() async throws {
-        guard let token = accessToken else { throw AppError(.invalidSession, "the user is logged out") }
-        do {
-            try await core.http.deleteUser(accessToken: token)
-        } catch {
-            guard error.httpStatusCode == 401 else { throw error }
-            try await core.http.deleteUser(accessToken: try await core.refreshAccessToken(userID: id))
-        }
+        try await core.withAccessToken(of: id) { [core] in try await core.http.deleteUser(accessToken: $0) }
         core.endLocally(id, as: .removed)
     }
 
     /// Deletes the account on the server; see `delete()`.
     public func delete(completion: @Sendable @escaping ((any Error)?) -> Void) {
-        run(completion) { try await self.delete() }
+        core.syncManager.callbackQueue.complete(completion) { try await self.delete() }
     }
 
     /// Renews the access token, and with it `customData`.
@@ -100,22 +94,6 @@ public final class User: Sendable {
     public func refreshCustomData() async throws -> Document {
         _ = try await core.refreshAccessToken(userID: id)
         return customData
-    }
-
-    /// Runs `body` for an app that waits by callback.
-    private func run(
-        _ completion: @Sendable @escaping ((any Error)?) -> Void, _ body: @Sendable @escaping () async throws -> Void
-    ) {
-        let queue = core.syncManager.callbackQueue
-        // The caller does not wait: the callback is the only way back, so the task has no owner.
-        Task {
-            do {
-                try await body()
-                queue.async { completion(nil) }
-            } catch {
-                queue.async { completion(error) }
-            }
-        }
     }
 }
 

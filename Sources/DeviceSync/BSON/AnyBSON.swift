@@ -17,7 +17,7 @@ public typealias Document = [String: AnyBSON?]
     case binary(Data)
     /// An object identifier.
     case objectId(ObjectId)
-    /// A truth value.
+    /// A Boolean value.
     case bool(Bool)
     /// A point in time.
     case datetime(Date)
@@ -40,10 +40,10 @@ public typealias Document = [String: AnyBSON?]
     /// Null.
     case null
 
-    /// Wraps any conforming value; nil becomes null.
+    /// Wraps a value of a conforming type; nil becomes null.
     public init<T: BSON>(_ value: T) { self = value.asBSON }
 
-    /// The integer, if this is one of either width.
+    /// The integer, if this is an integer of 32 or 64 bits.
     public func asInt() -> Int? {
         switch self {
         case .int32(let value): Int(value)
@@ -51,23 +51,23 @@ public typealias Document = [String: AnyBSON?]
         default: nil
         }
     }
-    /// The string, if this is one.
+    /// The string, if this is a string.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
-    /// The document, if this is one.
+    /// The document, if this is a document.
     public var documentValue: Document? { if case .document(let value) = self { value } else { nil } }
-    /// The array, if this is one.
+    /// The array, if this is an array.
     public var arrayValue: [AnyBSON?]? { if case .array(let value) = self { value } else { nil } }
-    /// The truth value, if this is one.
+    /// The Boolean value, if this is a Boolean.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The number, if this is a double.
     public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
-    /// The identifier, if this is one.
+    /// The object identifier, if this is an object identifier.
     public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
-    /// The UUID, if this is one.
+    /// The UUID, if this is a UUID.
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
-    /// The 64-bit integer, if this is one.
+    /// The integer, if this is a 64-bit integer.
     public var int64Value: Int64? { if case .int64(let value) = self { value } else { nil } }
-    /// The 32-bit integer, if this is one.
+    /// The integer, if this is a 32-bit integer.
     public var int32Value: Int32? { if case .int32(let value) = self { value } else { nil } }
     /// Whether this is null.
     public var isNull: Bool { self == .null }
@@ -80,7 +80,7 @@ extension AnyBSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
     public init(stringLiteral value: String) { self = .string(value) }
     /// A 64-bit integer.
     public init(integerLiteral value: Int) { self = .int64(Int64(value)) }
-    /// A truth value.
+    /// A Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A double.
     public init(floatLiteral value: Double) { self = .double(value) }

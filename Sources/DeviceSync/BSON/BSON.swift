@@ -2,7 +2,7 @@ public import Foundation
 
 /// A type whose values are BSON values. Partition values are `String`, `Int`, `ObjectId`, `UUID` or null.
 public protocol BSON: Equatable {
-    /// The value, its type erased.
+    /// The value as an `AnyBSON`.
     var asBSON: AnyBSON { get }
 }
 
@@ -23,7 +23,7 @@ extension Int64: BSON {
     public var asBSON: AnyBSON { .int64(self) }
 }
 extension Bool: BSON {
-    /// A truth value.
+    /// A Boolean value.
     public var asBSON: AnyBSON { .bool(self) }
 }
 extension Double: BSON {

@@ -26,7 +26,7 @@ public final class Decimal128: Hashable, Codable, Sendable, CustomStringConverti
             DecimalText.make(negative: value < 0, digits: String(value.magnitude), exponent: 0) ?? DecimalText.nan)
     }
 
-    /// The number that the literal spells, NaN if it spells none.
+    /// The number that the literal spells, or NaN if the literal is not a number.
     public convenience init(stringLiteral value: String) { self.init(DecimalText.parse(value) ?? DecimalText.nan) }
 
     /// Whether this is not a number.
@@ -37,9 +37,9 @@ public final class Decimal128: Hashable, Codable, Sendable, CustomStringConverti
     /// The number in decimal notation.
     public var description: String { stringValue }
 
-    /// Equality of all bits.
+    /// Whether all bits are equal.
     public static func == (left: Decimal128, right: Decimal128) -> Bool { left.value == right.value }
-    /// Feeds the bits to a hasher.
+    /// Hashes the bits.
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
     /// Reads decimal notation.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SyncProtocol
 
-/// Reads what the server sends as extended JSON; whatever has no BSON meaning stays a document.
+/// Reads extended JSON of the server. An object that stands for no BSON value becomes a document.
 enum ExtendedJSON {
     static func value(_ json: JSONValue) -> AnyBSON {
         switch json {

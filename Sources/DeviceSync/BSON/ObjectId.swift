@@ -1,5 +1,6 @@
 package import Changesets
 public import Foundation
+import SyncModel
 
 /// A BSON object identifier: 12 bytes, ordered by time of creation.
 public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
@@ -17,16 +18,16 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
     /// The identifier that `string` spells: 24 hexadecimal digits.
     /// - Throws: `Realm.Error` with code `invalidInput` for any other string.
     public convenience init(string: String) throws {
-        let digits = Array(string.utf8)
-        guard digits.count == 24, let high = UInt64(string.prefix(16), radix: 16),
-            let low = UInt32(string.suffix(8), radix: 16), digits.allSatisfy(\.isHexadecimalDigit)
+        guard string.utf8.count == 24, HexBytes(hex: string) != nil, let high = UInt64(string.prefix(16), radix: 16),
+            let low = UInt32(string.suffix(8), radix: 16)
         else {
-            throw Realm.Error(.invalidInput, "an ObjectId has 24 hexadecimal digits; came \(digits.count) characters")
+            throw Realm.Error(
+                .invalidInput, "an ObjectId has 24 hexadecimal digits; came \(string.utf8.count) characters")
         }
         self.init(ObjectIDValue(high: high, low: low))
     }
 
-    /// An identifier with the given parts; only the low bits that have room are used.
+    /// An identifier with the given parts, of which the low bits are used that fit.
     public convenience init(timestamp: Date, machineId: Int, processId: Int) {
         let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970)))
         let machine = UInt64(truncatingIfNeeded: machineId) & 0xFF_FFFF
@@ -42,19 +43,22 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
     public static func generate() -> ObjectId { ObjectId() }
 
     /// The 24 hexadecimal digits.
-    public var stringValue: String { hexadecimal(value.high, digits: 16) + hexadecimal(UInt64(value.low), digits: 8) }
+    public var stringValue: String {
+        let bytes = withUnsafeBytes(of: value.high.bigEndian) { Array($0) }
+        return HexBytes(bytes + withUnsafeBytes(of: value.low.bigEndian) { Array($0) }).hex
+    }
 
-    /// When the identifier was made, by its maker's clock.
+    /// The time at which the identifier was made, by the clock of the device that made it.
     public var timestamp: Date { Date(timeIntervalSince1970: TimeInterval(value.high >> 32)) }
 
     /// The 24 hexadecimal digits.
     public var description: String { stringValue }
 
-    /// Equality of all twelve bytes.
+    /// Whether all twelve bytes are equal.
     public static func == (left: ObjectId, right: ObjectId) -> Bool { left.value == right.value }
-    /// The order of the bytes.
+    /// Compares the bytes in their order.
     public static func < (left: ObjectId, right: ObjectId) -> Bool { left.value < right.value }
-    /// Feeds the bytes to a hasher.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
     /// Reads the 24 digits.
@@ -66,16 +70,5 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(stringValue)
-    }
-}
-
-func hexadecimal(_ value: UInt64, digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
-}
-
-extension UInt8 {
-    var isHexadecimalDigit: Bool {
-        (0x30...0x39).contains(self) || (0x41...0x46).contains(self) || (0x61...0x66).contains(self)
     }
 }

@@ -50,21 +50,15 @@ extension ClientResetMode {
         }
     }
 
-    var beforeReset: ClientResetBeforeBlock? {
-        switch self {
-        case .discardLocal(let before, _), .discardUnsyncedChanges(let before, _),
-            .recoverUnsyncedChanges(let before, _), .recoverOrDiscardUnsyncedChanges(let before, _):
-            before
-        case .manual: nil
-        }
-    }
+    var beforeReset: ClientResetBeforeBlock? { blocks.before }
+    var afterReset: ClientResetAfterBlock? { blocks.after }
 
-    var afterReset: ClientResetAfterBlock? {
+    private var blocks: (before: ClientResetBeforeBlock?, after: ClientResetAfterBlock?) {
         switch self {
-        case .discardLocal(_, let after), .discardUnsyncedChanges(_, let after),
-            .recoverUnsyncedChanges(_, let after), .recoverOrDiscardUnsyncedChanges(_, let after):
-            after
-        case .manual: nil
+        case .discardLocal(let before, let after), .discardUnsyncedChanges(let before, let after),
+            .recoverUnsyncedChanges(let before, let after), .recoverOrDiscardUnsyncedChanges(let before, let after):
+            (before, after)
+        case .manual: (nil, nil)
         }
     }
 

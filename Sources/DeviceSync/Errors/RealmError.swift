@@ -60,7 +60,7 @@ extension Realm {
             self.fileURL = fileURL
         }
 
-        /// Whether it may work later: a full disk, a file that somebody else has locked.
+        /// Whether another try may succeed later: the disk was full, or another process had locked the file.
         var mayPass: Bool { code == .outOfDiskSpace || code == .fileAccess }
 
         /// `io.realm`.

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Logging
+import SyncModel
 
 extension AppCore {
     /// Backs up or deletes what an earlier run left to this launch, and the files of removed users.
@@ -16,8 +17,7 @@ extension AppCore {
     func deletionError(_ error: SyncError, _ core: RealmCore, userID: String) -> SyncError {
         guard let url = core.url else { return error }
         let action = FileAction(
-            id: UUID().uuidString, kind: .delete, originalPath: url.path, backupPath: nil, userID: userID, attempt: nil,
-            file: core.sync.identity)
+            kind: .delete, originalPath: url.path, userID: userID, file: core.sync.identity)
         do {
             try store.addFileAction(action)
         } catch {
@@ -30,7 +30,7 @@ extension AppCore {
 }
 
 enum FileActionRunner {
-    /// - Returns: false if the realm that is there now is another than the one that the action is for.
+    /// - Returns: false if another realm has taken the place of the one that the action is for.
     @discardableResult
     static func run(_ action: FileAction) throws -> Bool {
         let files = RealmFileSet(main: URL(fileURLWithPath: action.originalPath))
@@ -41,7 +41,7 @@ enum FileActionRunner {
         return true
     }
 
-    /// A damaged file is the one that was there: nobody makes such a one anew.
+    /// Whether the file is still the realm that the action is for. A damaged file is: a realm made since could be read.
     private static func concerns(_ action: FileAction, _ file: URL) throws -> Bool {
         guard let wanted = action.file, let sync = try RealmFile.syncIfReadable(at: file) else { return true }
         return sync.identity == wanted
@@ -73,9 +73,7 @@ enum FileActionRunner {
     /// A copy through SQLite has what is still in the write-ahead log. An error that may pass, such as a full disk,
     /// is thrown: the app is not to lose its backup for it.
     static func copyDatabase(_ file: URL, to partial: URL) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(60)
-        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        let database = try DatabaseQueue(path: file.path, configuration: .waiting(60))
         defer { try? database.close() }
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }
     }

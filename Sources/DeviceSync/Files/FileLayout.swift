@@ -1,4 +1,6 @@
+internal import Crypto
 internal import Foundation
+import SyncModel
 internal import SyncProtocol
 
 /// Where the files of one app are (docs/client.md, "Users").
@@ -18,7 +20,7 @@ struct FileLayout: Sendable, Hashable {
     func realmFile(userID: String, partition: PartitionValue) -> URL {
         var name = partition.fileName
         // 255 bytes is what file systems allow; what stands beside the file has longer names.
-        if name.utf8.count > 200 { name = ContentHash.sha256(name) }
+        if name.utf8.count > 200 { name = HexBytes(Array(SHA256.hash(data: Data(name.utf8)))).hex }
         return userFolder(userID).appendingPathComponent(name + ".realm")
     }
 
@@ -41,16 +43,12 @@ struct FileLayout: Sendable, Hashable {
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
+    private static let fileNameCharacters = CharacterSet(
+        charactersIn: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")
+
     static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: result.unicodeScalars.append(Unicode.Scalar(byte))
-            // A dot is fine inside a name, but `.` and `..` are not names.
-            case 0x2E where text != "." && text != "..": result.append(".")
-            default: result += "%" + hexadecimal(UInt64(byte), digits: 2).uppercased()
-            }
-        }
-        return result
+        // A dot is fine inside a name, but `.` and `..` are not names.
+        if text == "." || text == ".." { return text.replacingOccurrences(of: ".", with: "%2E") }
+        return text.addingPercentEncoding(withAllowedCharacters: fileNameCharacters) ?? ""
     }
 }

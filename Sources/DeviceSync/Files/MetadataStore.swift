@@ -4,31 +4,6 @@ import SyncModel
 internal import SyncProtocol
 internal import Synchronization
 
-/// One cached user.
-struct UserRecord: Sendable, Equatable {
-    var id: String
-    var state: UserState = .loggedIn
-    var deviceID = ""
-    var accessToken = ""
-    var refreshToken = ""
-    var profile = UserProfileRecord()
-}
-
-/// What is to happen to a realm's file once it is closed.
-struct FileAction: Sendable, Equatable {
-    enum Kind: String, Sendable { case backUpThenDelete, delete }
-    var id: String
-    var kind: Kind
-    var originalPath: String
-    var backupPath: String?
-    var userID: String
-    /// The client reset that asked for it, if one did.
-    var attempt: String?
-    /// Which file it is for, by `SyncFileState.identity`: another that has taken its place is none of its business. Nil in
-    /// actions of earlier versions.
-    var file: ClientFileIdent?
-}
-
 /// `sync_metadata.realm`: users, tokens, file actions and reset outcomes of one app.
 ///
 /// One SQLite file in WAL mode with synchronous=FULL: crash safe, and safe to share between processes. It holds
@@ -84,17 +59,7 @@ final class MetadataStore: Sendable {
     }
 
     private static func open(_ file: URL) throws -> DatabaseQueue {
-        if !FileManager.default.fileExists(atPath: file.path) {
-            // SQLite gives its companions the mode of the main file, so it must be right from the start.
-            _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
-        }
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(60)
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA journal_mode=WAL")
-            try database.execute(sql: "PRAGMA synchronous=FULL")
-        }
-        let database = try DatabaseQueue(path: file.path, configuration: configuration)
+        let database = try DatabaseQueue.durable(file)
         try database.write { database in
             try database.execute(sql: schema)
             let columns = try database.columns(in: "file_actions").map(\.name)
@@ -127,14 +92,7 @@ final class MetadataStore: Sendable {
     // MARK: Users
 
     func users() throws -> [UserRecord] {
-        try database.read { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM users ORDER BY rowid").map { row in
-                let profile = (try? JSONParser.parse(row["profile"] as String)).flatMap(UserProfileRecord.init)
-                return UserRecord(
-                    id: row["id"], state: UserState(rawValue: row["state"]) ?? .loggedOut, deviceID: row["device"],
-                    accessToken: row["access"], refreshToken: row["refresh"], profile: profile ?? UserProfileRecord())
-            }
-        }
+        try database.read { try UserRecord.order(Column.rowID).fetchAll($0) }
     }
 
     func currentUserID() throws -> String? {
@@ -143,16 +101,9 @@ final class MetadataStore: Sendable {
 
     func save(_ user: UserRecord, makeCurrent: Bool = false) throws {
         try database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO users(id, state, device, access, refresh, profile) VALUES(?, ?, ?, ?, ?, ?)
-                    ON CONFLICT(id) DO UPDATE SET state = excluded.state, device = excluded.device,
-                    access = excluded.access, refresh = excluded.refresh, profile = excluded.profile
-                    """,
-                arguments: [
-                    user.id, user.state.rawValue, user.deviceID, user.accessToken, user.refreshToken,
-                    JSONWriter.text(of: user.profile.json),
-                ])
+            // Another process may have changed the schema since it was read.
+            database.clearSchemaCache()
+            try user.save(database)
             if makeCurrent { try Self.setCurrent(user.id, database) }
         }
     }
@@ -189,50 +140,22 @@ final class MetadataStore: Sendable {
 
     func addFileAction(_ action: FileAction) throws {
         try database.write { database in
-            try database.execute(sql: "DELETE FROM file_actions WHERE original = ?", arguments: [action.originalPath])
-            try database.execute(
-                sql: """
-                    INSERT OR REPLACE INTO file_actions(id, kind, original, backup, user, attempt, ident, salt)
-                    VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    action.id, action.kind.rawValue, action.originalPath, action.backupPath, action.userID,
-                    action.attempt, action.file.map { Int64(bitPattern: $0.ident.rawValue) },
-                    action.file.map { Int64(bitPattern: $0.salt.rawValue) },
-                ])
+            try FileAction.filter(Column("original") == action.originalPath).deleteAll(database)
+            try action.save(database)
         }
     }
 
     func fileActions() throws -> [FileAction] {
-        try database.read { try Row.fetchAll($0, sql: "SELECT * FROM file_actions ORDER BY rowid").map(Self.action) }
+        try database.read { try FileAction.order(Column.rowID).fetchAll($0) }
     }
 
-    func fileAction(id: String) throws -> FileAction? {
-        try database.read {
-            try Row.fetchOne($0, sql: "SELECT * FROM file_actions WHERE id = ?", arguments: [id]).map(Self.action)
-        }
-    }
+    func fileAction(id: String) throws -> FileAction? { try database.read { try FileAction.fetchOne($0, key: id) } }
 
-    func removeFileAction(id: String) throws {
-        try database.write { try $0.execute(sql: "DELETE FROM file_actions WHERE id = ?", arguments: [id]) }
-    }
+    func removeFileAction(id: String) throws { _ = try database.write { try FileAction.deleteOne($0, key: id) } }
 
     /// What an earlier reset or deletion of a realm left to do is settled.
     func removeFileActions(path: String) throws {
-        try database.write {
-            try $0.execute(sql: "DELETE FROM file_actions WHERE original = ?", arguments: [path])
-        }
-    }
-
-    private static func action(_ row: Row) -> FileAction {
-        var action = FileAction(
-            id: row["id"], kind: FileAction.Kind(rawValue: row["kind"]) ?? .delete, originalPath: row["original"],
-            backupPath: row["backup"], userID: row["user"], attempt: row["attempt"])
-        if let ident = row["ident"] as Int64?, let salt = row["salt"] as Int64? {
-            action.file = ClientFileIdent(
-                ident: FileIdent(UInt64(bitPattern: ident)), salt: FileSalt(UInt64(bitPattern: salt)))
-        }
-        return action
+        _ = try database.write { try FileAction.filter(Column("original") == path).deleteAll($0) }
     }
 
     // MARK: Reset outcomes
@@ -240,10 +163,12 @@ final class MetadataStore: Sendable {
     /// The oldest reports are dropped beyond this many, so that an app that never gets online stays small.
     private static let maxOutcomes = 1000
 
-    func addOutcome(attempt: String, user: String, body: String) throws {
+    func addOutcome(_ outcome: ResetOutcome, user: String) throws {
+        let body = String(decoding: try outcome.json(), as: UTF8.self)
         try database.write { database in
             try database.execute(
-                sql: "INSERT INTO outcomes(attempt, user, body) VALUES(?, ?, ?)", arguments: [attempt, user, body])
+                sql: "INSERT INTO outcomes(attempt, user, body) VALUES(?, ?, ?)",
+                arguments: [outcome.attempt, user, body])
             try database.execute(
                 sql: """
                     DELETE FROM outcomes WHERE sequence <= (SELECT MAX(sequence) FROM outcomes) - ?
@@ -252,15 +177,15 @@ final class MetadataStore: Sendable {
     }
 
     /// The newest report of an attempt, sent or not.
-    func outcome(attempt: String) throws -> String? {
+    func outcome(attempt: String) throws -> ResetOutcome? {
         try database.read {
-            try String.fetchOne(
+            try Data.fetchOne(
                 $0, sql: "SELECT body FROM outcomes WHERE attempt = ? ORDER BY sequence DESC LIMIT 1",
                 arguments: [attempt])
-        }
+        }.map(ResetOutcome.init(json:))
     }
 
-    func unsentOutcomes(limit: Int = 20) throws -> [(sequence: Int64, user: String, body: String)] {
+    func unsentOutcomes(limit: Int = 20) throws -> [(sequence: Int64, user: String, body: Data)] {
         try database.read { database in
             try Row.fetchAll(
                 database, sql: "SELECT sequence, user, body FROM outcomes WHERE sent = 0 ORDER BY sequence LIMIT ?",

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Logging
+import SyncModel
 
 /// A file action that is to be carried out now: the backup and deletion that a client reset or an error asked for.
 struct PendingFileAction: Sendable {
@@ -25,7 +26,7 @@ struct PendingFileAction: Sendable {
 
     /// Carries the action out unless the realm is open. Once it is done it is gone, so a second time does nothing.
     /// - Returns: false if this process has the realm open.
-    func attempt(_ outcome: ResetOutcome.Result) throws -> Bool {
+    func attempt(_ outcome: OutcomeReport.Result) throws -> Bool {
         // Asked outside as well: a realm that was opened after the action was done is nothing to wait for.
         guard try app.store.fileAction(id: id) != nil else { return true }
         return try RealmRegistry.whileClosed(files) {
@@ -38,9 +39,8 @@ struct PendingFileAction: Sendable {
                 return app.logger.info(
                     "a file action is dropped: another realm is there now", metadata: ["realm": "\(files.main.path)"])
             }
-            guard let attempt = action.attempt, let report else { return }
             // The metadata file, to which the report goes, was written just now.
-            _ = app.outcomes.report(report, attempt: attempt, user: action.userID)
+            if let report { _ = app.outcomes.report(report, user: action.userID) }
         } != nil
     }
 
@@ -57,7 +57,7 @@ struct PendingFileAction: Sendable {
     /// Carries the action out as soon as the file is closed; suspends the task until then.
     func perform(within limit: Duration) async throws {
         let deadline = DispatchTime.now() + limit.seconds
-        while try await !AppCore.offCooperativeThreads({ try attempt(.manualHandled) }) {
+        while try await !FileQueue.run({ try attempt(.manualHandled) }) {
             let isClosed = await suspendUntilClosed(deadline)
             try Task.checkCancellation()
             guard isClosed || isOver else { throw stillOpen() }

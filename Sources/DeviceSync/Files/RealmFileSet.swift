@@ -4,14 +4,6 @@ internal import Foundation
 struct RealmFileSet: Sendable {
     let main: URL
 
-    /// SQLite's companions, the fresh copy of a client reset and its companions.
-    var auxiliary: [URL] {
-        let path = main.path
-        return ["-wal", "-shm", "-journal", ".fresh", ".fresh-wal", ".fresh-shm", ".fresh-journal"].map {
-            URL(fileURLWithPath: path + $0)
-        }
-    }
-
     var fresh: URL { URL(fileURLWithPath: main.path + ".fresh") }
 
     /// Whether this process has the realm or its fresh copy open, or is still closing one of them.
@@ -26,7 +18,7 @@ struct RealmFileSet: Sendable {
     /// - Returns: whether the main file was there.
     @discardableResult
     func delete() throws -> Bool {
-        for file in auxiliary { try Self.remove(file) }
+        for file in Self.files(of: fresh) + Self.files(of: main).dropLast() { try Self.remove(file) }
         return try Self.remove(main)
     }
 
@@ -37,10 +29,13 @@ struct RealmFileSet: Sendable {
         return try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8)
     }
 
-    /// Deletes one database with its companions, best effort.
-    static func deleteDatabase(_ url: URL) {
-        for suffix in ["-wal", "-shm", "-journal", ""] { _ = try? remove(URL(fileURLWithPath: url.path + suffix)) }
+    /// A database after its companions.
+    static func files(of database: URL) -> [URL] {
+        ["-wal", "-shm", "-journal", ""].map { URL(fileURLWithPath: database.path + $0) }
     }
+
+    /// Deletes one database with its companions, best effort.
+    static func deleteDatabase(_ url: URL) { for file in files(of: url) { _ = try? remove(file) } }
 
     @discardableResult
     static func remove(_ url: URL) throws -> Bool {

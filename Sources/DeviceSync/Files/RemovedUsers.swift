@@ -23,7 +23,7 @@ extension AppCore {
 
 /// The files of removed users among those of others.
 ///
-/// A realm goes if the user who opened it last is removed. Which one that is says the realm; the metadata file only says
+/// A realm goes if the user who opened it last is removed. The realm itself says who that is; the metadata file only says
 /// where to look, besides the user's folder: a realm may be there that was never listed, such as a copy that was never
 /// opened.
 struct RemovedUsersFiles {

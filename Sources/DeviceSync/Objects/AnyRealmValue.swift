@@ -8,7 +8,7 @@ public enum AnyRealmValue: Hashable, Sendable {
     case none
     /// A 64-bit integer.
     case int(Int)
-    /// A truth value.
+    /// A Boolean value.
     case bool(Bool)
     /// A 32-bit floating-point number.
     case float(Float)
@@ -20,7 +20,7 @@ public enum AnyRealmValue: Hashable, Sendable {
     case data(Data)
     /// A point in time.
     case date(Date)
-    /// A link.
+    /// A link to another object.
     case object(DynamicObject)
     /// An object identifier.
     case objectId(ObjectId)
@@ -33,25 +33,25 @@ public enum AnyRealmValue: Hashable, Sendable {
     /// Values in order.
     case list([AnyRealmValue])
 
-    /// The integer, if this is one.
+    /// The integer, if this is an integer.
     public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
-    /// The truth value, if this is one.
+    /// The Boolean value, if this is a Boolean.
     public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The number, if this is a float.
     public var floatValue: Float? { if case .float(let value) = self { value } else { nil } }
     /// The number, if this is a double.
     public var doubleValue: Double? { if case .double(let value) = self { value } else { nil } }
-    /// The string, if this is one.
+    /// The string, if this is a string.
     public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
     /// The bytes, if this is data.
     public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
-    /// The date, if this is one.
+    /// The date, if this is a date.
     public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
-    /// The identifier, if this is one.
+    /// The object identifier, if this is an object identifier.
     public var objectIdValue: ObjectId? { if case .objectId(let value) = self { value } else { nil } }
-    /// The decimal, if this is one.
+    /// The decimal number, if this is a decimal number.
     public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
-    /// The UUID, if this is one.
+    /// The UUID, if this is a UUID.
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
     /// The linked object, if this is a link.
     public var dynamicObject: DynamicObject? { if case .object(let value) = self { value } else { nil } }
@@ -61,4 +61,24 @@ public enum AnyRealmValue: Hashable, Sendable {
     }
     /// The elements, if this is a list.
     public var listValue: [AnyRealmValue]? { if case .list(let value) = self { value } else { nil } }
+}
+
+extension AnyRealmValue {
+    /// The scalar or link without the enumeration around it; nil for null and collections.
+    var scalar: (any Sendable)? {
+        switch self {
+        case .none, .dictionary, .list: nil
+        case .int(let value): value
+        case .bool(let value): value
+        case .float(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .data(let value): value
+        case .date(let value): value
+        case .object(let value): value
+        case .objectId(let value): value
+        case .decimal128(let value): value
+        case .uuid(let value): value
+        }
+    }
 }

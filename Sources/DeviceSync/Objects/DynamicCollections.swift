@@ -11,21 +11,17 @@ public struct DynamicList: RandomAccessCollection, Sendable {
         instance.read { if case .list(let items) = $0.value(at: address) { items } else { [] } }
     }
 
-    var anyValue: Any? { map { $0 } }
-
     /// The position of the first element.
     public var startIndex: Int { 0 }
     /// The position after the last element.
     public var endIndex: Int { items.count }
 
-    /// One element; as in `DynamicObject`'s subscript.
+    /// The element at a position, as `DynamicObject`'s subscript shows it.
     public subscript(_ index: Int) -> Any? {
         get {
             let items = items
             precondition(items.indices.contains(index), "index \(index), the list has \(items.count) elements")
-            let schema = instance.schema
-            return ValueReading(instance: instance, schema: schema)
-                .any(items[index], element, at: address.appending(.index(index)))
+            return instance.reading.any(items[index], element, at: address.appending(.index(index)))
         }
         nonmutating set {
             let value = instance.convert(newValue, as: element)
@@ -33,16 +29,16 @@ public struct DynamicList: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Adds at the end.
+    /// Adds an element at the end.
     public func append(_ value: Any?) { insert(value, at: count) }
-    /// Adds all at the end.
+    /// Adds several elements at the end.
     public func append(objectsIn values: [Any?]) { for value in values { append(value) } }
     /// Inserts before the element at `index`.
     public func insert(_ value: Any?, at index: Int) {
         let value = instance.convert(value, as: element)
         instance.edit { try $0.insert(value, at: address.appending(.index(index))) }
     }
-    /// Removes one element.
+    /// Removes the element at a position.
     public func remove(at index: Int) { instance.edit { try $0.remove(at: address.appending(.index(index))) } }
     /// Removes the last element.
     public func removeLast() { remove(at: count - 1) }
@@ -69,25 +65,22 @@ public struct DynamicSet: Sequence, Sendable {
 
     /// The members, in the realm's order.
     public func makeIterator() -> AnyIterator<Any?> {
-        let schema = instance.schema
-        let reading = ValueReading(instance: instance, schema: schema)
-        let (element, address) = (element, address)
+        let (reading, element, address) = (instance.reading, element, address)
         var rest = members.makeIterator()
         return AnyIterator { rest.next().map { reading.any($0, element, at: address) } }
     }
 
-    /// Whether it is a member.
+    /// Whether the set has a value.
     public func contains(_ value: Any?) -> Bool {
-        let schema = instance.schema
-        guard let member = try? ValueConversion(schema: schema).value(value, as: element) else { return false }
+        guard let member = try? ValueConversion(schema: instance.schema).value(value, as: element) else { return false }
         return members.contains { Value.compare($0, member) == 0 }
     }
-    /// Adds a member, unless it is there.
+    /// Adds a member, unless the set has it.
     public func insert(_ value: Any?) {
         let value = instance.convert(value, as: element)
         instance.edit { try $0.insertIntoSet(value, in: address) }
     }
-    /// Removes a member, if it is there.
+    /// Removes a member, if the set has it.
     public func remove(_ value: Any?) {
         let value = instance.convert(value, as: element)
         instance.edit { try $0.removeFromSet(value, in: address) }
@@ -106,8 +99,6 @@ public struct DynamicMap: Sendable {
         instance.read { if case .dictionary(let entries) = $0.value(at: address) { entries } else { [:] } }
     }
 
-    var anyValue: Any? { dictionary }
-
     /// How many entries there are.
     public var count: Int { entries.count }
     /// The keys, sorted.
@@ -116,16 +107,14 @@ public struct DynamicMap: Sendable {
     public var dictionary: [String: Any?] {
         Dictionary(keys.map { ($0, self[$0]) }, uniquingKeysWith: { first, _ in first })
     }
-    /// Whether there is an entry for the key, null or not.
+    /// Whether there is an entry for the key; its value may be null.
     public func contains(key: String) -> Bool { entries[ByteString(key)] != nil }
 
-    /// One entry, nil for none. Assigning nil removes it.
+    /// The value of a key, nil if there is no entry. Assigning nil removes the entry.
     public subscript(_ key: String) -> Any? {
         get {
             guard let value = entries[ByteString(key)] else { return nil }
-            let schema = instance.schema
-            return ValueReading(instance: instance, schema: schema)
-                .any(value, element, at: address.appending(.key(ByteString(key))))
+            return instance.reading.any(value, element, at: address.appending(.key(ByteString(key))))
         }
         nonmutating set {
             precondition(!key.hasPrefix("$") && !key.contains("."), "a key must not start with $ nor contain a dot")

@@ -4,9 +4,9 @@ internal import RealmState
 /// An object of a realm whose class has no Swift type: a live handle, read and written by property name.
 public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     let instance: RealmInstance
-    /// The object itself, or the top-level object around an embedded one.
+    /// The address of the object, or of the top-level object that an embedded object is part of.
     let address: ObjectAddress
-    /// Where an embedded object stands.
+    /// The place of an embedded object in its parent; nil for a top-level object.
     let field: FieldAddress?
     private let tableName: ByteString
 
@@ -19,7 +19,7 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
 
     var isEmbedded: Bool { field != nil }
 
-    /// What is stored; nil once the object is deleted.
+    /// The stored object; nil once it is deleted.
     var stored: StoredObject? {
         instance.read { state in
             guard let field else { return state.object(address) }
@@ -46,7 +46,10 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     /// Whether the object belongs to a frozen realm.
     public var isFrozen: Bool { instance.isFrozen }
     /// The primary key; nil for an embedded object.
-    public var primaryKey: Any? { isEmbedded ? nil : ValueReading.key(address.key) }
+    public var primaryKey: Any? {
+        guard !isEmbedded else { return nil }
+        return instance.reading.mixed(Value(address.key)).scalar
+    }
 
     /// A property: a scalar, `DynamicObject` for links and embedded objects, `DynamicList`, `DynamicSet`,
     /// `DynamicMap`, or `AnyRealmValue` for properties of any type. Nil stands for null.
@@ -92,32 +95,32 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
         instance.edit { try $0.increment(address(of: name), by: Int64(delta)) }
     }
 
-    /// The same object as it is now, for ever.
+    /// A frozen handle of the object, which shows it as it is now even after later changes.
     public func freeze() -> DynamicObject {
         DynamicObject(instance: instance.frozen(), address: address, field: field, table: tableName)
     }
 
-    /// The live object behind a frozen one; nil if it has been deleted.
+    /// A live handle of a frozen object; nil if the object has been deleted since.
     public func thaw() -> DynamicObject? {
         let live = DynamicObject(instance: instance.thawed(), address: address, field: field, table: tableName)
         return live.isInvalidated ? nil : live
     }
 
-    /// Whether both are handles of one object.
+    /// Whether both handles are of the same object.
     public func isSameObject(as other: DynamicObject) -> Bool {
         instance.core === other.instance.core && address == other.address && field == other.field
     }
 
-    /// The same object of the same realm instance.
+    /// Whether both are handles of the same object, either both live or both frozen.
     public static func == (left: DynamicObject, right: DynamicObject) -> Bool {
         left.isSameObject(as: right) && left.instance.isFrozen == right.instance.isFrozen
     }
-    /// Feeds the identity to a hasher.
+    /// Hashes the address of the object.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(address)
         hasher.combine(field)
     }
 
-    /// Class and key; no values.
+    /// The class and the primary key; property values are left out.
     public var description: String { "\(tableName) <\(primaryKey.map { "\($0)" } ?? "embedded")>" }
 }

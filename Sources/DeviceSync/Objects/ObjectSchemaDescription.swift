@@ -5,7 +5,7 @@ internal import RealmState
 public indirect enum PropertyType: Hashable, Sendable {
     /// A 64-bit integer.
     case int
-    /// A truth value.
+    /// A Boolean value.
     case bool
     /// A string.
     case string
@@ -45,11 +45,11 @@ public enum PropertyCollection: Hashable, Sendable {
 public struct PropertyDescription: Hashable, Sendable {
     /// The name.
     public var name: String
-    /// What it holds.
+    /// The type of the value, or of each value of the collection.
     public var type: PropertyType
-    /// Whether null is a value. Links and `any` always allow it.
+    /// Whether the property can be null. Links and `any` always can.
     public var isOptional: Bool
-    /// Whether it holds one value or many.
+    /// Whether the property holds one value or many.
     public var collection: PropertyCollection
 
     /// A property.
@@ -64,11 +64,11 @@ public struct PropertyDescription: Hashable, Sendable {
 
 /// One class of a realm's schema, declared without a Swift type. (Not upstream.)
 public struct ObjectSchemaDescription: Hashable, Sendable {
-    /// What its objects are.
+    /// The kind of its objects.
     public enum Kind: Hashable, Sendable {
         /// Objects with a primary key.
         case topLevel
-        /// Objects inside of others.
+        /// Objects that are part of another object.
         case embedded
         /// Objects that are uploaded and then forgotten.
         case asymmetric
@@ -76,7 +76,7 @@ public struct ObjectSchemaDescription: Hashable, Sendable {
 
     /// The class name.
     public var name: String
-    /// What its objects are.
+    /// The kind of its objects.
     public var kind: Kind
     /// The primary key; nil for embedded classes. A synced class needs one named `_id`.
     public var primaryKey: PropertyDescription?
@@ -116,18 +116,9 @@ extension PropertyDescription {
 
     var payloadType: PayloadType {
         switch type {
-        case .int: .int
-        case .bool: .bool
-        case .string: .string
-        case .data: .binary
-        case .date: .timestamp
-        case .float: .float
-        case .double: .double
-        case .decimal128: .decimal
-        case .objectId: .objectID
-        case .uuid: .uuid
         case .any: .null
         case .object: .link
+        default: Self.scalars.first { $0.type == type }?.payload ?? .null
         }
     }
 
@@ -140,23 +131,18 @@ extension PropertyDescription {
         }
     }
 
-    /// As read back from a file.
+    private static let scalars: [(type: PropertyType, payload: PayloadType)] = [
+        (.int, .int), (.bool, .bool), (.string, .string), (.data, .binary), (.date, .timestamp), (.float, .float),
+        (.double, .double), (.decimal128, .decimal), (.objectId, .objectID), (.uuid, .uuid),
+    ]
+
+    /// The description of what a file has.
     init(_ column: ColumnSchema) {
+        let element = column.element
         let type: PropertyType =
-            switch column.element.type {
-            case .int: .int
-            case .bool: .bool
-            case .string: .string
-            case .binary: .data
-            case .timestamp: .date
-            case .float: .float
-            case .double: .double
-            case .decimal: .decimal128
-            case .objectID: .objectId
-            case .uuid: .uuid
-            case .link: .object(column.element.target?.string ?? "")
-            default: .any
-            }
+            element.type == .link
+            ? .object(element.target?.string ?? "")
+            : Self.scalars.first { $0.payload == element.type }?.type ?? .any
         let collection: PropertyCollection =
             switch column.collection {
             case .single: .none
@@ -164,14 +150,12 @@ extension PropertyDescription {
             case .set: .set
             case .dictionary: .map
             }
-        self.init(
-            column.name.string, type, isOptional: column.element.nullable && !column.element.isMixed,
-            collection: collection)
+        self.init(column.name.string, type, isOptional: element.nullable && !element.isMixed, collection: collection)
     }
 }
 
 extension ObjectSchemaDescription {
-    /// As read back from a file.
+    /// The description of what a file has.
     init(_ table: TableSchema) {
         let properties = table.columns.map(PropertyDescription.init)
         guard let key = table.key else {

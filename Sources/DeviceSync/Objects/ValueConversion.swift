@@ -2,16 +2,17 @@ internal import Changesets
 internal import Foundation
 internal import RealmState
 
-/// A value that an app passed and that does not fit where it should go: a programming error.
+/// The error of a value that an app passed and that does not fit its property: a mistake in the program.
 struct ValueMismatch: Error, CustomStringConvertible {
     var description: String
 }
 
-/// Between what an app passes and what a realm holds.
+/// Turns the values that an app passes into stored values.
 struct ValueConversion {
     let schema: Schema
 
-    /// For calls that cannot throw: a value of a wrong type is a programming error.
+    /// Runs `body` for a call that cannot throw; an error traps, since a value of a wrong type is a mistake in the
+    /// program.
     static func orTrap<Result>(_ body: () throws -> Result) -> Result {
         do {
             return try body()
@@ -22,7 +23,7 @@ struct ValueConversion {
 
     // MARK: Into the realm
 
-    /// What goes into a single property, slot or entry of the given type.
+    /// The stored form of what an app passed for a property, element or entry of the given type.
     func value(_ any: Any?, as element: ElementType) throws -> Value {
         guard let any = Self.unwrapped(any) else { return .null }
         if let embedded = schema.embeddedTarget(of: element) { return try self.embedded(any, embedded) }
@@ -34,12 +35,12 @@ struct ValueConversion {
             return .dictionary(try entries(dictionary, as: .mixed))
         }
         if let list = any as? [Any?] { return .list(try list.map { try value($0, as: .mixed) }) }
-        if let list = any as? DynamicList { return try value(list.anyValue, as: element) }
-        if let map = any as? DynamicMap { return try value(map.anyValue, as: element) }
+        if let list = any as? DynamicList { return try value(Array(list), as: element) }
+        if let map = any as? DynamicMap { return try value(map.dictionary, as: element) }
         throw ValueMismatch(description: "cannot store a \(type(of: any)) here")
     }
 
-    /// What goes into a property, collections included.
+    /// The stored form of what an app passed for a property, which may be a collection.
     func value(_ any: Any?, for column: ColumnSchema) throws -> Value {
         switch column.collection {
         case .single: return try value(any, as: column.element)
@@ -59,7 +60,7 @@ struct ValueConversion {
         }
     }
 
-    /// The key of an object of a class.
+    /// The primary key that an app passed for an object of a class.
     func key(_ any: Any?, of table: TableSchema) throws -> ObjectKey {
         guard let schema = table.key else {
             throw ValueMismatch(description: "\(table.name) is embedded, it has no key")
@@ -116,24 +117,13 @@ struct ValueConversion {
 
     private func value(_ mixed: AnyRealmValue, as element: ElementType) throws -> Value {
         switch mixed {
-        case .none: return .null
-        case .int(let value): return try self.value(value, as: element)
-        case .bool(let value): return .bool(value)
-        case .float(let value): return .float(bits: value.bitPattern)
-        case .double(let value): return .double(bits: value.bitPattern)
-        case .string(let value): return .string(ByteString(value))
-        case .data(let value): return .binary([UInt8](value))
-        case .date(let value): return .timestamp(TimestampValue(value))
-        case .object(let value): return try self.value(value, as: element)
-        case .objectId(let value): return .objectID(value.value)
-        case .decimal128(let value): return .decimal(value.value)
-        case .uuid(let value): return .uuid(UUIDValue(value))
-        case .dictionary(let value): return .dictionary(try entries(value, as: .mixed))
-        case .list(let value): return .list(try value.map { try self.value($0, as: .mixed) })
+        case .dictionary(let value): .dictionary(try entries(value, as: .mixed))
+        case .list(let value): .list(try value.map { try self.value($0, as: .mixed) })
+        default: try value(mixed.scalar, as: element)
         }
     }
 
-    /// Numbers fit into columns of a wider type: literals would not be usable otherwise.
+    /// Widens a number for a column of another type, so that `1` can be written into a property of doubles.
     private static func number(_ any: Any, as element: ElementType) -> Value? {
         switch (element.type, any) {
         case (.double, let value as Int): .double(bits: Double(value).bitPattern)
@@ -166,7 +156,7 @@ struct ValueConversion {
         }
     }
 
-    /// An optional inside of `Any` counts as what it wraps.
+    /// Unwraps an optional inside of `Any`.
     private static func unwrapped(_ any: Any?) -> Any? {
         guard let any else { return nil }
         if any is NSNull { return nil }
@@ -192,19 +182,14 @@ extension TimestampValue {
 
 extension UUIDValue {
     init(_ uuid: UUID) {
-        let bytes = withUnsafeBytes(of: uuid.uuid) { Array($0) }
-        self.init(
-            high: bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
-        )
+        self = withUnsafeBytes(of: uuid.uuid) { bytes in
+            UUIDValue(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
     }
 
     var uuid: UUID {
-        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (56 - 8 * index)) }
-        return UUID(
-            uuid: (
-                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5), byte(high, 6),
-                byte(high, 7), byte(low, 0), byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4), byte(low, 5),
-                byte(low, 6), byte(low, 7)
-            ))
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

@@ -2,22 +2,19 @@ internal import Changesets
 internal import Foundation
 internal import RealmState
 
-/// From what a realm holds to what an app reads.
+/// Turns stored values into those that an app reads.
 struct ValueReading {
     let instance: RealmInstance
     let schema: Schema
 
-    /// What stands at an address; collections and embedded objects become handles that stay live.
+    /// The value at an address as the app reads it; collections and embedded objects become live handles.
     func any(_ value: Value, _ element: ElementType, at address: FieldAddress) -> Any? {
         if element.isMixed { return mixed(value) }
         if let table = schema.embeddedTarget(of: element) {
             guard case .embedded = value else { return nil }
             return DynamicObject(instance: instance, address: address.object, field: address, table: table.name)
         }
-        switch value {
-        case .link(let target): return instance.object(target)
-        default: return Self.scalar(value)
-        }
+        return mixed(value).scalar
     }
 
     func mixed(_ value: Value) -> AnyRealmValue {
@@ -38,32 +35,6 @@ struct ValueReading {
         case .dictionary(let entries):
             .dictionary(
                 Dictionary(entries.map { ($0.key.string, mixed($0.value)) }, uniquingKeysWith: { first, _ in first }))
-        }
-    }
-
-    static func scalar(_ value: Value) -> Any? {
-        switch value {
-        case .int(let value): Int(value)
-        case .bool(let value): value
-        case .string(let value): value.string
-        case .binary(let value): Data(value)
-        case .timestamp(let value): value.date
-        case .float(let bits): Float(bitPattern: bits)
-        case .double(let bits): Double(bitPattern: bits)
-        case .decimal(let value): Decimal128(value)
-        case .objectID(let value): ObjectId(value)
-        case .uuid(let value): value.uuid
-        case .null, .link, .list, .dictionary, .set, .embedded: nil
-        }
-    }
-
-    static func key(_ key: ObjectKey) -> Any? {
-        switch key {
-        case .null, .globalKey: nil
-        case .int(let value): Int(value)
-        case .string(let value): value.string
-        case .objectID(let value): ObjectId(value)
-        case .uuid(let value): value.uuid
         }
     }
 }

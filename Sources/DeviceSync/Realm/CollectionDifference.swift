@@ -78,14 +78,9 @@ struct CollectionDifference {
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {
-            var low = 0
-            var high = ends.count
-            while low < high {
-                let middle = (low + high) / 2
-                if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
-            }
-            previous[index] = low > 0 ? ends[low - 1] : nil
-            if low == ends.count { ends.append(index) } else { ends[low] = index }
+            let length = ends.countOfFirst { numbers[$0] < number }
+            previous[index] = length > 0 ? ends[length - 1] : nil
+            if length == ends.count { ends.append(index) } else { ends[length] = index }
         }
         var result: Set<Int> = []
         var next = ends.last
@@ -117,15 +112,20 @@ struct CollectionDifference {
     }
 }
 
-extension [ObjectKey] {
-    /// Where a key is, or would be, in an ascending array.
-    fileprivate func position(of key: ObjectKey) -> Int {
+extension Array {
+    /// How many elements satisfy the predicate, which all of them do up to some place and none after.
+    fileprivate func countOfFirst(where isBefore: (Element) -> Bool) -> Int {
         var low = 0
         var high = count
         while low < high {
             let middle = (low + high) / 2
-            if self[middle] < key { low = middle + 1 } else { high = middle }
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
     }
+}
+
+extension [ObjectKey] {
+    /// Where a key is, or would be, in an ascending array.
+    fileprivate func position(of key: ObjectKey) -> Int { countOfFirst { $0 < key } }
 }

@@ -132,29 +132,10 @@ extension DynamicObject {
                 let after = new[column]
                 guard before != after else { return nil }
                 return PropertyChange(
-                    name: column.name.string, oldValue: reading.sendable(before), newValue: reading.sendable(after))
+                    name: column.name.string, oldValue: reading.mixed(before).scalar,
+                    newValue: reading.mixed(after).scalar)
             }
             if !changes.isEmpty { block(.change(object, changes)) }
-        }
-    }
-}
-
-extension ValueReading {
-    /// A scalar or link for a notification.
-    func sendable(_ value: Value) -> (any Sendable)? {
-        switch mixed(value) {
-        case .none, .dictionary, .list: nil
-        case .int(let value): value
-        case .bool(let value): value
-        case .float(let value): value
-        case .double(let value): value
-        case .string(let value): value
-        case .data(let value): value
-        case .date(let value): value
-        case .object(let value): value
-        case .objectId(let value): value
-        case .decimal128(let value): value
-        case .uuid(let value): value
         }
     }
 }

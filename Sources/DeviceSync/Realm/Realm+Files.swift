@@ -124,13 +124,12 @@ enum RealmCopy {
                 Thread.sleep(forTimeInterval: 0.01)
                 continue
             }
-            guard let entries = stored.entries else {
+            guard let additions = stored.changesets else {
                 throw Realm.Error(
                     .fail,
                     "there are changes that were not uploaded, or that the server's history has after what was downloaded; "
                         + "wait(for: .upload) first, then wait(for: .download)")
             }
-            let additions = try entries.map { try Changeset(parsing: $0.reciprocal ?? $0.changeset) }
             return Known(snapshot: newest.snapshot, sync: newest.sync, additions: additions)
         }
         throw Realm.Error(
@@ -167,8 +166,7 @@ enum RealmCopy {
         commit.history = changesets.enumerated().map { index, changeset in
             HistoryEntry(
                 version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0,
-                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset.encoded(),
-                reciprocal: nil)
+                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset.encoded())
         }
         commit.version = 1 + UInt64(max(1, changesets.count))
     }

@@ -41,16 +41,7 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
         callback: @Sendable @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
-        // The token that is returned owns the task.
-        let task = Task {
-            let result: Result<Realm, any Swift.Error>
-            do {
-                result = .success(try await opened(configuration, .always))
-            } catch {
-                result = .failure(error)
-            }
-            callbackQueue.async { callback(result) }
-        }
+        let task = callbackQueue.complete(callback) { try await opened(configuration, .always) }
         return AsyncOpenTask(task: task)
     }
 
@@ -66,7 +57,7 @@ extension Realm {
         try await instance.session?.wait(
             for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
         // Only now: what the server's copy has is not for this client to add.
-        try await RealmOpener.onFileThread { try RealmOpener.declareSchema(for: instance) }
+        try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
         return Realm(instance: instance)
     }
 }

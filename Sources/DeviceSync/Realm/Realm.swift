@@ -152,7 +152,7 @@ public struct Realm: Equatable, Sendable {
 
     /// Whether this is a frozen realm.
     public var isFrozen: Bool { instance.isFrozen }
-    /// The realm as it is now, for ever.
+    /// A frozen realm, which shows the contents as they are now even after later changes.
     public func freeze() -> Realm { Realm(instance: instance.frozen()) }
     /// The live realm behind a frozen one.
     public func thaw() -> Realm { Realm(instance: instance.thawed()) }

@@ -50,6 +50,7 @@ final class RealmInstance: Sendable {
     }
 
     var schema: Schema { read { $0.schema } }
+    var reading: ValueReading { ValueReading(instance: self, schema: schema) }
 
     /// What is committed, as this instance sees it.
     var current: RealmSnapshot { snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot }
@@ -125,7 +126,7 @@ final class RealmInstance: Sendable {
         await core.lock.lockWithoutBlocking()
         begin(isBlock: true)
         let result = try core.lock.run({ try cancelling(block) }, isHeld: { isInTransaction })
-        if isInTransaction { try await RealmOpener.onFileThread { try self.commit() } }
+        if isInTransaction { try await FileQueue.run { try self.commit() } }
         return result
     }
 
@@ -194,7 +195,6 @@ final class RealmInstance: Sendable {
     }
 
     func convert(_ value: Any?, as element: ElementType) -> Value {
-        let schema = schema
-        return ValueConversion.orTrap { try ValueConversion(schema: schema).value(value, as: element) }
+        ValueConversion.orTrap { try ValueConversion(schema: schema).value(value, as: element) }
     }
 }

@@ -16,19 +16,10 @@ enum RealmOpener {
     static func open(
         _ configuration: Realm.Configuration, declaringSchema: Bool = true
     ) async throws -> RealmInstance {
-        let core = try await RealmRegistry.open(configuration.location(), on: fileQueue) {
+        let core = try await RealmRegistry.open(configuration.location(), on: FileQueue.queue) {
             try makeCore($0, configuration)
         }
-        return try await onFileThread { try instance(of: core, configuration, declaringSchema: declaringSchema) }
-    }
-
-    private static let fileQueue = DispatchQueue(label: "DeviceSync.files", attributes: .concurrent)
-
-    /// Runs file work on a thread that may block.
-    static func onFileThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            fileQueue.async { continuation.resume(with: Swift.Result { try body() }) }
-        }
+        return try await FileQueue.run { try instance(of: core, configuration, declaringSchema: declaringSchema) }
     }
 
     private static func instance(

@@ -66,7 +66,7 @@ extension Results where Element == DynamicObject {
         make = { DynamicObject(instance: $0, address: $1, table: $1.className) }
     }
 
-    /// The same objects as they are now, for ever.
+    /// A frozen collection, which shows the objects as they are now even after later changes.
     public func freeze() -> Results<DynamicObject> {
         Results(instance: instance.frozen(), className: className, query: query, keys: keys)
     }

@@ -76,7 +76,7 @@ struct ResultsQuery: Sendable {
 
 extension Value {
     /// A primary key as the value of its property.
-    fileprivate init(_ key: ObjectKey) {
+    init(_ key: ObjectKey) {
         switch key {
         case .null, .globalKey: self = .null
         case .int(let value): self = .int(value)

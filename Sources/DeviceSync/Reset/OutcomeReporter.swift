@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import Logging
+import SyncModel
 internal import Synchronization
 
 /// Tells the server how client resets ended: queued on disk, sent at least once, tried again until it works. Servers
@@ -16,10 +17,8 @@ final class OutcomeReporter: Sendable {
     private let contents = Mutex(Contents())
     private let store: MetadataStore
     private let logger: Logger
-    let appID: String
 
-    init(appID: String, store: MetadataStore, logger: Logger) {
-        self.appID = appID
+    init(store: MetadataStore, logger: Logger) {
         self.store = store
         self.logger = logger
     }
@@ -30,9 +29,9 @@ final class OutcomeReporter: Sendable {
     }
 
     /// - Returns: whether the report is queued; if not, it is for the caller to keep.
-    func report(_ body: String, attempt: String, user: String) -> Bool {
+    func report(_ outcome: ResetOutcome, user: String) -> Bool {
         do {
-            try store.addOutcome(attempt: attempt, user: user, body: body)
+            try store.addOutcome(outcome, user: user)
         } catch {
             logger.error("cannot queue a reset outcome", metadata: ["error": "\(error)"])
             return false
@@ -42,9 +41,8 @@ final class OutcomeReporter: Sendable {
     }
 
     /// What was last reported on an attempt, with another result: that of the file action which it asked for.
-    func lastReport(attempt: String, updatedTo result: ResetOutcome.Result) -> String? {
-        guard let last = try? store.outcome(attempt: attempt) else { return nil }
-        return ResetOutcome.updated(last, to: result)
+    func lastReport(attempt: String, updatedTo result: OutcomeReport.Result) -> ResetOutcome? {
+        (try? store.outcome(attempt: attempt))?.updated(to: result)
     }
 
     /// Sends what is queued, unless that is going on.
@@ -60,7 +58,7 @@ final class OutcomeReporter: Sendable {
             return core
         }
         guard let core else { return }
-        // Nobody waits for reports; the task ends when the queue is empty or the network is not there.
+        // No caller waits for reports; the task ends when the queue is empty or the network is not there.
         Task { [weak self] in
             let succeeded = await Self.send(core, self?.store)
             self?.finished(succeeded)
@@ -72,12 +70,14 @@ final class OutcomeReporter: Sendable {
         while let batch = try? store.unsentOutcomes(), !batch.isEmpty {
             var progressed = false
             for outcome in batch {
-                guard let token = core.users.record(outcome.user)?.accessToken, !token.isEmpty else { continue }
+                guard core.users.record(outcome.user)?.accessToken.isEmpty == false else { continue }
                 do {
-                    try await post(outcome.body, user: outcome.user, token: token, core)
+                    try await core.withAccessToken(of: outcome.user) {
+                        try await core.http.postResetOutcome(outcome.body, accessToken: $0)
+                    }
                 } catch {
                     // Refused for good, or unknown to the server: telling it again would not help.
-                    guard let status = error.httpStatusCode, status == 400 || status == 404 || status == 405 else {
+                    guard let status = (error as? AppError)?.httpStatusCode, [400, 404, 405].contains(status) else {
                         return false
                     }
                 }
@@ -88,21 +88,6 @@ final class OutcomeReporter: Sendable {
             if !progressed { return true }
         }
         return true
-    }
-
-    private static func post(_ body: String, user: String, token: String, _ core: AppCore) async throws(AppError) {
-        do {
-            try await core.http.postResetOutcome(body, accessToken: token)
-        } catch {
-            guard error.httpStatusCode == 401 else { throw error }
-            let fresh: String
-            do {
-                fresh = try await core.refreshAccessToken(userID: user)
-            } catch {
-                throw error as? AppError ?? AppError(.unknown, "\(error)")
-            }
-            try await core.http.postResetOutcome(body, accessToken: fresh)
-        }
     }
 
     private func finished(_ succeeded: Bool) {

@@ -1,4 +1,5 @@
 internal import Foundation
+import SyncModel
 
 /// One attempt at a client reset: what the server demanded, and what the configuration wants done.
 struct ResetAttempt: Sendable, Equatable {
@@ -9,7 +10,7 @@ struct ResetAttempt: Sendable, Equatable {
     var errorMessage: String
     var logURL = ""
     /// The client file ident before the reset.
-    var identOld: UInt64 = 0
+    var identOld: FileIdent = 0
     /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
     var integrated: UInt64?
 }

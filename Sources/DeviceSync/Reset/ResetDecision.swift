@@ -24,7 +24,7 @@ enum ResetDecision {
         case cycle(String)
     }
 
-    /// So many merges may be cut off by the death of the process. Whoever kills an app in a reset did not try and fail;
+    /// So many merges may be cut off by the death of the process. A process that was killed in a reset has not failed at it;
     /// a merge that takes the process with it, every time, did.
     static let maxCutOff = 3
 

@@ -36,9 +36,7 @@ final class ResetFiles {
                 opened = try openFresh(file)
             } catch {
                 logger.info("the fresh copy is replaced", metadata: ["error": "\(error)"])
-                for suffix in ["-wal", "-shm", "-journal", ""] {
-                    try RealmFileSet.remove(URL(fileURLWithPath: file.path + suffix))
-                }
+                for part in RealmFileSet.files(of: file) { try RealmFileSet.remove(part) }
                 opened = try openFresh(file)
             }
         } else {
@@ -111,59 +109,55 @@ final class ResetFiles {
     // MARK: Reports
 
     func outcome(
-        _ attempt: ResetAttempt, _ result: ResetOutcome.Result, modeUsed: ResetMode? = nil,
-        changesets: ResetOutcome.Changesets? = nil
+        _ attempt: ResetAttempt, _ result: OutcomeReport.Result, modeUsed: ResetMode? = nil,
+        changesets: OutcomeReport.Changesets? = nil
     ) -> ResetOutcome {
         ResetOutcome(
-            attempt: attempt.id, app: app.core?.id ?? "", partition: partition.canonicalText,
-            identOld: attempt.identOld, modeRequested: attempt.mode.rawValue, modeUsed: modeUsed?.rawValue,
-            result: result, changesets: changesets)
+            attempt: attempt.id, realm: RealmName(app: app.core?.id ?? "", partition: partition.canonicalText),
+            identOld: attempt.identOld, modeRequested: attempt.mode, modeUsed: modeUsed, result: result,
+            changesets: changesets)
     }
 
     /// Notes what to report if this attempt is cut off, by the end of the process or by the app.
     func note(_ attempt: ResetAttempt) {
         reportInterruption()
         record = ResetRecord()
-        try? core.file.setResetAttempt(outcome(attempt, .interrupted).text)
+        try? core.file.setReport(.attempt, outcome(attempt, .interrupted))
     }
 
     /// Reports the attempt that is still noted when the next one could begin: it was cut off.
-    func reportInterruption() {
-        guard let app = app.core, let text = try? core.file.resetAttempt() else { return }
-        if let report = ResetOutcome.updated(text, to: .interrupted) {
-            guard app.outcomes.report(report, attempt: ResetOutcome.attempt(of: text), user: userID) else { return }
-        }
-        try? core.file.setResetAttempt(nil)
-    }
+    func reportInterruption() { deliver(.attempt) { $0.updated(to: .interrupted) } }
 
     /// Queues a report. While the metadata file cannot be written, the realm's own keeps it for the next start of the session.
     func report(_ outcome: ResetOutcome) {
-        guard app.core?.outcomes.report(outcome.text, attempt: outcome.attempt, user: userID) == false else { return }
-        try? core.file.setResetOutcome(outcome.text)
+        guard app.core?.outcomes.report(outcome, user: userID) == false else { return }
+        try? core.file.setReport(.outcome, outcome)
     }
 
     /// Queues the report that was committed with a merge, or could not be queued; also after a crash in between, which may
     /// have left the fresh copy as well.
-    func deliverStoredOutcome() {
-        guard let app = app.core, let text = try? core.file.resetOutcome() else { return }
-        deleteFreshFile()
-        guard app.outcomes.report(text, attempt: ResetOutcome.attempt(of: text), user: userID) else { return }
-        try? core.file.setResetOutcome(nil)
+    func deliverStoredOutcome() { deliver(.outcome) { $0 } }
+
+    private func deliver(_ name: RealmFile.ReportName, _ report: (ResetOutcome) -> ResetOutcome) {
+        guard let app = app.core, let stored = try? core.file.report(name),
+            app.outcomes.report(report(stored), user: userID)
+        else { return }
+        try? core.file.setReport(name, nil)
     }
 
     // MARK: The merge
 
     /// - Throws: as `ResetMerge.run`.
-    func merge(_ attempt: ResetAttempt, before: RealmSnapshot) throws -> ResetMergeResult {
-        guard let fresh else { throw ResetFailure(description: "the fresh copy is closed") }
+    func merge(_ attempt: ResetAttempt) throws -> ResetMergeResult {
+        guard let fresh else { throw ResetFailure("the fresh copy is closed") }
         let merge = ResetMerge(core: core, fresh: fresh, attempt: attempt, record: record) { result in
             var outcome = self.outcome(
                 attempt, result.mode == .recover ? .recovered : .discarded, modeUsed: result.mode,
                 changesets: result.changesets)
-            outcome.identNew = result.sync.ident?.ident.rawValue
-            return outcome.text
+            outcome.identNew = result.sync.ident?.ident
+            return outcome
         }
-        return try merge.run(before: before)
+        return try merge.run()
     }
 
     /// A merge is committed: what an earlier reset left to the app is over.
@@ -177,13 +171,11 @@ final class ResetFiles {
     /// - Parameter failure: why an automatic mode failed; nil for the manual mode.
     /// - Returns: the error for the app.
     func leaveToApp(_ attempt: ResetAttempt, _ failure: ResetFailure?) -> SyncError {
-        try? core.file.setResetAttempt(nil)
+        try? core.file.setReport(.attempt, nil)
         var outcome = outcome(
             attempt, .manualPending, modeUsed: failure == nil ? .manual : failure?.modeUsed,
             changesets: failure?.changesets)
-        let name = failure == nil ? nil : "AutoClientResetFailed"
-        outcome.errorName = name
-        outcome.errorMessage = failure?.description
+        outcome.error = failure.map { .init(name: "AutoClientResetFailed", message: $0.description) }
         var action: FileAction?
         do {
             action = try registerBackup(attempt)
@@ -199,7 +191,7 @@ final class ResetFiles {
                     + "The error that caused it: '\(attempt.errorMessage)'"
             } ?? attempt.errorMessage
         return SyncError(
-            .clientResetError, message, name: name, logURL: attempt.logURL, wireCode: attempt.errorCode,
+            .clientResetError, message, name: outcome.error?.name, logURL: attempt.logURL, wireCode: attempt.errorCode,
             backupPath: action?.backupPath,
             actionToken: action.map {
                 SyncError.ActionToken(core: app, originalPath: $0.originalPath, actionID: $0.id)
@@ -210,7 +202,7 @@ final class ResetFiles {
     private func registerBackup(_ attempt: ResetAttempt) throws -> FileAction? {
         guard let app = app.core, let url = core.url else { return nil }
         let action = FileAction(
-            id: UUID().uuidString, kind: .backUpThenDelete, originalPath: url.path,
+            kind: .backUpThenDelete, originalPath: url.path,
             backupPath: try app.layout.reserveBackup().path, userID: userID, attempt: attempt.id,
             file: core.sync.identity)
         try app.store.addFileAction(action)

@@ -82,7 +82,7 @@ struct ResetMachine: Sendable {
         shownVersion = nil
         switch ResetDecision.start(attempt.mode, attempt.action) {
         case .manual: return before + leave(attempt, nil)
-        case .fail(let reason): return before + leave(attempt, ResetFailure(description: reason))
+        case .fail(let reason): return before + leave(attempt, ResetFailure(reason))
         case .download where isEmpty:
             phase = .none
             return before + [.startOver(attempt)]
@@ -94,7 +94,7 @@ struct ResetMachine: Sendable {
 
     /// The fresh copy cannot be opened, and trying again would not help.
     mutating func freshIsUnusable(_ reason: String) -> [Action] {
-        fail(ResetFailure(description: "the fresh copy cannot be opened: \(reason)"))
+        fail(ResetFailure("the fresh copy cannot be opened: \(reason)"))
     }
 
     /// The fresh copy has everything that the server had.
@@ -118,7 +118,7 @@ struct ResetMachine: Sendable {
             phase = .downloading(attempt)
             return .actions([.endFreshSession, .deleteFresh, .downloadFresh])
         default:
-            let failure = ResetFailure(description: "the fresh copy could not be downloaded: \(body.message)")
+            let failure = ResetFailure("the fresh copy could not be downloaded: \(body.message)")
             return .actions([.endFreshSession] + fail(failure))
         }
     }

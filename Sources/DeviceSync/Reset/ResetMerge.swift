@@ -9,20 +9,23 @@ struct ResetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     var description: String
     /// What was being tried.
     var modeUsed: ResetMode?
-    var changesets = ResetOutcome.Changesets()
+    var changesets = OutcomeReport.Changesets()
+
+    init(_ description: String, _ modeUsed: ResetMode? = nil, unsynced: Int = 0) {
+        self.description = description
+        self.modeUsed = modeUsed
+        changesets.unsynced = unsynced
+    }
 }
 
 /// What a merge did.
 struct ResetMergeResult: Sendable {
     /// Discard or recover.
     var mode: ResetMode
-    var changesets: ResetOutcome.Changesets
-    var replay: ReplayStatistics
-    var transfer: StateTransfer.Statistics
+    var changesets: OutcomeReport.Changesets
+    var replay = ReplayStatistics()
     var sync: SyncFileState
-    var version: UInt64
-    /// The frozen realm that the before block got.
-    var before: RealmSnapshot
+    var version: UInt64 = 0
 }
 
 /// Brings the fresh copy's state, and if wanted the unsynced changes, into the realm in one transaction
@@ -33,81 +36,71 @@ struct ResetMerge {
     let attempt: ResetAttempt
     let record: ResetRecord
     /// Reports the outcome; it is stored with the commit, so that it is not lost with the process.
-    let describe: (ResetMergeResult) -> String
+    let describe: (ResetMergeResult) -> ResetOutcome
 
-    /// The before block has run; nobody holds the write lock.
+    /// Called after the before block, without the write lock.
     /// - Throws: `ResetFailure`, after which nothing but the app can help. Anything else is this device's storage: a full
     ///   disk says nothing about whether the changes can be replayed, and everything is as before, the record too.
-    func run(before: RealmSnapshot) throws -> ResetMergeResult {
+    func run() throws -> ResetMergeResult {
         core.lock.lock()
         defer { core.lock.unlock() }
-        return try record.merging(into: core) { try merge(before, $0) }
+        return try record.merging(into: core, merge)
     }
 
-    private func merge(_ before: RealmSnapshot, _ stored: PendingReset?) throws -> ResetMergeResult {
+    private func merge(_ stored: PendingReset?) throws -> ResetMergeResult {
         let tries = 1 + (stored?.action == attempt.action ? stored?.cutOff ?? 0 : 0)
         switch ResetDecision.merge(attempt.mode, attempt.action, stored: stored) {
-        case .cycle(let reason): throw ResetFailure(description: "a cycle was detected: \(reason)")
-        case .discard: return try discard(before, tries: tries)
+        case .cycle(let reason): throw ResetFailure("a cycle was detected: \(reason)")
+        case .discard: return try discard(tries: tries)
         case .recover:
             try keep(newRecord(.recover, cutOff: tries))
             do {
-                return try recover(before)
+                return try recover()
             } catch let failure as ResetFailure {
                 guard attempt.mode == .recoverOrDiscard else {
                     try? keep(newRecord(.recover, cutOff: 0))
                     throw failure
                 }
                 // In the same attempt, from the same fresh copy.
-                return try discard(before, tries: tries)
+                return try discard(tries: tries)
             }
         }
     }
 
-    private func discard(_ before: RealmSnapshot, tries: Int) throws -> ResetMergeResult {
+    private func discard(tries: Int) throws -> ResetMergeResult {
         try keep(newRecord(.discard, cutOff: tries))
         let unsynced = try unsynced().count
-        let counts = ResetOutcome.Changesets(unsynced: unsynced, discarded: unsynced)
+        var result = ResetMergeResult(
+            mode: .discard, changesets: .init(unsynced: unsynced, discarded: unsynced), sync: core.sync)
         do {
-            var result = ResetMergeResult(
-                mode: .discard, changesets: counts, replay: ReplayStatistics(), transfer: .init(), sync: core.sync,
-                version: 0, before: before)
             try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
-            return result
-        } catch var failure as ResetFailure {
+        } catch let failure as ResetFailure {
             try? keep(newRecord(.discard, cutOff: 0))
-            failure.modeUsed = .discard
-            failure.changesets = ResetOutcome.Changesets(unsynced: unsynced)
-            throw failure
+            throw ResetFailure(failure.description, .discard, unsynced: unsynced)
         }
+        return result
     }
 
-    private func recover(_ before: RealmSnapshot) throws -> ResetMergeResult {
+    private func recover() throws -> ResetMergeResult {
         let entries = try unsynced()
         var replay = ChangesetReplay(onto: fresh.snapshot.state, local: core.snapshot.state)
         var recovered: [UInt64: [UInt8]] = [:]
-        var counts = ResetOutcome.Changesets(unsynced: entries.count)
-        let unsynced = ResetOutcome.Changesets(unsynced: entries.count)
         do {
             for entry in entries {
-                let changeset = try Changeset(parsing: entry.reciprocal ?? entry.changeset)
-                let bytes = try replay.replay(changeset)
-                recovered[entry.version] = bytes
-                if bytes.isEmpty { counts.emptied += 1 } else { counts.recovered += 1 }
+                recovered[entry.version] = try replay.replay(try Changeset(parsing: entry.merged))
             }
         } catch {
-            throw ResetFailure(description: "\(error)", modeUsed: .recover, changesets: unsynced)
+            throw ResetFailure("\(error)", .recover, unsynced: entries.count)
         }
+        let emptied = recovered.values.count(where: \.isEmpty)
         var result = ResetMergeResult(
-            mode: .recover, changesets: counts, replay: replay.statistics, transfer: .init(), sync: core.sync,
-            version: 0,
-            before: before)
+            mode: .recover,
+            changesets: .init(unsynced: entries.count, recovered: entries.count - emptied, emptied: emptied),
+            replay: replay.statistics, sync: core.sync)
         do {
             try commit(&result, freshState: replay.fresh, recovered: recovered)
-        } catch var failure as ResetFailure {
-            failure.modeUsed = .recover
-            failure.changesets = unsynced
-            throw failure
+        } catch let failure as ResetFailure {
+            throw ResetFailure(failure.description, .recover, unsynced: entries.count)
         }
         return result
     }
@@ -137,12 +130,12 @@ struct ResetMerge {
     ) throws {
         let snapshot = core.snapshot
         let source = fresh.sync
-        guard let ident = source.ident else { throw ResetFailure(description: "the fresh copy has no identity") }
+        guard let ident = source.ident else { throw ResetFailure("the fresh copy has no identity") }
         var state = snapshot.state
         do {
-            result.transfer = try StateTransfer.transfer(from: freshState, to: &state)
+            _ = try StateTransfer.transfer(from: freshState, to: &state)
         } catch {
-            throw ResetFailure(description: "\(error)")
+            throw ResetFailure("\(error)")
         }
 
         let latest = source.progress.latest
@@ -155,18 +148,15 @@ struct ResetMerge {
 
         result.version = snapshot.version + 1
         result.sync = sync
-        var commit = RealmFile.Commit(version: result.version)
-        let changes = state.takeChanges()
-        if changes.schemaChanged { commit.schema = state.schema }
-        commit.changes = changes
+        var commit = RealmFile.Commit(version: result.version, taking: &state)
         commit.sync = sync
         commit.history = try history(recovered, latest: latest.version.rawValue)
         commit.entry = HistoryEntry(
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
-            remoteVersion: latest.version.rawValue, changeset: [], reciprocal: nil)
+            remoteVersion: latest.version.rawValue, changeset: [])
         commit.pendingReset = .set(newRecord(result.mode == .recover ? .recover : .discard, cutOff: 0))
         commit.resetOutcome = describe(result)
-        try core.commit(commit, changes: changes, state: changes.isEmpty ? nil : state)
+        try core.commit(commit, state: commit.changes?.isEmpty == true ? nil : state)
     }
 
     /// What is kept: from the first recovered entry on, with the original numbers and times.

@@ -13,5 +13,6 @@ struct HistoryEntry: Sendable, Equatable {
     /// The changeset as what the server sent later has left it; nil while it is unchanged.
     var reciprocal: [UInt8]?
 
-    var isUploadable: Bool { originFile == 0 && !changeset.isEmpty }
+    /// The changeset as a merge with what the server sends next has to meet it.
+    var merged: [UInt8] { reciprocal ?? changeset }
 }

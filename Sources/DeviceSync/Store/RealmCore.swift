@@ -85,71 +85,52 @@ final class RealmCore: Sendable {
     /// - Parameters:
     ///   - changeset: in streaming form, empty if nothing of it is to be uploaded.
     ///   - schemaVersion: nil to keep what there is.
-    /// - Returns: the version it made.
-    @discardableResult
     func commitLocal(
         _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil,
         withoutNotifying: Set<ObjectIdentifier> = []
-    ) throws -> UInt64 {
-        let before = current.withLock { ($0.snapshot, $0.sync) }
-        let version = before.0.version + 1
-        let timestamp = nextTimestamp()
-        var commit = RealmFile.Commit(version: version)
-        let changes = state.takeChanges()
-        if changes.schemaChanged { commit.schema = state.schema }
+    ) throws {
+        let (snapshot, sync) = newest
+        var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
         commit.schemaVersion = schemaVersion
-        commit.changes = changes
+        let timestamp = nextTimestamp()
         if isSynced {
             commit.entry = HistoryEntry(
-                version: version, originTimestamp: timestamp, originFile: 0,
-                remoteVersion: before.1.progress.download.serverVersion.rawValue, changeset: changeset)
+                version: commit.version, originTimestamp: timestamp, originFile: 0,
+                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset)
         }
-        try file.write(commit, over: before.0.version)
-        publish(
-            RealmSnapshot(state: state, version: version), changes, sync: nil, timestamp: timestamp, over: before.0,
-            withoutNotifying: withoutNotifying)
-        if let schemaVersion { current.withLock { $0.schemaVersion = schemaVersion } }
-        return version
+        try self.commit(commit, state: state, withoutNotifying: withoutNotifying)
+        current.withLock { $0.lastTimestamp = timestamp }
     }
 
     /// Notes a version of the schema that changes nothing else.
     func setSchemaVersion(_ schemaVersion: UInt64) throws {
-        let version = snapshot.version
-        var commit = RealmFile.Commit(version: version)
+        var commit = RealmFile.Commit(version: snapshot.version)
         commit.schemaVersion = schemaVersion
-        try file.write(commit, over: version)
-        current.withLock { $0.schemaVersion = schemaVersion }
-    }
-
-    /// Commits what is not a local write; `commit.version` says which version follows.
-    func commit(_ commit: RealmFile.Commit, changes: StateChanges, state: RealmState?) throws {
-        let before = snapshot
-        try file.write(commit, over: before.version)
-        let after = RealmSnapshot(state: state ?? before.state, version: commit.version)
-        publish(after, changes, sync: commit.sync, timestamp: nil, over: before)
+        try self.commit(commit)
     }
 
     /// Changes only what the file knows of its server; makes no version.
     func setSync(_ sync: SyncFileState, pendingReset: RealmFile.PendingResetChange = .keep) throws {
-        let version = snapshot.version
-        var commit = RealmFile.Commit(version: version)
+        var commit = RealmFile.Commit(version: snapshot.version)
         commit.sync = sync
         commit.pendingReset = pendingReset
-        try file.write(commit, over: version)
-        current.withLock { $0.sync = sync }
+        try self.commit(commit)
     }
 
-    private func publish(
-        _ snapshot: RealmSnapshot, _ changes: StateChanges, sync: SyncFileState?, timestamp: UInt64?,
-        over before: RealmSnapshot,
-        withoutNotifying: Set<ObjectIdentifier> = []
-    ) {
+    /// Writes a commit on the newest version and publishes it. `commit.version` says which version it makes.
+    /// - Parameter state: the contents from now on; nil if they stay.
+    func commit(
+        _ commit: RealmFile.Commit, state: RealmState? = nil, withoutNotifying: Set<ObjectIdentifier> = []
+    ) throws {
+        let before = snapshot
+        try file.write(commit, over: before.version)
+        let after = RealmSnapshot(state: state ?? before.state, version: commit.version)
         current.withLock { current in
-            current.snapshot = snapshot
-            if let sync { current.sync = sync }
-            if let timestamp { current.lastTimestamp = timestamp }
+            current.snapshot = after
+            if let sync = commit.sync { current.sync = sync }
+            if let schemaVersion = commit.schemaVersion { current.schemaVersion = schemaVersion }
         }
-        guard snapshot.version != before.version else { return }
-        observers.notify(snapshot, changes, except: withoutNotifying)
+        guard after.version != before.version, let changes = commit.changes else { return }
+        observers.notify(after, changes, except: withoutNotifying)
     }
 }

@@ -4,62 +4,58 @@ internal import GRDB
 internal import Merge
 import SyncModel
 
+extension HistoryEntry: FetchableRecord {
+    fileprivate static let select = "SELECT version, timestamp, origin, remote, changeset, reciprocal FROM history"
+
+    init(row: Row) {
+        self.init(
+            version: UInt64(clamping: row[0] as Int64), originTimestamp: UInt64(clamping: row[1] as Int64),
+            originFile: UInt64(clamping: row[2] as Int64), remoteVersion: UInt64(clamping: row[3] as Int64),
+            changeset: [UInt8](row[4] as Data), reciprocal: (row[5] as Data?).map { [UInt8]($0) })
+    }
+}
+
 /// Reading a realm's sync history.
 extension RealmFile {
-    private static let columns = "version, timestamp, origin, remote, changeset, reciprocal"
-
     /// Local writes with something in them, above `after` and up to `upTo`, oldest first.
     func localEntries(after: UInt64, upTo: UInt64, limit: Int = .max) throws -> [HistoryEntry] {
         try read { database in
             let statement = try database.cachedStatement(
                 sql: """
-                    SELECT \(Self.columns) FROM history
-                    WHERE version > ? AND version <= ? AND origin = 0 AND length(changeset) > 0
+                    \(HistoryEntry.select) WHERE version > ? AND version <= ? AND origin = 0 AND length(changeset) > 0
                     ORDER BY version LIMIT ?
                     """)
-            return try Row.fetchCursor(
-                statement, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)]
-            ).collect(Self.entry)
+            return try HistoryEntry.fetchAll(
+                statement, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)])
         }
     }
 
     /// The local writes above `after` if they do nothing but add to the schema, else nil; and the file's version.
-    func schemaAdditions(after: UInt64) throws -> (version: UInt64, entries: [HistoryEntry]?) {
+    func schemaAdditions(after: UInt64) throws -> (version: UInt64, changesets: [Changeset]?) {
         try read { database in
-            let rows = try Row.fetchCursor(
+            let version = try Self.version(database)
+            let entries = try HistoryEntry.fetchCursor(
                 database,
                 sql: """
-                    SELECT \(Self.columns) FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0
-                    ORDER BY version
+                    \(HistoryEntry.select) WHERE version > ? AND origin = 0 AND length(changeset) > 0 ORDER BY version
                     """, arguments: [Int64(clamping: after)])
-            var entries: [HistoryEntry]? = []
-            while let row = try rows.next() {
-                let entry = Self.entry(row)
-                guard try Changeset(parsing: entry.reciprocal ?? entry.changeset).onlyAddsToTheSchema else {
-                    entries = nil
-                    break
-                }
-                entries?.append(entry)
+            var changesets: [Changeset] = []
+            while let entry = try entries.next() {
+                let changeset = try Changeset(parsing: entry.merged)
+                guard changeset.onlyAddsToTheSchema else { return (version, nil) }
+                changesets.append(changeset)
             }
-            return (try Self.version(database), entries)
+            return (version, changesets)
         }
     }
 
     /// Everything from a version on, oldest first.
     func entries(from version: UInt64) throws -> [HistoryEntry] {
         try read { database in
-            try Row.fetchCursor(
-                database, sql: "SELECT \(Self.columns) FROM history WHERE version >= ? ORDER BY version",
-                arguments: [Int64(clamping: version)]
-            ).collect(Self.entry)
+            try HistoryEntry.fetchAll(
+                database, sql: "\(HistoryEntry.select) WHERE version >= ? ORDER BY version",
+                arguments: [Int64(clamping: version)])
         }
-    }
-
-    private static func entry(_ row: Row) -> HistoryEntry {
-        HistoryEntry(
-            version: UInt64(clamping: row[0] as Int64), originTimestamp: UInt64(clamping: row[1] as Int64),
-            originFile: UInt64(clamping: row[2] as Int64), remoteVersion: UInt64(clamping: row[3] as Int64),
-            changeset: [UInt8](row[4] as Data), reciprocal: (row[5] as Data?).map { [UInt8]($0) })
     }
 
     /// Goes through what an upload needs to know of the history above `after`, up to `upTo`, as far as `body` wants to.
@@ -115,14 +111,5 @@ extension Changeset {
             default: false
             }
         }
-    }
-}
-
-extension RowCursor {
-    /// Rows are read one after the other: a list of them would be a second copy of everything.
-    fileprivate func collect<Element>(_ body: (Row) -> Element) throws -> [Element] {
-        var result: [Element] = []
-        while let row = try next() { result.append(body(row)) }
-        return result
     }
 }

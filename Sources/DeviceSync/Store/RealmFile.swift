@@ -30,26 +30,7 @@ final class RealmFile: Sendable {
     }
 
     private static func open(_ url: URL?, readOnly: Bool) throws -> DatabaseQueue {
-        var configuration = GRDB.Configuration()
-        configuration.busyMode = .timeout(60)
-        configuration.readonly = readOnly
-        guard let url else {
-            let database = try DatabaseQueue(configuration: configuration)
-            try database.write { try $0.execute(sql: schema) }
-            return database
-        }
-        if !readOnly {
-            try FileLayout.makeFolder(url.deletingLastPathComponent())
-            if !FileManager.default.fileExists(atPath: url.path) {
-                _ = FileManager.default.createFile(
-                    atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-            }
-            configuration.prepareDatabase { database in
-                try database.execute(sql: "PRAGMA journal_mode=WAL")
-                try database.execute(sql: "PRAGMA synchronous=FULL")
-            }
-        }
-        let database = try DatabaseQueue(path: url.path, configuration: configuration)
+        let database = try url.map { try DatabaseQueue.durable($0, readOnly: readOnly) } ?? DatabaseQueue()
         if !readOnly { try database.write { try $0.execute(sql: schema) } }
         return database
     }
@@ -138,9 +119,7 @@ final class RealmFile: Sendable {
 
     /// What a closed file knows of its server.
     static func storedSync(at url: URL) throws -> SyncFileState {
-        var configuration = GRDB.Configuration()
-        configuration.busyMode = .timeout(10)
-        let database = try DatabaseQueue(path: url.path, configuration: configuration)
+        let database = try DatabaseQueue(path: url.path, configuration: .waiting(10))
         defer { try? database.close() }
         return try database.read { database in
             guard try database.tableExists("meta"), let sync = try meta("sync", database) else {
@@ -168,9 +147,17 @@ final class RealmFile: Sendable {
         var history: [HistoryEntry]?
         var pendingReset: PendingResetChange = .keep
         /// A report on the client reset that this commit finishes.
-        var resetOutcome: String?
+        var resetOutcome: ResetOutcome?
 
         init(version: UInt64) { self.version = version }
+
+        /// A version that takes over what has changed in `state`.
+        init(version: UInt64, taking state: inout RealmState) {
+            self.version = version
+            let taken = state.takeChanges()
+            if taken.schemaChanged { schema = state.schema }
+            changes = taken
+        }
     }
 
     enum PendingResetChange {
@@ -217,13 +204,17 @@ final class RealmFile: Sendable {
             if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion.rawValue, database) }
         }
         if let outcome = commit.resetOutcome {
-            try setMeta("reset_outcome", Data(outcome.utf8), database)
-            try database.execute(sql: "DELETE FROM meta WHERE name = 'reset_attempt'")
+            try setMeta(ReportName.outcome.rawValue, try outcome.json(), database)
+            try setMeta(ReportName.attempt.rawValue, nil, database)
         }
         switch commit.pendingReset {
         case .keep: break
-        case .clear: try database.execute(sql: "DELETE FROM client_reset_metadata")
-        case .set(let record): try set(record, database)
+        case .clear: try PendingReset.deleteAll(database)
+        case .set(let record):
+            // A table of another shape, from another version, makes way.
+            try database.execute(sql: "DROP TABLE IF EXISTS client_reset_metadata")
+            try database.execute(sql: schema)
+            try record.insert(database)
         }
     }
 
@@ -275,64 +266,40 @@ final class RealmFile: Sendable {
         try setMeta(name, Data(String(number).utf8), database)
     }
 
-    private static func setMeta(_ name: String, _ value: Data, _ database: Database) throws {
+    /// - Parameter value: nil to delete what is there.
+    private static func setMeta(_ name: String, _ value: Data?, _ database: Database) throws {
+        guard let value else {
+            return try database.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [name])
+        }
         try database.cachedStatement(
             sql: "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value"
         ).execute(arguments: [name, value])
     }
 
-    // MARK: The record of a client reset
+    // MARK: Client resets
 
-    /// The record, nil unless there is exactly one row that this version wrote and understands.
+    /// The record of a client reset, nil unless there is exactly one row that this version wrote and understands.
     func pendingReset() throws -> PendingReset? {
         try database.read { database in
-            guard let rows = try? Row.fetchAll(database, sql: "SELECT * FROM client_reset_metadata"), rows.count == 1
-            else { return nil }
-            guard rows[0]["core_version"] as String? == SDK.version,
-                let mode = (rows[0]["mode"] as Int?).flatMap(PendingReset.Mode.init),
-                let action = (rows[0]["action"] as Int?).flatMap(PendingReset.Action.init)
-            else { return nil }
-            return PendingReset(
-                mode: mode, action: action, time: rows[0]["time"] ?? 0, errorCode: rows[0]["error_code"] ?? 0,
-                errorMessage: rows[0]["error_msg"] ?? "", attempt: rows[0]["attempt"] ?? "",
-                cutOff: rows[0]["cut_off"] ?? 0)
+            guard let records = try? PendingReset.fetchAll(database), records.count == 1 else { return nil }
+            return records[0].coreVersion == SDK.version ? records[0] : nil
         }
     }
 
-    private static func set(_ record: PendingReset, _ database: Database) throws {
-        // A table of another shape, from another version, makes way.
-        try database.execute(sql: "DROP TABLE IF EXISTS client_reset_metadata")
-        try database.execute(sql: schema)
-        try database.execute(
-            sql: "INSERT INTO client_reset_metadata VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                record.coreVersion, record.time, record.mode.rawValue, record.action.rawValue, record.errorCode,
-                record.errorMessage, record.attempt, record.cutOff,
-            ])
+    /// The names under which a realm keeps reports on its client resets until they are queued.
+    enum ReportName: String {
+        /// The report of a reset that has ended.
+        case outcome = "reset_outcome"
+        /// The report that a reset was cut off, for as long as one is under way.
+        case attempt = "reset_attempt"
     }
 
-    /// The report that a finished client reset left, until it is queued.
-    func resetOutcome() throws -> String? {
-        try database.read { try Self.meta("reset_outcome", $0) }.map { String(decoding: $0, as: UTF8.self) }
+    func report(_ name: ReportName) throws -> ResetOutcome? {
+        try database.read { try Self.meta(name.rawValue, $0) }.map(ResetOutcome.init(json:))
     }
 
-    func setResetOutcome(_ report: String?) throws { try setReport("reset_outcome", report) }
-
-    /// The report that a client reset was cut off, for as long as one is under way.
-    func resetAttempt() throws -> String? {
-        try database.read { try Self.meta("reset_attempt", $0) }.map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func setResetAttempt(_ report: String?) throws { try setReport("reset_attempt", report) }
-
-    private func setReport(_ name: String, _ report: String?) throws {
-        try database.write { database in
-            if let report {
-                try Self.setMeta(name, Data(report.utf8), database)
-            } else {
-                try database.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [name])
-            }
-        }
+    func setReport(_ name: ReportName, _ report: ResetOutcome?) throws {
+        try database.write { try Self.setMeta(name.rawValue, report?.json(), $0) }
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }

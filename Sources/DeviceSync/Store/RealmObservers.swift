@@ -12,6 +12,8 @@ final class RealmObservers: Sendable {
     private struct Observer: Sendable {
         var queue: DispatchQueue
         var deliver: Deliver
+        /// The token of the observation, by which a writer may leave the observer out.
+        var token: ObjectIdentifier?
         /// What changed after all that it has heard of or has on its queue. To begin with, anything.
         var unseen = ChangedObjects.everything
         /// What is on the queue for it, with what changed on the way there and no more.
@@ -30,10 +32,8 @@ final class RealmObservers: Sendable {
         }
     }
 
-    /// Which tokens belong to which observers: a writer may leave out its own.
     private struct Contents {
         var observers: [UInt64: Observer] = [:]
-        var tokens: [ObjectIdentifier: UInt64] = [:]
         var next: UInt64 = 0
     }
     private let contents = Mutex(Contents())
@@ -52,16 +52,11 @@ final class RealmObservers: Sendable {
         // Read after it was registered, so that no commit falls between the two.
         if let initial { enqueue(initial(), number) }
         let token = NotificationToken { [weak self] in self?.remove(number) }
-        contents.withLock { $0.tokens[ObjectIdentifier(token)] = number }
+        contents.withLock { $0.observers[number]?.token = ObjectIdentifier(token) }
         return token
     }
 
-    private func remove(_ number: UInt64) {
-        contents.withLock { contents in
-            contents.observers[number] = nil
-            contents.tokens = contents.tokens.filter { $0.value != number }
-        }
-    }
+    private func remove(_ number: UInt64) { contents.withLock { $0.observers[number] = nil } }
 
     func notify(_ snapshot: RealmSnapshot, _ changes: StateChanges, except tokens: Set<ObjectIdentifier>) {
         // In one step: a delivery in between would take the changes along with the snapshot before them.
@@ -69,13 +64,11 @@ final class RealmObservers: Sendable {
             guard !contents.observers.isEmpty else { return [:] }
             var changed = ChangedObjects()
             changed.add(changes)
-            let excluded = Set(tokens.compactMap { contents.tokens[$0] })
             var idle: [UInt64: DispatchQueue] = [:]
             for number in Array(contents.observers.keys) {
                 contents.observers[number]?.unseen.add(changed)
-                guard !excluded.contains(number), contents.observers[number]?.hear(of: snapshot) == true else {
-                    continue
-                }
+                let isExcluded = contents.observers[number]?.token.map(tokens.contains) ?? false
+                guard !isExcluded, contents.observers[number]?.hear(of: snapshot) == true else { continue }
                 idle[number] = contents.observers[number]?.queue
             }
             return idle

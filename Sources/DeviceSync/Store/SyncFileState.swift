@@ -1,4 +1,5 @@
 internal import Changesets
+internal import GRDB
 import SyncModel
 internal import SyncProtocol
 
@@ -22,9 +23,9 @@ struct SyncFileState: Sendable, Equatable, Codable {
 }
 
 /// The record of a client reset that the server has not yet acknowledged (docs/resets.md, "Cycle detection").
-struct PendingReset: Sendable, Equatable {
-    enum Mode: Int, Sendable { case discard = 0, recover = 1 }
-    enum Action: Int, Sendable {
+struct PendingReset: Sendable, Equatable, Codable {
+    enum Mode: Int, Sendable, Codable { case discard = 0, recover = 1 }
+    enum Action: Int, Sendable, Codable {
         case clientReset = 1
         case clientResetNoRecovery = 2
         case migrateToFLX = 3
@@ -42,4 +43,17 @@ struct PendingReset: Sendable, Equatable {
     /// How many merges in a row were begun and neither failed nor were committed: the process died in them. 0 once one
     /// has ended either way.
     var cutOff = 0
+}
+
+extension PendingReset: FetchableRecord, PersistableRecord {
+    static let databaseTableName = "client_reset_metadata"
+
+    enum CodingKeys: String, CodingKey {
+        case coreVersion = "core_version"
+        case time, mode, action
+        case errorCode = "error_code"
+        case errorMessage = "error_msg"
+        case attempt
+        case cutOff = "cut_off"
+    }
 }

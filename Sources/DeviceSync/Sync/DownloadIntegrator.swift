@@ -56,18 +56,15 @@ struct DownloadIntegrator {
         } catch {
             throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
         }
-        let changes = state.takeChanges()
-        var commit = RealmFile.Commit(version: snapshot.version + 1)
-        if changes.schemaChanged { commit.schema = state.schema }
-        commit.changes = changes
+        var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
         commit.reciprocals = outcome.reciprocals.map { ($0.version, $0.changeset.encoded()) }
         commit.entry = HistoryEntry(
             version: commit.version, originTimestamp: outcome.originTimestamp.rawValue,
             originFile: outcome.originFile.rawValue,
-            remoteVersion: outcome.progress.download.serverVersion.rawValue, changeset: [], reciprocal: nil)
+            remoteVersion: outcome.progress.download.serverVersion.rawValue, changeset: [])
         commit.sync = sync
         commit.trimsHistory = true
-        try core.commit(commit, changes: changes, state: state)
+        try core.commit(commit, state: state)
         window.replace(outcome.reciprocals)
         return (sync.progress, commit.version)
     }
@@ -86,11 +83,10 @@ struct DownloadIntegrator {
         guard let base = integration.base else { return }
         let known = window.begin(after: base, through: version)
         for entry in try core.file.localEntries(after: known.rawValue, upTo: version.rawValue) {
-            let changeset = entry.reciprocal ?? entry.changeset
             window.append(
                 LocalChangeset(
                     version: entry.version, originTimestamp: entry.originTimestamp, originFileIdent: own.rawValue,
-                    changeset: try Changeset(parsing: changeset)), size: changeset.count)
+                    changeset: try Changeset(parsing: entry.merged)), size: entry.merged.count)
         }
         do {
             try integration.merge(over: window.entries, through: version, using: MergeEngine())

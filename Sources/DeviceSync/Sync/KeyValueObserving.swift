@@ -30,14 +30,12 @@ public struct NSKeyValueObservedChange<Value> {
 
 /// Keeps the observation of a property alive.
 public final class NSKeyValueObservation: Sendable {
-    private let end: Mutex<(@Sendable () -> Void)?>
+    private let token: NotificationToken
 
-    init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
+    init(_ token: NotificationToken) { self.token = token }
 
-    /// Ends the observation.
-    public func invalidate() { end.withLock { $0.take() }?() }
-
-    deinit { invalidate() }
+    /// Ends the observation, as releasing this does.
+    public func invalidate() { token.invalidate() }
 }
 
 extension SyncSession {
@@ -70,7 +68,7 @@ extension SyncSession {
             if options.contains(.prior) { changeHandler(self, change(nil, old, isPrior: true)) }
             changeHandler(self, change(options.contains(.new) ? state : nil, old))
         }
-        return NSKeyValueObservation { token.invalidate() }
+        return NSKeyValueObservation(token)
     }
 }
 #endif

@@ -8,7 +8,6 @@ internal import Synchronization
 /// All syncing of one app: its sessions and connections.
 final class SyncClient: Sendable {
     private struct Contents {
-        var core: AppReference?
         var connections: [ConnectionKey: SyncConnection] = [:]
         var sessions: [String: SyncSession] = [:]
         var lastIdent: UInt64 = 0
@@ -25,8 +24,6 @@ final class SyncClient: Sendable {
     private let running = DispatchGroup()
 
     init(logger: Logger) { self.logger = logger }
-
-    func attach(_ core: AppCore) { contents.withLock { $0.core = AppReference(core) } }
 
     /// For tests.
     func setConnector(_ connector: any WebSocketConnecting) { contents.withLock { $0.connector = connector } }

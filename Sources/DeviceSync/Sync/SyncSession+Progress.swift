@@ -54,7 +54,7 @@ extension SyncSession {
 
     private static let progressQueue = DispatchQueue(label: "DeviceSync.progress")
 
-    /// The same as a stream, which ends with the work, or with whoever reads it. (Not upstream.)
+    /// The same as a stream, which ends when the work is done or the stream is no longer read. (Not upstream.)
     public func progress(for direction: ProgressDirection, mode: ProgressMode) -> AsyncStream<Progress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let token = addProgressNotification(for: direction, mode: mode) { progress in

@@ -39,10 +39,17 @@ public final class SyncSession: Sendable, Equatable {
         var state: State = .active
         var connection: ConnectionState = .disconnected
         var instances = 0
-        var streams: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
-        var observers: [UInt64: @Sendable (ConnectionState) -> Void] = [:]
+        /// Called with each change of the connection's state, and with nil when the session is dead.
+        var observers: [UInt64: @Sendable (ConnectionState?) -> Void] = [:]
         var next: UInt64 = 0
         var syncConfiguration: SyncConfiguration?
+
+        /// - Returns: the number to remove the observer by.
+        mutating func add(_ observer: @escaping @Sendable (ConnectionState?) -> Void) -> UInt64 {
+            next += 1
+            observers[next] = observer
+            return next
+        }
     }
 
     let path: String
@@ -130,25 +137,17 @@ public final class SyncSession: Sendable, Equatable {
             let number = contents.withLock { contents -> UInt64? in
                 continuation.yield(contents.connection)
                 guard contents.state != .invalid else { return nil }
-                contents.next += 1
-                contents.streams[contents.next] = continuation
-                return contents.next
+                return contents.add { if let state = $0 { continuation.yield(state) } else { continuation.finish() } }
             }
             guard let number else { return continuation.finish() }
-            continuation.onTermination = { [weak self] _ in
-                self?.contents.withLock { $0.streams[number] = nil }
-            }
+            continuation.onTermination = { [weak self] _ in self?.contents.withLock { $0.observers[number] = nil } }
         }
     }
 
     /// Calls `block` with each change of the connection's state, on the callback queue. (Not upstream.)
     public func observeConnectionState(_ block: @escaping @Sendable (ConnectionState) -> Void) -> NotificationToken {
         let queue = app.core?.syncManager.callbackQueue ?? .main
-        let number = contents.withLock { contents -> UInt64 in
-            contents.next += 1
-            contents.observers[contents.next] = { state in queue.async { block(state) } }
-            return contents.next
-        }
+        let number = contents.withLock { $0.add { state in if let state { queue.async { block(state) } } } }
         return NotificationToken { [weak self] in self?.contents.withLock { $0.observers[number] = nil } }
     }
 
@@ -181,27 +180,24 @@ public final class SyncSession: Sendable, Equatable {
     // MARK: What the connection says
 
     func set(state: State) {
-        let ended = contents.withLock { contents -> [AsyncStream<ConnectionState>.Continuation] in
+        let left = contents.withLock { contents -> [@Sendable (ConnectionState?) -> Void] in
             guard contents.state != .invalid else { return [] }
             contents.state = state
             guard state == .invalid else { return [] }
             contents.syncConfiguration = nil
-            contents.observers = [:]
-            defer { contents.streams = [:] }
-            return Array(contents.streams.values)
+            defer { contents.observers = [:] }
+            return Array(contents.observers.values)
         }
-        for stream in ended { stream.finish() }
+        for observer in left { observer(nil) }
     }
 
     func set(connection: ConnectionState) {
-        let listeners = contents.withLock {
-            contents -> ([AsyncStream<ConnectionState>.Continuation], [@Sendable (ConnectionState) -> Void]) in
-            guard contents.connection != connection else { return ([], []) }
+        let observers = contents.withLock { contents -> [@Sendable (ConnectionState?) -> Void] in
+            guard contents.connection != connection else { return [] }
             contents.connection = connection
-            return (Array(contents.streams.values), Array(contents.observers.values))
+            return Array(contents.observers.values)
         }
-        for stream in listeners.0 { stream.yield(connection) }
-        for observer in listeners.1 { observer(connection) }
+        for observer in observers { observer(connection) }
     }
 
     func set(configuration: SyncConfiguration) { contents.withLock { $0.syncConfiguration = configuration } }

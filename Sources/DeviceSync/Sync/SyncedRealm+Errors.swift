@@ -129,11 +129,11 @@ extension AnyRealmValue {
         case .int(let value): self = .int(Int(value))
         case .string(let value): self = .string(value)
         case .objectId(let bytes):
-            let text = bytes.map { hexadecimal(UInt64($0), digits: 2) }.joined()
-            self = (try? ObjectId(string: text)).map(AnyRealmValue.objectId) ?? .none
+            self = (try? ObjectId(string: HexBytes(bytes).hex)).map(AnyRealmValue.objectId) ?? .none
         case .uuid(let bytes):
-            let word = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-            self = .uuid(UUIDValue(high: word(bytes.prefix(8)), low: word(bytes.dropFirst(8))).uuid)
+            self =
+                bytes.count == 16
+                ? .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }) : .none
         }
     }
 }

@@ -17,7 +17,7 @@ extension SyncedRealm {
         if case .waitingToStart = activity { activity = .running }
         let attempt = ResetAttempt(
             action: action, mode: resetMode?.mode ?? .manual, errorCode: code, errorMessage: message, logURL: logURL,
-            identOld: core.sync.ident?.ident.rawValue ?? 0, integrated: integrated?.rawValue)
+            identOld: core.sync.ident?.ident ?? 0, integrated: integrated?.rawValue)
         connection.logger.info(
             "client reset",
             metadata: ["mode": "\(attempt.mode.rawValue)", "code": "\(code)", "attempt": "\(attempt.id)"])
@@ -87,12 +87,11 @@ extension SyncedRealm {
     private func merge(_ attempt: ResetAttempt, showsBefore: Bool, on connection: isolated SyncConnection) {
         guard sessions[.main] != nil else { return }
         let mode = resetMode
-        let before = core.snapshot
-        let frozen = handle(at: before)
+        let frozen = handle(at: core.snapshot)
         if showsBefore { mode?.beforeReset?(frozen) }
         let result: ResetMergeResult
         do {
-            result = try resetFiles.merge(attempt, before: before)
+            result = try resetFiles.merge(attempt)
         } catch let failure as ResetFailure {
             return perform(reset.mergeFailed(failure), on: connection)
         } catch {

@@ -112,7 +112,7 @@ final class SyncedRealm {
 
     private func end(_ activity: Activity, _ error: SyncError, on connection: isolated SyncConnection) {
         self.activity = activity
-        // The next error of the server begins a reset that was under way anew; what is downloaded stays.
+        // A reset that was under way begins again with the next error of the server; what is downloaded stays.
         perform(reset.dropped(), on: connection)
         endSessions(on: connection)
         session.set(state: .inactive)

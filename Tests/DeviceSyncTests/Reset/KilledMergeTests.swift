@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import Testing
 
 @testable import DeviceSync
@@ -11,21 +12,27 @@ struct KilledMergeTests {
         var main: URL
         var fresh: URL
 
-        func merge(_ describe: @escaping (ResetMergeResult) -> String = { _ in "" }) throws -> ResetMergeResult {
+        private static let outcome = ResetOutcome(
+            attempt: "attempt", realm: RealmName(app: "app", partition: "null"), identOld: 1, modeRequested: .recover,
+            result: .recovered)
+
+        func merge(
+            _ describe: @escaping (ResetMergeResult) -> ResetOutcome = { _ in outcome }
+        ) throws -> ResetMergeResult {
             let core = try RealmCore(location: .file(main), isSynced: true)
             let attempt = ResetAttempt(
                 action: .clientReset, mode: .recover, errorCode: 208, errorMessage: "sync was terminated")
             let fresh = try RealmCore(location: .file(fresh), isSynced: true)
             let merge = ResetMerge(
                 core: core, fresh: fresh, attempt: attempt, record: ResetRecord(), describe: describe)
-            return try merge.run(before: core.snapshot)
+            return try merge.run()
         }
 
         /// What a merge describes is written with its commit.
         func dieInTheMerge() throws {
             _ = try merge { _ in
                 kill(getpid(), SIGKILL)
-                return ""
+                return Self.outcome
             }
         }
 

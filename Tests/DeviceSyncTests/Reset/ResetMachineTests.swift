@@ -58,7 +58,7 @@ struct ResetMachineTests {
     @Test func recoveryThatTheServerForbidsIsLeftToTheApp() {
         let attempt = attempt(.recover, .clientResetNoRecovery)
         var machine = ResetMachine()
-        let failure = ResetFailure(description: "the server does not allow recovery")
+        let failure = ResetFailure("the server does not allow recovery")
         #expect(machine.demanded(attempt, isEmpty: false) == [.deleteFresh, .leaveToApp(attempt, failure)])
         #expect(machine.isLeftToApp)
     }
@@ -100,7 +100,7 @@ struct ResetMachineTests {
         // What the server had said of its state may hold no longer.
         attempt.integrated = nil
         #expect(machine.phase == .downloading(attempt))
-        let failure = ResetFailure(description: "the fresh copy could not be downloaded: why")
+        let failure = ResetFailure("the fresh copy could not be downloaded: why")
         #expect(
             machine.freshFailed(body(.clientReset))
                 == .actions([.endFreshSession, .deleteFresh, .leaveToApp(attempt, failure)]))
@@ -131,7 +131,7 @@ struct ResetMachineTests {
     @Test func freshCopyThatCannotBeOpenedEndsTheAttempt() {
         let attempt = attempt()
         var machine = downloading(attempt)
-        let failure = ResetFailure(description: "the fresh copy cannot be opened: no file")
+        let failure = ResetFailure("the fresh copy cannot be opened: no file")
         #expect(machine.freshIsUnusable("no file") == [.deleteFresh, .leaveToApp(attempt, failure)])
     }
 
@@ -163,7 +163,7 @@ struct ResetMachineTests {
         let attempt = attempt()
         var machine = readyToMerge(attempt)
         _ = machine.bindSent(version: 7)
-        let failure = ResetFailure(description: "breaking", modeUsed: .recover)
+        let failure = ResetFailure("breaking", .recover)
         #expect(machine.mergeFailed(failure) == [.endSession, .deleteFresh, .leaveToApp(attempt, failure)])
         #expect(machine.isLeftToApp)
     }

@@ -1,0 +1,33 @@
+internal import Foundation
+internal import GRDB
+
+extension DatabaseQueue {
+    /// Opens a file whose commits survive a power failure (WAL with synchronous=FULL) and that nobody but its owner may read.
+    /// - Parameter readOnly: takes the file as it is, which must exist.
+    static func durable(_ file: URL, readOnly: Bool = false) throws -> DatabaseQueue {
+        var configuration = Configuration.waiting(60)
+        configuration.readonly = readOnly
+        if !readOnly {
+            try FileLayout.makeFolder(file.deletingLastPathComponent())
+            if !FileManager.default.fileExists(atPath: file.path) {
+                // SQLite gives its companions the mode of the main file, so it must be right from the start.
+                _ = FileManager.default.createFile(
+                    atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
+            }
+            configuration.prepareDatabase { database in
+                try database.execute(sql: "PRAGMA journal_mode=WAL")
+                try database.execute(sql: "PRAGMA synchronous=FULL")
+            }
+        }
+        return try DatabaseQueue(path: file.path, configuration: configuration)
+    }
+}
+
+extension Configuration {
+    /// Waits so many seconds for a lock that another connection has.
+    static func waiting(_ seconds: Double) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(seconds)
+        return configuration
+    }
+}
