@@ -61,40 +61,20 @@ enum DecimalText {
     private static let sign: UInt64 = 1 << 63
 
     static func parse(_ text: String) -> Decimal128Value? {
-        var rest = Substring(text)
-        var negative = false
-        if let first = rest.first, first == "-" || first == "+" {
-            negative = first == "-"
-            rest = rest.dropFirst()
-        }
+        let negative = text.hasPrefix("-")
+        let rest = negative || text.hasPrefix("+") ? text.dropFirst() : text[...]
         switch rest.lowercased() {
         case "nan": return nan
         case "inf", "infinity": return Decimal128Value(high: infinity | (negative ? sign : 0), low: 0)
         default: break
         }
-        var digits = ""
-        var exponent = 0
-        var seenPoint = false
-        var seenDigit = false
-        while let character = rest.first, character != "e", character != "E" {
-            rest = rest.dropFirst()
-            if character == "." {
-                if seenPoint { return nil }
-                seenPoint = true
-            } else if let ascii = character.asciiValue, (0x30...0x39).contains(ascii) {
-                seenDigit = true
-                if !(digits.isEmpty && character == "0") { digits.append(character) }
-                if seenPoint { exponent -= 1 }
-            } else {
-                return nil
-            }
-        }
-        if !rest.isEmpty {
-            guard let power = Int(rest.dropFirst()), abs(power) < 100_000 else { return nil }
-            exponent += power
-        }
-        guard seenDigit else { return nil }
-        return make(negative: negative, digits: digits.isEmpty ? "0" : digits, exponent: exponent)
+        let pattern = /([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?/
+        guard let parts = rest.wholeMatch(of: pattern)?.output else { return nil }
+        let fraction = parts.2 ?? ""
+        guard !(parts.1 + fraction).isEmpty, let power = Int(parts.3 ?? "0"), abs(power) < 100_000 else { return nil }
+        let digits = (parts.1 + fraction).drop { $0 == "0" }
+        return make(
+            negative: negative, digits: digits.isEmpty ? "0" : String(digits), exponent: power - fraction.count)
     }
 
     static func make(negative: Bool, digits: String, exponent: Int) -> Decimal128Value? {

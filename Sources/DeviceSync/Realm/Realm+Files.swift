@@ -118,7 +118,7 @@ enum RealmCopy {
             // it once more.
             let progress = newest.sync.progress
             let known = min(progress.upload.clientVersion, progress.download.clientVersion)
-            let stored = try core.file.schemaAdditions(after: known.rawValue)
+            let stored = try core.file.schemaAdditions(after: known)
             guard stored.version == newest.snapshot.version else {
                 // The writer that has committed the other version is about to publish it.
                 Thread.sleep(forTimeInterval: 0.01)
@@ -161,14 +161,14 @@ enum RealmCopy {
 
     /// Makes changesets local writes of the copy, which are still to be uploaded.
     private static func addUploads(
-        _ changesets: [Changeset], to commit: inout RealmFile.Commit, _ sync: SyncFileState, _ timestamp: UInt64
+        _ changesets: [Changeset], to commit: inout RealmFile.Commit, _ sync: SyncFileState, _ timestamp: SyncTimestamp
     ) {
         commit.history = changesets.enumerated().map { index, changeset in
             HistoryEntry(
-                version: 2 + UInt64(index), originTimestamp: timestamp, originFile: 0,
-                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset.encoded())
+                version: ClientVersion(2 + UInt64(index)), originTimestamp: timestamp, originFile: 0,
+                remoteVersion: sync.progress.download.serverVersion, changeset: changeset.encoded())
         }
-        commit.version = 1 + UInt64(max(1, changesets.count))
+        commit.version = ClientVersion(1 + UInt64(max(1, changesets.count)))
     }
 
     private static func changesets(of state: RealmState) -> [Changeset] {

@@ -1,5 +1,6 @@
 internal import Changesets
 internal import RealmState
+import SyncModel
 internal import Synchronization
 
 /// The objects of a class, all or some, by ascending primary key unless sorted; live unless it came out of a
@@ -16,7 +17,7 @@ public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
 
     /// The keys as of one version, so that walking over a live collection does not sort for every element.
     private final class KeyCache: Sendable {
-        let contents = Mutex<(version: UInt64, keys: [ObjectKey])?>(nil)
+        let contents = Mutex<(version: ClientVersion, keys: [ObjectKey])?>(nil)
     }
 
     private var currentKeys: [ObjectKey] {

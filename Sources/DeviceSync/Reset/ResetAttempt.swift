@@ -12,7 +12,7 @@ struct ResetAttempt: Sendable, Equatable {
     /// The client file ident before the reset.
     var identOld: FileIdent = 0
     /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
-    var integrated: UInt64?
+    var integrated: ClientVersion?
 }
 
 /// The realm's record of a reset that the server has not acknowledged, as an attempt found it before its first merge.

@@ -54,7 +54,7 @@ struct ResetMachine: Sendable {
     /// Whether a fresh copy that the server refused was thrown away already, and none was complete since.
     private var hasReplacedFresh = false
     /// The local version that `beforeReset` was shown last in this attempt.
-    private var shownVersion: UInt64?
+    private var shownVersion: ClientVersion?
 
     /// The attempt under way.
     var attempt: ResetAttempt? {
@@ -134,7 +134,7 @@ struct ResetMachine: Sendable {
 
     /// BIND of the session that holds its IDENT back is on the wire.
     /// - Parameter version: the realm's newest.
-    mutating func bindSent(version: UInt64) -> [Action] {
+    mutating func bindSent(version: ClientVersion) -> [Action] {
         guard case .readyToMerge(let attempt) = phase else { return [] }
         // Once an attempt, unless something was written while it was interrupted.
         let showsBefore = shownVersion != version

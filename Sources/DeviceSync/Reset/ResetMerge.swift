@@ -25,7 +25,7 @@ struct ResetMergeResult: Sendable {
     var changesets: OutcomeReport.Changesets
     var replay = ReplayStatistics()
     var sync: SyncFileState
-    var version: UInt64 = 0
+    var version: ClientVersion = 0
 }
 
 /// Brings the fresh copy's state, and if wanted the unsynced changes, into the realm in one transaction
@@ -84,7 +84,7 @@ struct ResetMerge {
     private func recover() throws -> ResetMergeResult {
         let entries = try unsynced()
         var replay = ChangesetReplay(onto: fresh.snapshot.state, local: core.snapshot.state)
-        var recovered: [UInt64: [UInt8]] = [:]
+        var recovered: [ClientVersion: [UInt8]] = [:]
         do {
             for entry in entries {
                 recovered[entry.version] = try replay.replay(try Changeset(parsing: entry.merged))
@@ -111,7 +111,7 @@ struct ResetMerge {
         // A server that names a version which is not there means another file.
         let integrated = attempt.integrated.flatMap { $0 <= newest ? $0 : nil } ?? 0
         return try core.file.localEntries(
-            after: max(core.sync.progress.upload.clientVersion.rawValue, integrated), upTo: newest)
+            after: max(core.sync.progress.upload.clientVersion, integrated), upTo: newest)
     }
 
     private func newRecord(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {
@@ -126,7 +126,7 @@ struct ResetMerge {
     }
 
     private func commit(
-        _ result: inout ResetMergeResult, freshState: RealmState, recovered: [UInt64: [UInt8]]
+        _ result: inout ResetMergeResult, freshState: RealmState, recovered: [ClientVersion: [UInt8]]
     ) throws {
         let snapshot = core.snapshot
         let source = fresh.sync
@@ -150,17 +150,17 @@ struct ResetMerge {
         result.sync = sync
         var commit = RealmFile.Commit(version: result.version, taking: &state)
         commit.sync = sync
-        commit.history = try history(recovered, latest: latest.version.rawValue)
+        commit.history = try history(recovered, latest: latest.version)
         commit.entry = HistoryEntry(
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,
-            remoteVersion: latest.version.rawValue, changeset: [])
+            remoteVersion: latest.version, changeset: [])
         commit.pendingReset = .set(newRecord(result.mode == .recover ? .recover : .discard, cutOff: 0))
         commit.resetOutcome = describe(result)
         try core.commit(commit, state: commit.changes?.isEmpty == true ? nil : state)
     }
 
     /// What is kept: from the first recovered entry on, with the original numbers and times.
-    private func history(_ recovered: [UInt64: [UInt8]], latest: UInt64) throws -> [HistoryEntry] {
+    private func history(_ recovered: [ClientVersion: [UInt8]], latest: ServerVersion) throws -> [HistoryEntry] {
         guard let first = recovered.filter({ !$0.value.isEmpty }).keys.min() else { return [] }
         return try core.file.entries(from: first).map { entry in
             var entry = entry

@@ -28,7 +28,7 @@ final class RealmCore: Sendable {
         var sync: SyncFileState {
             didSet { snapshot.state.compatibility = sync.rules }
         }
-        var lastTimestamp: UInt64
+        var lastTimestamp: SyncTimestamp
         var schemaVersion: UInt64?
     }
 
@@ -76,8 +76,8 @@ final class RealmCore: Sendable {
     // MARK: Writing; all of it with the write lock held
 
     /// Milliseconds since 2015, never before the newest write here: the merge wants ranks that do not decrease.
-    func nextTimestamp() -> UInt64 {
-        let now = SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000)).rawValue
+    func nextTimestamp() -> SyncTimestamp {
+        let now = SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         return current.withLock { max(now, $0.lastTimestamp) }
     }
 
@@ -96,7 +96,7 @@ final class RealmCore: Sendable {
         if isSynced {
             commit.entry = HistoryEntry(
                 version: commit.version, originTimestamp: timestamp, originFile: 0,
-                remoteVersion: sync.progress.download.serverVersion.rawValue, changeset: changeset)
+                remoteVersion: sync.progress.download.serverVersion, changeset: changeset)
         }
         try self.commit(commit, state: state, withoutNotifying: withoutNotifying)
         current.withLock { $0.lastTimestamp = timestamp }

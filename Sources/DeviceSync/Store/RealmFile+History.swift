@@ -4,13 +4,19 @@ internal import GRDB
 internal import Merge
 import SyncModel
 
+extension WireInteger {
+    /// The number as SQLite's columns have it.
+    var column: Int64 { Int64(clamping: rawValue) }
+    init(column: Int64) { self.init(rawValue: UInt64(clamping: column)) }
+}
+
 extension HistoryEntry: FetchableRecord {
     fileprivate static let select = "SELECT version, timestamp, origin, remote, changeset, reciprocal FROM history"
 
     init(row: Row) {
         self.init(
-            version: UInt64(clamping: row[0] as Int64), originTimestamp: UInt64(clamping: row[1] as Int64),
-            originFile: UInt64(clamping: row[2] as Int64), remoteVersion: UInt64(clamping: row[3] as Int64),
+            version: ClientVersion(column: row[0]), originTimestamp: SyncTimestamp(column: row[1]),
+            originFile: FileIdent(column: row[2]), remoteVersion: ServerVersion(column: row[3]),
             changeset: [UInt8](row[4] as Data), reciprocal: (row[5] as Data?).map { [UInt8]($0) })
     }
 }
@@ -18,7 +24,7 @@ extension HistoryEntry: FetchableRecord {
 /// Reading a realm's sync history.
 extension RealmFile {
     /// Local writes with something in them, above `after` and up to `upTo`, oldest first.
-    func localEntries(after: UInt64, upTo: UInt64, limit: Int = .max) throws -> [HistoryEntry] {
+    func localEntries(after: ClientVersion, upTo: ClientVersion, limit: Int = .max) throws -> [HistoryEntry] {
         try read { database in
             let statement = try database.cachedStatement(
                 sql: """
@@ -26,19 +32,19 @@ extension RealmFile {
                     ORDER BY version LIMIT ?
                     """)
             return try HistoryEntry.fetchAll(
-                statement, arguments: [Int64(clamping: after), Int64(clamping: upTo), Int64(clamping: limit)])
+                statement, arguments: [after.column, upTo.column, Int64(clamping: limit)])
         }
     }
 
     /// The local writes above `after` if they do nothing but add to the schema, else nil; and the file's version.
-    func schemaAdditions(after: UInt64) throws -> (version: UInt64, changesets: [Changeset]?) {
+    func schemaAdditions(after: ClientVersion) throws -> (version: ClientVersion, changesets: [Changeset]?) {
         try read { database in
             let version = try Self.version(database)
             let entries = try HistoryEntry.fetchCursor(
                 database,
                 sql: """
                     \(HistoryEntry.select) WHERE version > ? AND origin = 0 AND length(changeset) > 0 ORDER BY version
-                    """, arguments: [Int64(clamping: after)])
+                    """, arguments: [after.column])
             var changesets: [Changeset] = []
             while let entry = try entries.next() {
                 let changeset = try Changeset(parsing: entry.merged)
@@ -50,17 +56,17 @@ extension RealmFile {
     }
 
     /// Everything from a version on, oldest first.
-    func entries(from version: UInt64) throws -> [HistoryEntry] {
+    func entries(from version: ClientVersion) throws -> [HistoryEntry] {
         try read { database in
             try HistoryEntry.fetchAll(
                 database, sql: "\(HistoryEntry.select) WHERE version >= ? ORDER BY version",
-                arguments: [Int64(clamping: version)])
+                arguments: [version.column])
         }
     }
 
     /// Goes through what an upload needs to know of the history above `after`, up to `upTo`, as far as `body` wants to.
     func scan<Result>(
-        after: UInt64, upTo: UInt64, _ body: (AnySequence<ClientHistoryEntry>) -> Result
+        after: ClientVersion, upTo: ClientVersion, _ body: (AnySequence<ClientHistoryEntry>) -> Result
     ) throws -> Result {
         try read { database in
             let statement = try database.cachedStatement(
@@ -68,7 +74,7 @@ extension RealmFile {
                     SELECT version, origin, length(changeset), remote FROM history
                     WHERE version > ? AND version <= ? ORDER BY version
                     """)
-            let rows = try Row.fetchCursor(statement, arguments: [Int64(clamping: after), Int64(clamping: upTo)])
+            let rows = try Row.fetchCursor(statement, arguments: [after.column, upTo.column])
             var failure: (any Error)?
             let entries = AnyIterator { () -> ClientHistoryEntry? in
                 do {
@@ -85,21 +91,21 @@ extension RealmFile {
     }
 
     /// How much of the history above `after`, up to `upTo`, is still to be uploaded.
-    func uploadableBytes(after: UInt64, upTo: UInt64) throws -> Int {
+    func uploadableBytes(after: ClientVersion, upTo: ClientVersion) throws -> Int {
         try read { database in
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT COALESCE(SUM(length(changeset)), 0) FROM history
                     WHERE version > ? AND version <= ? AND origin = 0
                     """)
-            return try Int.fetchOne(statement, arguments: [Int64(clamping: after), Int64(clamping: upTo)]) ?? 0
+            return try Int.fetchOne(statement, arguments: [after.column, upTo.column]) ?? 0
         }
     }
 
     private static func outline(_ row: Row) -> ClientHistoryEntry {
         ClientHistoryEntry(
-            version: ClientVersion(UInt64(clamping: row[0] as Int64)), isLocal: row[1] as Int64 == 0, size: row[2],
-            serverVersion: ServerVersion(UInt64(clamping: row[3] as Int64)))
+            version: ClientVersion(column: row[0]), isLocal: row[1] as Int64 == 0, size: row[2],
+            serverVersion: ServerVersion(column: row[3]))
     }
 }
 

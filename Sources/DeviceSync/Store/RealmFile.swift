@@ -64,10 +64,10 @@ final class RealmFile: Sendable {
 
     struct Contents {
         var state: RealmState
-        var version: UInt64
+        var version: ClientVersion
         var sync: SyncFileState
         /// Of the newest local entry.
-        var lastTimestamp: UInt64
+        var lastTimestamp: SyncTimestamp
         /// Nil if none was ever declared.
         var schemaVersion: UInt64?
     }
@@ -93,7 +93,7 @@ final class RealmFile: Sendable {
                 let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
                 return Contents(
                     state: state, version: try Self.version(database), sync: sync,
-                    lastTimestamp: UInt64(clamping: timestamp ?? 0),
+                    lastTimestamp: SyncTimestamp(column: timestamp ?? 0),
                     schemaVersion: try Self.number("schema_version", database))
             }
         } catch let error as DatabaseError {
@@ -105,8 +105,8 @@ final class RealmFile: Sendable {
         }
     }
 
-    static func version(_ database: Database) throws -> UInt64 {
-        try number("version", database) ?? 1
+    static func version(_ database: Database) throws -> ClientVersion {
+        ClientVersion(try number("version", database) ?? 1)
     }
 
     private static func number(_ name: String, _ database: Database) throws -> UInt64? {
@@ -133,14 +133,14 @@ final class RealmFile: Sendable {
 
     /// Everything that one commit changes; written in one SQLite transaction.
     struct Commit {
-        var version: UInt64
+        var version: ClientVersion
         var schema: Schema?
         /// The version that the app gives its schema.
         var schemaVersion: UInt64?
         var changes: StateChanges?
         var entry: HistoryEntry?
         var sync: SyncFileState?
-        var reciprocals: [(version: UInt64, changeset: [UInt8])] = []
+        var reciprocals: [(version: ClientVersion, changeset: [UInt8])] = []
         /// Forget entries that no download can have to be merged with any more.
         var trimsHistory = false
         /// Replace the whole history (docs/resets.md, "History afterwards").
@@ -149,10 +149,10 @@ final class RealmFile: Sendable {
         /// A report on the client reset that this commit finishes.
         var resetOutcome: ResetOutcome?
 
-        init(version: UInt64) { self.version = version }
+        init(version: ClientVersion) { self.version = version }
 
         /// A version that takes over what has changed in `state`.
-        init(version: UInt64, taking state: inout RealmState) {
+        init(version: ClientVersion, taking state: inout RealmState) {
             self.version = version
             let taken = state.takeChanges()
             if taken.schemaChanged { schema = state.schema }
@@ -167,7 +167,7 @@ final class RealmFile: Sendable {
 
     /// - Parameter base: the version that the commit was made from.
     /// - Throws: `Realm.Error`; its code is `incompatibleLockFile` if the file has another version by now.
-    func write(_ commit: Commit, over base: UInt64? = nil) throws {
+    func write(_ commit: Commit, over base: ClientVersion? = nil) throws {
         do {
             try database.write { database in
                 if let base, try Self.version(database) != base {
@@ -187,7 +187,7 @@ final class RealmFile: Sendable {
         if let changes = commit.changes { try write(changes, database) }
         if let schema = commit.schema { try setMeta("schema", Data(schema.encoded()), database) }
         if let version = commit.schemaVersion { try setNumber("schema_version", version, database) }
-        try setNumber("version", commit.version, database)
+        try setNumber("version", commit.version.rawValue, database)
         if let history = commit.history {
             try database.execute(sql: "DELETE FROM history")
             for entry in history { try insert(entry, database) }
@@ -195,13 +195,13 @@ final class RealmFile: Sendable {
         if !commit.reciprocals.isEmpty {
             let update = try database.cachedStatement(sql: "UPDATE history SET reciprocal = ? WHERE version = ?")
             for reciprocal in commit.reciprocals {
-                try update.execute(arguments: [Data(reciprocal.changeset), Int64(clamping: reciprocal.version)])
+                try update.execute(arguments: [Data(reciprocal.changeset), reciprocal.version.column])
             }
         }
         if let entry = commit.entry { try insert(entry, database) }
         if let sync = commit.sync {
             try setMeta("sync", try JSONEncoder().encode(sync), database)
-            if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion.rawValue, database) }
+            if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion, database) }
         }
         if let outcome = commit.resetOutcome {
             try setMeta(ReportName.outcome.rawValue, try outcome.json(), database)
@@ -245,20 +245,20 @@ final class RealmFile: Sendable {
                 VALUES(?, ?, ?, ?, ?, ?)
                 """)
         try statement.execute(arguments: [
-            Int64(clamping: entry.version), Int64(clamping: entry.originTimestamp), Int64(clamping: entry.originFile),
-            Int64(clamping: entry.remoteVersion), Data(entry.changeset), entry.reciprocal.map { Data($0) },
+            entry.version.column, entry.originTimestamp.column, entry.originFile.column, entry.remoteVersion.column,
+            Data(entry.changeset), entry.reciprocal.map { Data($0) },
         ])
     }
 
     /// Deletes the entries before the first write that a download may still have to be merged with (docs/merge.md,
     /// "Trimming").
-    private static func trim(upTo version: UInt64, _ database: Database) throws {
+    private static func trim(upTo version: ClientVersion, _ database: Database) throws {
         let first = try database.cachedStatement(
             sql: """
                 SELECT version FROM history WHERE version > ? AND origin = 0 AND length(changeset) > 0
                 ORDER BY version LIMIT 1
                 """)
-        let kept = try Int64.fetchOne(first, arguments: [Int64(clamping: version)]) ?? .max
+        let kept = try Int64.fetchOne(first, arguments: [version.column]) ?? .max
         try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
     }
 

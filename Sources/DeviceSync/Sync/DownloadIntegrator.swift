@@ -23,7 +23,7 @@ struct DownloadIntegrator {
     /// - Returns: the new progress and the local version it made.
     mutating func integrate(
         _ download: Download, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: UInt64) {
+    ) throws -> (progress: SyncProgress, version: ClientVersion) {
         var integration = DownloadIntegration(download.progress, changesets: try parse(download))
         core.lock.lock()
         defer { core.lock.unlock() }
@@ -38,13 +38,13 @@ struct DownloadIntegrator {
 
     private mutating func integrate(
         _ integration: inout DownloadIntegration, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: UInt64) {
+    ) throws -> (progress: SyncProgress, version: ClientVersion) {
         let snapshot = core.snapshot
         var sync = core.sync
         guard let ident = sync.ident else {
             throw IntegrationError(code: .otherSessionError, message: "no identity yet")
         }
-        try merge(&integration, own: ident.ident, upTo: ClientVersion(snapshot.version))
+        try merge(&integration, own: ident.ident, upTo: snapshot.version)
         let outcome = integration.outcome(after: sync.progress)
 
         sync.compatibility = compatibility
@@ -57,11 +57,10 @@ struct DownloadIntegrator {
             throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
         }
         var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
-        commit.reciprocals = outcome.reciprocals.map { ($0.version, $0.changeset.encoded()) }
+        commit.reciprocals = outcome.reciprocals.map { (ClientVersion($0.version), $0.changeset.encoded()) }
         commit.entry = HistoryEntry(
-            version: commit.version, originTimestamp: outcome.originTimestamp.rawValue,
-            originFile: outcome.originFile.rawValue,
-            remoteVersion: outcome.progress.download.serverVersion.rawValue, changeset: [])
+            version: commit.version, originTimestamp: outcome.originTimestamp, originFile: outcome.originFile,
+            remoteVersion: outcome.progress.download.serverVersion, changeset: [])
         commit.sync = sync
         commit.trimsHistory = true
         try core.commit(commit, state: state)
@@ -82,11 +81,12 @@ struct DownloadIntegrator {
     ) throws {
         guard let base = integration.base else { return }
         let known = window.begin(after: base, through: version)
-        for entry in try core.file.localEntries(after: known.rawValue, upTo: version.rawValue) {
+        for entry in try core.file.localEntries(after: known, upTo: version) {
             window.append(
                 LocalChangeset(
-                    version: entry.version, originTimestamp: entry.originTimestamp, originFileIdent: own.rawValue,
-                    changeset: try Changeset(parsing: entry.merged)), size: entry.merged.count)
+                    version: entry.version.rawValue, originTimestamp: entry.originTimestamp.rawValue,
+                    originFileIdent: own.rawValue, changeset: try Changeset(parsing: entry.merged)),
+                size: entry.merged.count)
         }
         do {
             try integration.merge(over: window.entries, through: version, using: MergeEngine())

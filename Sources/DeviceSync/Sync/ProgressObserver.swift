@@ -10,9 +10,9 @@ struct ProgressObserver: Sendable {
     private let report: @Sendable (SyncSession.Progress) -> Void
 
     /// Of an upload: the newest version that counts; later ones do not with outstanding work.
-    var target: UInt64 = .max
+    var target = ClientVersion(.max)
     /// Of outstanding downloads: the mark that ends it.
-    var mark: UInt64?
+    var mark: RequestIdent?
     private(set) var isDone = false
     private var transferred = 0
     private var remaining: Int?

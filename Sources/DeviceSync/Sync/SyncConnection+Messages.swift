@@ -64,7 +64,7 @@ extension SyncConnection {
         do {
             message = try parser.parse(bytes)
             if let ident = message.session, let owner = owners[ident], owner.role == .main {
-                checker.setNewestClientVersion(ClientVersion(owner.realm.core.snapshot.version), for: ident)
+                checker.setNewestClientVersion(owner.realm.core.snapshot.version, for: ident)
             }
             try checker.receive(message)
         } catch {

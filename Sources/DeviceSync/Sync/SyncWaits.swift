@@ -8,9 +8,10 @@ struct SyncWait: Sendable {
     var direction: SyncSession.ProgressDirection
     var failsOnConnectionErrors: Bool
     var completion: @Sendable ((any Error)?) -> Void
-    /// Of an upload: the version to be uploaded. Of a download: the mark to be answered, nil while the server has not been
-    /// asked for one.
-    fileprivate(set) var target: UInt64?
+    /// Of an upload: the version to be uploaded.
+    fileprivate(set) var version: ClientVersion = 0
+    /// Of a download: the mark to be answered; nil while the server has not been asked for one.
+    fileprivate(set) var mark: RequestIdent?
 }
 
 /// What the app waits for on one realm: the calls of `wait(for:)` and the observers of progress, with the server's marks
@@ -26,27 +27,27 @@ struct SyncWaits {
     // MARK: Waits
 
     /// - Parameter version: the realm's newest.
-    mutating func add(_ wait: SyncWait, version: UInt64) {
+    mutating func add(_ wait: SyncWait, version: ClientVersion) {
         var wait = wait
-        wait.target = wait.direction == .upload ? version : nil
+        wait.version = version
         waits.append(wait)
     }
 
     /// Asks for the mark that waits still need; after a new session of the same realm, all of them need one anew.
     mutating func askForMark(on session: inout ClientSession) {
         let needed = waits.indices.filter {
-            waits[$0].direction == .download && (waits[$0].target ?? 0) <= lastMark.rawValue
+            waits[$0].direction == .download && (waits[$0].mark ?? 0) <= lastMark
         }
         guard !needed.isEmpty else { return }
         // A mark that this connection has still to send serves them; otherwise the server is asked once more.
         let mark = session.hasMarkToSend ? session.markTarget : session.requestMark()
-        for index in needed { waits[index].target = mark.rawValue }
+        for index in needed { waits[index].mark = mark }
     }
 
     /// The realm's own session has ended. The next one counts marks on from there; what was open is asked for anew.
     mutating func sessionEnded(_ session: ClientSession) {
         countMarks(of: session)
-        for index in waits.indices where waits[index].direction == .download { waits[index].target = nil }
+        for index in waits.indices where waits[index].direction == .download { waits[index].mark = nil }
         for index in observers.indices where observers[index].direction == .download { observers[index].mark = nil }
     }
 
@@ -57,13 +58,13 @@ struct SyncWaits {
     mutating func markReached(_ mark: RequestIdent) {
         lastMark = max(lastMark, mark)
         // Without a mark: of an earlier session.
-        update(.download) { if ($0.mark ?? 0) <= mark.rawValue { $0.caughtUp() } }
-        finish { $0.direction == .download && ($0.target.map { $0 <= mark.rawValue } ?? false) }
+        update(.download) { if ($0.mark ?? 0) <= mark { $0.caughtUp() } }
+        finish { $0.direction == .download && ($0.mark.map { $0 <= mark } ?? false) }
     }
 
     /// - Parameter isUploaded: whether everything up to a version is.
-    mutating func finishUploads(_ isUploaded: (UInt64) -> Bool) {
-        finish { $0.direction == .upload && isUploaded($0.target ?? 0) }
+    mutating func finishUploads(_ isUploaded: (ClientVersion) -> Bool) {
+        finish { $0.direction == .upload && isUploaded($0.version) }
     }
 
     mutating func fail(_ error: any Error) { finish(error) { _ in true } }
@@ -82,13 +83,13 @@ struct SyncWaits {
     // MARK: Progress
 
     /// - Parameter session: the realm's own, to be asked for the mark that ends outstanding downloads.
-    mutating func add(_ observer: ProgressObserver, version: UInt64, session: inout ClientSession?) {
+    mutating func add(_ observer: ProgressObserver, version: ClientVersion, session: inout ClientSession?) {
         var observer = observer
         if observer.mode == .forCurrentlyOutstandingWork { observer.target = version }
         if observer.direction == .download, var asked = session {
             // The first mark of a session is on its way already.
             let mark = asked.markReceived < asked.markTarget ? asked.markTarget : asked.requestMark()
-            observer.mark = mark.rawValue
+            observer.mark = mark
             session = asked
         }
         observers.append(observer)
@@ -97,7 +98,7 @@ struct SyncWaits {
     mutating func removeObserver(_ id: UUID) { observers.removeAll { $0.id == id } }
 
     /// - Parameter left: how many bytes up to a version are still to be uploaded; nil if that cannot be read now.
-    mutating func uploaded(left: (UInt64) -> Int?) {
+    mutating func uploaded(left: (ClientVersion) -> Int?) {
         update(.upload) { observer in
             if let left = left(observer.target) { observer.uploads(left: left) }
         }

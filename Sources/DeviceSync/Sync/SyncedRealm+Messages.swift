@@ -24,17 +24,17 @@ extension SyncedRealm {
     /// Reads the next upload off the local history.
     private func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
         let planner = UploadPlanner(after: cursor)
-        let next = try core.file.scan(after: cursor.clientVersion.rawValue, upTo: version.rawValue) { planner.next($0) }
+        let next = try core.file.scan(after: cursor.clientVersion, upTo: version) { planner.next($0) }
         guard let batch = next else {
             return ClientSession.UploadScan(
                 progress: UploadCursor(clientVersion: version, serverVersion: cursor.serverVersion))
         }
         var entries: [UploadedChangeset] = []
         if let first = batch.versions.first, let last = batch.versions.last {
-            entries = try core.file.localEntries(after: first.rawValue - 1, upTo: last.rawValue).map { entry in
+            entries = try core.file.localEntries(after: first - 1, upTo: last).map { entry in
                 UploadedChangeset(
-                    clientVersion: ClientVersion(entry.version), serverVersion: ServerVersion(entry.remoteVersion),
-                    timestamp: SyncTimestamp(rawValue: entry.originTimestamp), changeset: entry.changeset)
+                    clientVersion: entry.version, serverVersion: entry.remoteVersion, timestamp: entry.originTimestamp,
+                    changeset: entry.changeset)
             }
         }
         return ClientSession.UploadScan(progress: batch.progress, entries: entries)
@@ -103,7 +103,7 @@ extension SyncedRealm {
             var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)
             let (progress, version) = try integrator.integrate(download, try rules(for: core, on: connection))
             sessions[role]?.integrator = integrator
-            sessions[role]?.machine.integrated(progress, newestVersion: ClientVersion(version))
+            sessions[role]?.machine.integrated(progress, newestVersion: version)
         } catch let error as IntegrationError where error.code == .badChangeset {
             return integrationFailed(role, error, on: connection)
         } catch {

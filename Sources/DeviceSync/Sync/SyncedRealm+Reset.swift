@@ -17,7 +17,7 @@ extension SyncedRealm {
         if case .waitingToStart = activity { activity = .running }
         let attempt = ResetAttempt(
             action: action, mode: resetMode?.mode ?? .manual, errorCode: code, errorMessage: message, logURL: logURL,
-            identOld: core.sync.ident?.ident ?? 0, integrated: integrated?.rawValue)
+            identOld: core.sync.ident?.ident ?? 0, integrated: integrated)
         connection.logger.info(
             "client reset",
             metadata: ["mode": "\(attempt.mode.rawValue)", "code": "\(code)", "attempt": "\(attempt.id)"])
@@ -109,10 +109,10 @@ extension SyncedRealm {
         resetFiles.forgetFileActions()
         if let fileIdent = result.sync.ident {
             sessions[.main]?.machine.release(
-                fileIdent: fileIdent, progress: result.sync.progress, newestVersion: ClientVersion(result.version))
+                fileIdent: fileIdent, progress: result.sync.progress, newestVersion: result.version)
         }
         mode?.afterReset?(frozen, handle(at: nil))
-        sessions[.main]?.machine.localVersion(ClientVersion(core.snapshot.version))
+        sessions[.main]?.machine.localVersion(core.snapshot.version)
     }
 
     private func handle(at snapshot: RealmSnapshot?) -> Realm {

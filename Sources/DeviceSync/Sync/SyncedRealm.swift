@@ -166,7 +166,7 @@ final class SyncedRealm {
         let sync = core.sync
         var machine = ClientSession(
             ident: app.sync.nextSessionIdent(), partitionPath: partitionPath, fileIdent: sync.ident,
-            progress: sync.progress, newestVersion: ClientVersion(core.snapshot.version), uploads: role == .main,
+            progress: sync.progress, newestVersion: core.snapshot.version, uploads: role == .main,
             holdsIdent: holdsIdent, lastMark: waits.lastMark)
         if role == .main { waits.askForMark(on: &machine) }
         if connection.lifecycle.isConnected { machine.connected(fastReconnect: false) }
@@ -188,7 +188,7 @@ final class SyncedRealm {
         }
         machine.end()
         // What the server has still on its way may acknowledge everything that was written up to now.
-        let newest = role == .main ? ClientVersion(core.snapshot.version) : nil
+        let newest = role == .main ? core.snapshot.version : nil
         connection.sayGoodbye(machine, newestVersion: newest)
     }
 
@@ -252,7 +252,7 @@ final class SyncedRealm {
 
     /// A local write was committed.
     func localVersion(on connection: isolated SyncConnection) {
-        sessions[.main]?.machine.localVersion(ClientVersion(core.snapshot.version))
+        sessions[.main]?.machine.localVersion(core.snapshot.version)
         reportUploads()
         enlist(.main, on: connection)
     }
@@ -265,14 +265,14 @@ final class SyncedRealm {
 
     private func reportUploads() {
         guard !reset.isUnderWay else { return }
-        let cursor = core.sync.progress.upload.clientVersion.rawValue
+        let cursor = core.sync.progress.upload.clientVersion
         waits.uploaded { [core] in try? core.file.uploadableBytes(after: cursor, upTo: $0) }
     }
 
     var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }
 
-    private func isUploaded(upTo version: UInt64) -> Bool {
-        let cursor = core.sync.progress.upload.clientVersion.rawValue
+    private func isUploaded(upTo version: ClientVersion) -> Bool {
+        let cursor = core.sync.progress.upload.clientVersion
         guard cursor < version else { return true }
         return (try? core.file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty) ?? false
     }

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 import RealmState
+import SyncModel
 import SyncProtocol
 import Testing
 

@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import RealmState
+import SyncModel
 import SyncProtocol
 import Testing
 
@@ -78,7 +79,7 @@ struct FirstOpeningTests {
         _ = try await device.login()
         let realm = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .once)
         #expect(realm.titles().count == 1)
-        #expect(try realm.instance.core.file.localEntries(after: 0, upTo: .max).isEmpty)
+        #expect(try realm.instance.core.file.localEntries(after: 0, upTo: ClientVersion(.max)).isEmpty)
         try await realm.syncSession?.wait(for: .upload)
         #expect(uploadedChangesets(server) == 0)
     }

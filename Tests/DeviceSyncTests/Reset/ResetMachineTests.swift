@@ -150,7 +150,7 @@ struct ResetMachineTests {
     @Test func beforeBlockIsCalledOnceUnlessSomethingIsWritten() {
         let attempt = attempt()
         var machine = readyToMerge(attempt)
-        for (version, shows) in [(7, true), (7, false), (8, true), (8, false)] as [(UInt64, Bool)] {
+        for (version, shows) in [(7, true), (7, false), (8, true), (8, false)] as [(ClientVersion, Bool)] {
             #expect(machine.bindSent(version: version) == [.merge(attempt, showsBefore: shows)])
             #expect(machine.interrupted(freshIsDamaged: false).isEmpty)
             #expect(machine.phase == .downloading(attempt))
