@@ -65,12 +65,7 @@ extension SyncedRealm {
     }
 
     private func compensate(_ body: JSONErrorBody) {
-        let writes = (body.rejectedUpdates ?? []).map {
-            CompensatingWriteInfo(objectType: $0.table, primaryKey: AnyRealmValue($0.primaryKey), reason: $0.reason)
-        }
-        let error = SyncError(
-            .writeRejected, body.message, logURL: body.logURL, wireCode: ErrorCode.compensatingWrite.rawValue,
-            isFatal: false, compensatingWrites: writes)
+        let error = SyncError(undoneWrites: body)
         compensations.append((body.compensatingWriteServerVersion ?? 0, error))
     }
 
@@ -88,25 +83,6 @@ extension SyncedRealm {
     }
 }
 
-extension SyncError {
-    /// - Parameter stopsSession: whether nothing is tried again here, whatever the server says of it.
-    fileprivate init(_ code: ErrorCode, _ body: JSONErrorBody, stopsSession: Bool = false) {
-        let kind: SyncError.Code =
-            switch (code, body.action.effective) {
-            case (.permissionDenied, _): .permissionDeniedError
-            case (.badQuery, _): .invalidFlexibleSyncSubscriptions
-            case (_, .warning): .serverWarning
-            case (_, .logOutUser): .clientUserError
-            case (_, .protocolViolation): .clientInternalError
-            case (_, .clientReset), (_, .clientResetNoRecovery): .clientResetError
-            default: .clientSessionError
-            }
-        self.init(
-            kind, body.message, name: code.entry?.name, logURL: body.logURL, wireCode: code.rawValue,
-            isFatal: stopsSession || !body.tryAgain)
-    }
-}
-
 extension AppCore {
     /// Calls a handler with an error: the one given, else the sync manager's as it is at that moment.
     func deliver(_ error: SyncError, _ session: SyncSession, handler: ErrorReportingBlock?) {
@@ -118,22 +94,6 @@ extension AppCore {
                 return
             }
             handler(error, session)
-        }
-    }
-}
-
-extension AnyRealmValue {
-    init(_ key: RejectedUpdate.PrimaryKey) {
-        switch key {
-        case .null: self = .none
-        case .int(let value): self = .int(Int(value))
-        case .string(let value): self = .string(value)
-        case .objectId(let bytes):
-            self = (try? ObjectId(string: HexBytes(bytes).hex)).map(AnyRealmValue.objectId) ?? .none
-        case .uuid(let bytes):
-            self =
-                bytes.count == 16
-                ? .uuid(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }) : .none
         }
     }
 }
