@@ -93,7 +93,7 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
-        module("SyncProtocol", ["SyncModel", "CZlib"]),
+        module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging]),
         module("AdminAPI", ["SyncModel"]),
         module("Storage", ["SyncModel", "Changesets"]),

@@ -1,7 +1,11 @@
-/// Bytes that JSON shows as lower-case hex, the form of the recordings.
+/// Bytes that JSON shows as lower-case hex, the form of the recordings. Marks a property that is encoded so.
+@propertyWrapper
 package struct HexBytes: Hashable, Sendable, Codable {
-    package var bytes: [UInt8]
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package var wrappedValue: [UInt8]
+    package init(wrappedValue: [UInt8]) { self.wrappedValue = wrappedValue }
+    package init(_ bytes: [UInt8]) { self.init(wrappedValue: bytes) }
+
+    package var bytes: [UInt8] { wrappedValue }
 
     package init?(hex: some StringProtocol) {
         var bytes: [UInt8] = []
@@ -23,7 +27,7 @@ package struct HexBytes: Hashable, Sendable, Codable {
             }
         }
         guard high == nil else { return nil }
-        self.bytes = bytes
+        self.init(bytes)
     }
 
     package var hex: String {

@@ -10,8 +10,10 @@ import Testing
         session: 1, code: .otherSessionError, body: JSONErrorBody(code: .otherSessionError, message: "later"))
     private static let download = ServerMessage.download(
         Download(
-            session: 1, downloadServerVersion: 1, downloadClientVersion: 0, latestServerVersion: 1, latestSalt: 1,
-            uploadClientVersion: 0, uploadServerVersion: 0, downloadableBytes: 0))
+            session: 1,
+            progress: SyncProgress(
+                download: DownloadCursor(serverVersion: 1), latest: SaltedServerVersion(version: 1, salt: 1)),
+            detail: .partition(downloadableBytes: 0)))
 
     private static func bound(needsIdent: Bool = false) throws -> ClientConnectionChecker {
         var checker = ClientConnectionChecker(mode: .partition)
@@ -112,8 +114,11 @@ import Testing
         var checker = try Self.live()
         let acknowledgement = ServerMessage.download(
             Download(
-                session: 1, downloadServerVersion: 1, downloadClientVersion: 0, latestServerVersion: 1, latestSalt: 1,
-                uploadClientVersion: 3, uploadServerVersion: 0, downloadableBytes: 0))
+                session: 1,
+                progress: SyncProgress(
+                    download: DownloadCursor(serverVersion: 1), latest: SaltedServerVersion(version: 1, salt: 1),
+                    upload: UploadCursor(clientVersion: 3)),
+                detail: .partition(downloadableBytes: 0)))
         #expect(throws: SyncProtocolError.self) { try checker.receive(acknowledgement) }
         checker.setNewestClientVersion(3, for: 1)
         try checker.receive(acknowledgement)

@@ -27,9 +27,12 @@ import Testing
         up: (ClientVersion, ServerVersion) = (6, 18), entries: [HistoryEntry] = []
     ) -> Download {
         Download(
-            session: 1, downloadServerVersion: server, downloadClientVersion: client, latestServerVersion: latest,
-            latestSalt: 3, uploadClientVersion: up.0, uploadServerVersion: up.1, downloadableBytes: 0,
-            entries: entries)
+            session: 1,
+            progress: SyncProgress(
+                download: DownloadCursor(serverVersion: server, clientVersion: client),
+                latest: SaltedServerVersion(version: latest, salt: 3),
+                upload: UploadCursor(clientVersion: up.0, serverVersion: up.1)),
+            detail: .partition(downloadableBytes: 0), entries: entries)
     }
 
     @Test(arguments: [

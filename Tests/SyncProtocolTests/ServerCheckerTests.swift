@@ -40,9 +40,11 @@ import Testing
     ) -> ServerMessage {
         .download(
             Download(
-                session: session, downloadServerVersion: server, downloadClientVersion: client,
-                latestServerVersion: server, latestSalt: 9, uploadClientVersion: up, uploadServerVersion: 0,
-                downloadableBytes: 0))
+                session: session,
+                progress: SyncProgress(
+                    download: DownloadCursor(serverVersion: server, clientVersion: client),
+                    latest: SaltedServerVersion(version: server, salt: 9), upload: UploadCursor(clientVersion: up)),
+                detail: .partition(downloadableBytes: 0)))
     }
 
     private static let error = ServerMessage.jsonError(

@@ -1,9 +1,8 @@
 package import Changesets
+package import SyncModel
 
 /// One Device Sync application and its settings.
 package struct AppRecord: Sendable, Equatable {
-    package enum SyncMode: String, Sendable, CaseIterable { case partition, flexible }
-
     /// What the app's sync does at the moment.
     package enum SyncState: String, Sendable {
         case enabled

@@ -1,6 +1,7 @@
 import Changesets
 import GRDB
 import Storage
+import SyncModel
 
 extension SQLiteControlStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord? {

@@ -17,9 +17,10 @@ extension UploadCursor {
     /// - Parameters:
     ///   - entries: the changesets' cursors, in order.
     ///   - previous: the progress of the UPLOAD before it in the same session.
+    ///   - recorded: the client file's upload cursor as the server stored it, where it is known.
     package static func check(
         _ entries: some Sequence<UploadCursor>, after previous: UploadCursor = UploadCursor(),
-        upTo progress: UploadCursor
+        upTo progress: UploadCursor, recorded: UploadCursor? = nil
     ) throws(CursorFault) {
         var last = previous
         for entry in entries {
@@ -29,7 +30,8 @@ extension UploadCursor {
             guard entry.clientVersion <= progress.clientVersion else {
                 throw CursorFault(.badClientVersion, "an entry's clientVer lies beyond progClientVer")
             }
-            guard entry.isConsistent, entry.isMutuallyConsistent(with: last), entry.isMutuallyConsistent(with: progress)
+            guard entry.isConsistent, entry.isMutuallyConsistent(with: last),
+                entry.isMutuallyConsistent(with: progress), recorded?.isMutuallyConsistent(with: entry) ?? true
             else { throw CursorFault(.badServerVersion, "an entry's serverVer contradicts its neighbours") }
             last = entry
         }

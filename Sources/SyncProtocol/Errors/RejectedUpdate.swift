@@ -1,3 +1,4 @@
+import Changesets
 internal import Foundation
 import SyncModel
 
@@ -49,73 +50,48 @@ extension RejectedUpdate.PrimaryKey {
 
     /// Varint payload type, then the value.
     package var payload: [UInt8] {
+        var writer = VarintWriter()
+        writer.write(UInt64(kind.rawValue))
         switch self {
-        case .null: [Kind.null.rawValue]
-        case .int(let value): [Kind.int.rawValue] + ChangesetVarint.encode(value)
-        case .string(let value):
-            [Kind.string.rawValue] + ChangesetVarint.encode(Int64(value.utf8.count)) + Array(value.utf8)
-        case .objectId(let bytes): [Kind.objectId.rawValue] + Self.fixed(bytes, count: 12)
-        case .uuid(let bytes): [Kind.uuid.rawValue] + Self.fixed(bytes, count: 16)
+        case .null: break
+        case .int(let value): writer.write(value)
+        case .string(let value): writer.write(lengthAnd: Array(value.utf8))
+        case .objectId(let bytes): writer.bytes += Self.fixed(bytes, count: 12)
+        case .uuid(let bytes): writer.bytes += Self.fixed(bytes, count: 16)
         }
+        return writer.bytes
     }
 
     package init?(payload: [UInt8]) {
-        guard let kind = payload.first.flatMap(Kind.init(rawValue:)) else { return nil }
-        let rest = payload.dropFirst()
-        switch kind {
-        case .null:
-            guard rest.isEmpty else { return nil }
-            self = .null
-        case .int:
-            guard let (value, end) = ChangesetVarint.decode(rest), end == rest.endIndex else { return nil }
-            self = .int(value)
+        var reader = VarintReader(payload)
+        guard let key = try? Self.read(&reader), reader.isAtEnd else { return nil }
+        self = key
+    }
+
+    private var kind: Kind {
+        switch self {
+        case .null: .null
+        case .int: .int
+        case .string: .string
+        case .objectId: .objectId
+        case .uuid: .uuid
+        }
+    }
+
+    private static func read(_ reader: inout VarintReader) throws(ChangesetError) -> Self? {
+        switch Kind(rawValue: try reader.readUInt8()) {
+        case .null: return .null
+        case .int: return .int(try reader.readInt64())
         case .string:
-            guard let (count, start) = ChangesetVarint.decode(rest), count == Int64(rest.endIndex - start),
-                let text = String(validating: rest[start...], as: UTF8.self)
-            else { return nil }
-            self = .string(text)
-        case .objectId:
-            guard rest.count == 12 else { return nil }
-            self = .objectId(Array(rest))
-        case .uuid:
-            guard rest.count == 16 else { return nil }
-            self = .uuid(Array(rest))
+            let count = try reader.readLength(limit: reader.remaining, what: "key")
+            return String(validating: try reader.readBytes(count), as: UTF8.self).map { .string($0) }
+        case .objectId: return .objectId(try reader.readBytes(12))
+        case .uuid: return .uuid(try reader.readBytes(16))
+        case nil: return nil
         }
     }
 
     private static func fixed(_ bytes: [UInt8], count: Int) -> [UInt8] {
         Array((bytes + [UInt8](repeating: 0, count: count)).prefix(count))
-    }
-}
-
-/// The variable-length integers of changesets (docs/changesets.md, "Integers"), of which the protocol itself needs only
-/// those in the primary keys of rejected updates. Not LEB128: the last byte holds six bits and a sign.
-enum ChangesetVarint {
-    static func encode(_ value: Int64) -> [UInt8] {
-        var rest = UInt64(bitPattern: value < 0 ? ~value : value)
-        var bytes: [UInt8] = []
-        while rest >> 6 != 0 {
-            bytes.append(0x80 | UInt8(rest & 0x7F))
-            rest >>= 7
-        }
-        bytes.append((value < 0 ? 0x40 : 0) | UInt8(rest))
-        return bytes
-    }
-
-    /// The value and the index after it; nil if it is cut off or does not fit.
-    static func decode(_ bytes: ArraySlice<UInt8>) -> (Int64, Int)? {
-        var magnitude: UInt64 = 0
-        for (position, byte) in bytes.prefix(10).enumerated() {
-            let isLast = byte & 0x80 == 0
-            let bits = UInt64(byte & (isLast ? 0x3F : 0x7F))
-            let shift = UInt64(position * 7)
-            guard (bits << shift) >> shift == bits else { return nil }
-            magnitude |= bits << shift
-            guard isLast else { continue }
-            guard magnitude <= UInt64(Int64.max) else { return nil }
-            let value = Int64(magnitude)
-            return (byte & 0x40 == 0 ? value : ~value, bytes.startIndex + position + 1)
-        }
-        return nil
     }
 }

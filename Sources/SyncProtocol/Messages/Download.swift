@@ -14,28 +14,6 @@ package struct Download: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// A DOWNLOAD of partition sync, its cursors one by one in the order of the wire.
-    package init(
-        session: SessionIdent, downloadServerVersion: ServerVersion, downloadClientVersion: ClientVersion,
-        latestServerVersion: ServerVersion, latestSalt: VersionSalt, uploadClientVersion: ClientVersion,
-        uploadServerVersion: ServerVersion, downloadableBytes: UInt64, entries: [HistoryEntry] = []
-    ) {
-        self.init(
-            session: session,
-            progress: SyncProgress(
-                download: DownloadCursor(serverVersion: downloadServerVersion, clientVersion: downloadClientVersion),
-                latest: SaltedServerVersion(version: latestServerVersion, salt: latestSalt),
-                upload: UploadCursor(clientVersion: uploadClientVersion, serverVersion: uploadServerVersion)),
-            detail: .partition(downloadableBytes: downloadableBytes), entries: entries)
-    }
-
-    package var downloadServerVersion: ServerVersion { progress.download.serverVersion }
-    package var downloadClientVersion: ClientVersion { progress.download.clientVersion }
-    package var latestServerVersion: ServerVersion { progress.latest.version }
-    package var latestSalt: VersionSalt { progress.latest.salt }
-    package var uploadClientVersion: ClientVersion { progress.upload.clientVersion }
-    package var uploadServerVersion: ServerVersion { progress.upload.serverVersion }
-
     /// Partition mode: an estimate of the bytes still to come.
     package var downloadableBytes: UInt64? { if case .partition(let bytes) = detail { bytes } else { nil } }
     /// Flexible mode: where in which subscription set's data this is.

@@ -27,12 +27,12 @@ package struct ServerSessionChecker: Sendable {
     package private(set) var state: State
     /// As allocated, then as the client's IDENT says.
     package private(set) var file: ClientFileIdent?
-    /// From the client's IDENT on.
-    package private(set) var uploads: UploadChecker?
-    package private(set) var downloads: DownloadChecker?
+    private var uploads = UploadChecker()
+    /// From the client's IDENT on. Its progress is what the client has been told.
+    private var downloads: DownloadChecker?
     /// The newest MARK that came, and the newest that was answered.
-    package private(set) var lastMark: RequestIdent?
-    package private(set) var answeredMark: RequestIdent?
+    private var lastMark: RequestIdent?
+    private var answeredMark: RequestIdent?
     private var lastQuery: QueryVersion?
     private var lastCompensation: ServerVersion = 0
 
@@ -50,7 +50,7 @@ package struct ServerSessionChecker: Sendable {
 
     /// What is on record for the file. Until it is told, UPLOADs are not checked against it.
     package mutating func identified(upload: UploadCursor, lockedServerVersion: ServerVersion = 0) {
-        uploads?.identified(threshold: upload, lockedServerVersion: lockedServerVersion)
+        uploads.identified(upload: upload, lockedServerVersion: lockedServerVersion)
         downloads?.identified(upload: upload)
     }
 
@@ -88,7 +88,7 @@ package struct ServerSessionChecker: Sendable {
         case (_, .allocating), (_, .waitingForIdent): throw outOfTurn("\(message.name) before IDENT")
         case (_, .clientFailed): return .ignore
         case (.upload(let upload), .live):
-            try uploads?.check(upload)
+            try uploads.check(upload, sent: downloads?.progress.download.serverVersion ?? 0)
             downloads?.clientReached(upload.progress.clientVersion)
             return .accept
         case (.mark(_, let request), .live):
@@ -110,7 +110,6 @@ package struct ServerSessionChecker: Sendable {
         }
         try IdentChecker.check(ident)
         file = ident.file
-        uploads = UploadChecker(downloadServerVersion: ident.download.serverVersion)
         // The recorded upload cursor is at least what the client has downloaded of it.
         let upload = UploadCursor(clientVersion: ident.download.clientVersion)
         downloads = DownloadChecker(
@@ -144,7 +143,6 @@ package struct ServerSessionChecker: Sendable {
             guard var checker = downloads else { throw refusal("DOWNLOAD before the client's IDENT") }
             try checker.check(download)
             downloads = checker
-            uploads?.didSendDownload(to: download.downloadServerVersion)
         case .mark(_, let request):
             guard let lastMark, request <= lastMark, answeredMark.map({ request > $0 }) ?? true else {
                 throw refusal("MARK \(request), which is not open")

@@ -1,36 +1,23 @@
-package import SyncModel
+import SyncModel
 
-/// The cursor rules for one session's UPLOADs (docs/protocol.md, "What the server checks"). All it throws is the
+/// The cursor rules for one session's UPLOADs (docs/protocol.md, "What the server checks"). Every error it throws is the
 /// session's and calls for a client reset; an UPLOAD that fails changes nothing.
-package struct UploadChecker: Hashable, Sendable {
-    /// The upload cursor recorded for the file when it identified itself; nil while not known, and then not checked.
-    package var threshold: UploadCursor?
-    /// Of the last UPLOAD in this session.
-    package private(set) var previous = UploadCursor()
+struct UploadChecker: Hashable, Sendable {
+    /// The upload cursor on record for the file when it identified itself; nil while not known, and then not checked.
+    private var recorded: UploadCursor?
+    /// The progress of the last UPLOAD in this session.
+    private var previous = UploadCursor()
     /// What the last UPLOAD, or the record of the file, promised to need no more.
-    package private(set) var lockedServerVersion: ServerVersion
-    /// The newest `dlServerVer` that the client has seen: of the IDENT, then of what was sent.
-    package private(set) var downloadServerVersion: ServerVersion
-
-    package init(
-        downloadServerVersion: ServerVersion, threshold: UploadCursor? = nil, lockedServerVersion: ServerVersion = 0
-    ) {
-        self.downloadServerVersion = downloadServerVersion
-        self.threshold = threshold
-        self.lockedServerVersion = lockedServerVersion
-    }
-
-    package mutating func didSendDownload(to version: ServerVersion) {
-        downloadServerVersion = max(downloadServerVersion, version)
-    }
+    private var lockedServerVersion: ServerVersion = 0
 
     /// What is on record for the file, once it is known.
-    package mutating func identified(threshold: UploadCursor, lockedServerVersion: ServerVersion = 0) {
-        self.threshold = threshold
+    mutating func identified(upload: UploadCursor, lockedServerVersion: ServerVersion) {
+        recorded = upload
         self.lockedServerVersion = max(self.lockedServerVersion, lockedServerVersion)
     }
 
-    package mutating func check(_ upload: Upload) throws(SyncProtocolError) {
+    /// - Parameter sent: the newest server version that the client can have seen.
+    mutating func check(_ upload: Upload, sent: ServerVersion) throws(SyncProtocolError) {
         func wrong(_ code: ErrorCode, _ message: String) -> SyncProtocolError {
             SyncProtocolError(code, session: upload.session, "UPLOAD: \(message)")
         }
@@ -38,11 +25,11 @@ package struct UploadChecker: Hashable, Sendable {
         guard progress.clientVersion >= previous.clientVersion else {
             throw wrong(.badClientVersion, "progClientVer decreases")
         }
-        guard progress.serverVersion <= downloadServerVersion else {
+        guard progress.serverVersion <= sent else {
             throw wrong(.badServerVersion, "progServerVer lies beyond what was sent")
         }
         guard progress.isConsistent else { throw wrong(.badServerVersion, "the progress is not consistent") }
-        for (other, name) in [(threshold, "the recorded cursor"), (previous, "the last UPLOAD")] {
+        for (other, name) in [(recorded, "the recorded cursor"), (previous, "the last UPLOAD")] {
             guard other?.isMutuallyConsistent(with: progress) ?? true else {
                 throw wrong(.badServerVersion, "the progress contradicts \(name)")
             }
@@ -50,23 +37,14 @@ package struct UploadChecker: Hashable, Sendable {
         guard upload.lockedServerVersion >= lockedServerVersion else {
             throw wrong(.badServerVersion, "lockedServerVer decreases")
         }
-        guard upload.lockedServerVersion <= downloadServerVersion else {
+        guard upload.lockedServerVersion <= sent else {
             throw wrong(.badServerVersion, "lockedServerVer lies beyond what was sent")
         }
-        var last = previous
-        for entry in upload.entries {
-            guard entry.clientVersion > last.clientVersion else {
-                throw wrong(.badClientVersion, "the entries' clientVer do not increase")
-            }
-            guard entry.clientVersion <= progress.clientVersion else {
-                throw wrong(.badClientVersion, "an entry's clientVer lies beyond progClientVer")
-            }
-            let cursor = entry.cursor
-            guard cursor.isConsistent, cursor.isMutuallyConsistent(with: last),
-                cursor.isMutuallyConsistent(with: progress),
-                threshold.map({ cursor.isMutuallyConsistent(with: $0) }) ?? true
-            else { throw wrong(.badServerVersion, "an entry's serverVer contradicts its neighbours") }
-            last = cursor
+        do throws(CursorFault) {
+            try UploadCursor.check(
+                upload.entries.lazy.map(\.cursor), after: previous, upTo: progress, recorded: recorded)
+        } catch {
+            throw wrong(error.code, error.message)
         }
         previous = progress
         lockedServerVersion = upload.lockedServerVersion

@@ -26,7 +26,7 @@ package enum PartitionValue: Sendable {
         case .null: .null
         case .string(let value): .string(value)
         case .int(let value): .object(["$numberLong": .string(String(value))])
-        case .objectId(let bytes): .object(["$oid": .string(Self.hex(bytes))])
+        case .objectId(let bytes): .object(["$oid": .string(HexBytes(bytes).hex)])
         case .uuid(let bytes):
             .object([
                 "$binary": .object(["base64": .string(Data(bytes).base64EncodedString()), "subType": .string("04")])
@@ -55,7 +55,9 @@ package enum PartitionValue: Sendable {
         guard members.count == 1, let (key, value) = members.first else { throw refusal("expected one key") }
         switch (key, value) {
         case ("$oid", .string(let text)):
-            guard let bytes = bytes(hex: text), bytes.count == 12 else { throw refusal("$oid needs 24 hex digits") }
+            guard let bytes = HexBytes(hex: text)?.bytes, bytes.count == 12 else {
+                throw refusal("$oid needs 24 hex digits")
+            }
             return .objectId(bytes)
         case ("$numberLong", .string(let text)):
             guard let number = Int64(text), !text.hasPrefix("+") else { throw refusal("$numberLong needs 64 bits") }
@@ -78,21 +80,6 @@ package enum PartitionValue: Sendable {
 
     private static func refusal(_ message: String) -> SyncProtocolError {
         SyncProtocolError(.illegalRealmPath, "partition: \(message)")
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        String(bytes.flatMap { byte in [byte >> 4, byte & 0xF].map { Character(String($0, radix: 16)) } })
-    }
-
-    private static func bytes(hex text: String) -> [UInt8]? {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index], let low = digits[index + 1] else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return bytes
     }
 }
 

@@ -1,61 +1,56 @@
 import SyncModel
 
+/// An entry in the body of an UPLOAD or DOWNLOAD: a header of numbers, then a changeset.
+protocol BodyEntry {
+    var changeset: [UInt8] { get set }
+}
+
+extension UploadedChangeset: BodyEntry {}
+extension HistoryEntry: BodyEntry {}
+
 /// The body of an UPLOAD or DOWNLOAD: entries, compressed when it pays.
 struct Body {
     /// Bodies up to here travel as they are (docs/protocol.md, "Client messages").
     static let compressionThreshold = 1024
 
-    let compressed: Bool
-    let plainSize: Int
-    let packedSize: Int
+    let sizes: Sizes
     let wire: [UInt8]
 
     init(plain: [UInt8]) {
         if plain.count > Self.compressionThreshold, let packed = Zlib.compressIfSmaller(plain) {
-            self.init(compressed: true, plainSize: plain.count, packedSize: packed.count, wire: packed)
+            sizes = Sizes(isCompressed: true, plain: plain.count, packed: packed.count)
+            wire = packed
         } else {
-            self.init(compressed: false, plainSize: plain.count, packedSize: 0, wire: plain)
+            sizes = Sizes(isCompressed: false, plain: plain.count, packed: 0)
+            wire = plain
         }
     }
 
-    private init(compressed: Bool, plainSize: Int, packedSize: Int, wire: [UInt8]) {
-        self.compressed = compressed
-        self.plainSize = plainSize
-        self.packedSize = packedSize
-        self.wire = wire
+    /// What the head of the message says of its body.
+    struct Sizes {
+        var isCompressed: Bool
+        var plain: Int
+        /// 0 for a body that is not compressed.
+        var packed: Int
+
+        /// The numbers in the order of the wire.
+        var numbers: [UInt64] { [isCompressed ? 1 : 0, UInt64(plain), UInt64(packed)] }
     }
 
-    /// Reads the body behind a head that announced it, and inflates it.
-    static func read(
-        from reader: inout HeadReader, compressed: Bool, plainSize: Int, packedSize: Int, limits: ProtocolLimits,
-        tooLarge: (String) -> SyncProtocolError
-    ) throws(SyncProtocolError) -> [UInt8] {
-        guard plainSize <= limits.maxPlainBodyBytes else {
-            throw tooLarge("a body of \(plainSize) bytes, \(limits.maxPlainBodyBytes) allowed")
-        }
-        let wire = try reader.raw(compressed ? packedSize : plainSize, "body")
-        try reader.finish()
-        guard compressed else {
-            guard packedSize == 0 else { throw reader.error("packedSize \(packedSize) of a body that is not packed") }
-            return wire
-        }
-        do {
-            return try Zlib.decompress(wire, plainSize: plainSize)
-        } catch {
-            throw SyncProtocolError(.badDecompression, "body: \(error.message)")
-        }
-    }
-
-    /// Reads entries back to back until the body is used up.
-    static func entries<Entry>(
-        in plain: [UInt8], limits: ProtocolLimits, tooLarge: (String) -> SyncProtocolError,
-        read: (inout HeadReader) throws(SyncProtocolError) -> (size: Int, make: ([UInt8]) -> Entry)
+    /// Reads the body behind a head that announced it, inflates it, and reads its entries until the body is used up.
+    ///
+    /// - Parameter header: reads an entry's numbers up to the size of its changeset.
+    static func entries<Entry: BodyEntry>(
+        from reader: inout HeadReader, _ sizes: Sizes, limits: ProtocolLimits, tooLarge: (String) -> SyncProtocolError,
+        header: (inout HeadReader) throws(SyncProtocolError) -> Entry
     ) throws(SyncProtocolError) -> [Entry] {
+        let plain = try plain(from: &reader, sizes, limits: limits, tooLarge: tooLarge)
         var entries: [Entry] = []
         var reader = HeadReader(plain, code: .badChangesetHeaderSyntax, subject: "entry")
         while !reader.isAtEnd {
             guard entries.count < limits.maxEntries else { throw tooLarge("more than \(limits.maxEntries) entries") }
-            let (size, make) = try read(&reader)
+            var entry = try header(&reader)
+            let size = try reader.size("size")
             guard size <= reader.remaining else {
                 throw SyncProtocolError(
                     .badChangesetSize, "entry: \(size) bytes announced, \(reader.remaining) left in the body")
@@ -63,8 +58,30 @@ struct Body {
             guard size <= limits.maxChangesetBytes else {
                 throw tooLarge("a changeset of \(size) bytes, \(limits.maxChangesetBytes) allowed")
             }
-            entries.append(make(try reader.raw(size, "changeset")))
+            entry.changeset = try reader.raw(size, "changeset")
+            entries.append(entry)
         }
         return entries
+    }
+
+    private static func plain(
+        from reader: inout HeadReader, _ sizes: Sizes, limits: ProtocolLimits, tooLarge: (String) -> SyncProtocolError
+    ) throws(SyncProtocolError) -> [UInt8] {
+        guard sizes.plain <= limits.maxPlainBodyBytes else {
+            throw tooLarge("a body of \(sizes.plain) bytes, \(limits.maxPlainBodyBytes) allowed")
+        }
+        let wire = try reader.raw(sizes.isCompressed ? sizes.packed : sizes.plain, "body")
+        try reader.finish()
+        guard sizes.isCompressed else {
+            guard sizes.packed == 0 else {
+                throw reader.error("packedSize \(sizes.packed) of a body that is not packed")
+            }
+            return wire
+        }
+        do {
+            return try Zlib.decompress(wire, plainSize: sizes.plain)
+        } catch {
+            throw SyncProtocolError(.badDecompression, "body: \(error.message)")
+        }
     }
 }

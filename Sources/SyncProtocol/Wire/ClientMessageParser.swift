@@ -24,25 +24,26 @@ package struct ClientMessageParser: Sendable {
                 "a message of \(bytes.count) bytes, \(limits.maxMessageBytes) allowed",
                 session: word == "upload" ? try reader.nonZero("session") : .connection)
         }
+        let message = try message(word, &reader)
+        try reader.finish()
+        return message
+    }
+
+    private func message(_ word: String, _ reader: inout HeadReader) throws(SyncProtocolError) -> ClientMessage {
         switch word {
         case "bind": return .bind(try bind(&reader))
         case "ident": return .ident(try ident(&reader))
-        case "query" where mode == .flexible: return .query(try query(&reader))
+        case "query" where mode == .flexible:
+            return .query(Query(session: try reader.nonZero("session"), query: try querySet(&reader)))
         case "upload": return .upload(try upload(&reader))
         case "mark":
-            let session: SessionIdent = try reader.nonZero("session")
-            let request: RequestIdent = try reader.integer("requestIdent", HeadReader.lineFeed)
-            try reader.finish()
-            return .mark(session: session, request: request)
-        case "unbind":
-            let session: SessionIdent = try reader.nonZero("session", HeadReader.lineFeed)
-            try reader.finish()
-            return .unbind(session: session)
+            return .mark(
+                session: try reader.nonZero("session"),
+                request: try reader.integer("requestIdent", HeadReader.lineFeed))
+        case "unbind": return .unbind(session: try reader.nonZero("session", HeadReader.lineFeed))
         case "ping":
-            let timestamp = try reader.number("timestamp")
-            let roundTrip = try reader.number("rtt", HeadReader.lineFeed)
-            try reader.finish()
-            return .ping(timestamp: timestamp, roundTrip: roundTrip)
+            return .ping(
+                timestamp: try reader.number("timestamp"), roundTrip: try reader.number("rtt", HeadReader.lineFeed))
         case "json_error": return .jsonError(try jsonError(&reader))
         case "test_command": return .testCommand(try TestCommand(&reader, limits: limits))
         default: throw Self.unknown
@@ -77,11 +78,9 @@ package struct ClientMessageParser: Sendable {
         guard targetSize <= max(limits.maxJSONBytes, limits.maxPathBytes), tokenSize <= limits.maxTokenBytes else {
             throw tooLarge("BIND: path of \(targetSize), token of \(tokenSize) bytes", session: .connection)
         }
-        let target = try reader.text(targetSize, "path")
-        let token = try reader.text(tokenSize, "token")
-        try reader.finish()
         return Bind(
-            session: session, target: target, token: token, needsIdent: needsIdent, isSubserver: isSubserver)
+            session: session, target: try reader.text(targetSize, "path"), token: try reader.text(tokenSize, "token"),
+            needsIdent: needsIdent, isSubserver: isSubserver)
     }
 
     private func ident(_ reader: inout HeadReader) throws(SyncProtocolError) -> Ident {
@@ -94,15 +93,7 @@ package struct ClientMessageParser: Sendable {
                 version: try reader.integer("latestServerVer"),
                 salt: try reader.integer("latestSalt", mode == .partition ? HeadReader.lineFeed : HeadReader.space)))
         if mode == .flexible { ident.query = try querySet(&reader) }
-        try reader.finish()
         return ident
-    }
-
-    private func query(_ reader: inout HeadReader) throws(SyncProtocolError) -> Query {
-        let session: SessionIdent = try reader.nonZero("session")
-        let query = try querySet(&reader)
-        try reader.finish()
-        return Query(session: session, query: query)
     }
 
     private func querySet(_ reader: inout HeadReader) throws(SyncProtocolError) -> QuerySet {
@@ -117,32 +108,21 @@ package struct ClientMessageParser: Sendable {
     private func upload(_ reader: inout HeadReader) throws(SyncProtocolError) -> Upload {
         let session: SessionIdent = try reader.nonZero("session")
         func tooLarge(_ message: String) -> SyncProtocolError { self.tooLarge(message, session: session) }
-        // The three body fields come first in an UPLOAD's head, before the cursors.
-        let compressed = try reader.bool("compressed")
-        let plainSize = try reader.size("plainSize")
-        let packedSize = try reader.size("packedSize")
+        // The sizes of the body come first in an UPLOAD's head, before the cursors.
+        let sizes = try reader.bodySizes()
         let progress = UploadCursor(
             clientVersion: try reader.integer("progClientVer"), serverVersion: try reader.integer("progServerVer"))
         let locked: ServerVersion = try reader.integer("lockedServerVer", HeadReader.lineFeed)
-        let plain = try Body.read(
-            from: &reader, compressed: compressed, plainSize: plainSize, packedSize: packedSize, limits: limits,
-            tooLarge: tooLarge)
-        let entries = try Body.entries(in: plain, limits: limits, tooLarge: tooLarge) {
+        let entries = try Body.entries(from: &reader, sizes, limits: limits, tooLarge: tooLarge) {
             (reader: inout HeadReader) throws(SyncProtocolError) in
-            var entry = UploadedChangeset(
+            let entry = UploadedChangeset(
                 clientVersion: try reader.integer("clientVer"), serverVersion: try reader.integer("serverVer"),
                 timestamp: try reader.integer("originTimestamp"), changeset: [])
             guard try reader.number("originFileIdent") == 0 else {
                 throw SyncProtocolError(
                     .badOriginFileIdent, session: session, "UPLOAD: an entry's originFileIdent is not 0")
             }
-            return (
-                try reader.size("size"),
-                { changeset in
-                    entry.changeset = changeset
-                    return entry
-                }
-            )
+            return entry
         }
         return Upload(session: session, progress: progress, lockedServerVersion: locked, entries: entries)
     }
@@ -155,7 +135,6 @@ package struct ClientMessageParser: Sendable {
             throw tooLarge("an error of \(size) bytes, \(limits.maxJSONBytes) allowed", session: .connection)
         }
         let fields = try JSONFields(parsing: try reader.raw(size, "body"), of: "JSON_ERROR")
-        try reader.finish()
         return ClientJSONError(session: session, code: code, message: try fields.string("message"))
     }
 }

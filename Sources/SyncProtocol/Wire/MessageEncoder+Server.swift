@@ -6,60 +6,29 @@ extension MessageEncoder {
         try OutgoingRules(mode: mode, version: version, limits: limits).check(message)
         switch message {
         case .ident(let session, let file):
-            var writer = MessageWriter("ident")
-            try writer.number(session)
-            try writer.number(file.ident)
-            try writer.number(file.salt)
-            writer.body([])
-            return writer.bytes
+            return try MessageWriter.message("ident", [session.rawValue] + file.wireNumbers)
         case .download(let download): return try encode(download, PackedEntries(download.entries))
         case .mark(let session, let request):
-            var writer = MessageWriter("mark")
-            try writer.number(session)
-            try writer.number(request)
-            writer.body([])
-            return writer.bytes
-        case .unbound(let session):
-            var writer = MessageWriter("unbound")
-            try writer.number(session)
-            writer.body([])
-            return writer.bytes
-        case .pong(let timestamp):
-            var writer = MessageWriter("pong")
-            try writer.number(timestamp)
-            writer.body([])
-            return writer.bytes
+            return try MessageWriter.message("mark", [session.rawValue, request.rawValue])
+        case .unbound(let session): return try MessageWriter.message("unbound", [session.rawValue])
+        case .pong(let timestamp): return try MessageWriter.message("pong", [timestamp])
         case .error(let error):
-            var writer = MessageWriter("error", capacity: error.message.utf8.count)
-            try writer.number(error.code.rawValue)
-            try writer.number(error.message.utf8.count)
-            try writer.bool(error.tryAgain)
-            try writer.number(error.session)
-            writer.body(error.message.utf8)
-            return writer.bytes
+            return try MessageWriter.message(
+                "error",
+                [error.code.wireNumber, error.message.wireSize, error.tryAgain ? 1 : 0, error.session.rawValue],
+                error.message.utf8)
         case .jsonError(let session, let code, let body):
             let json = JSONWriter.bytes(of: body.json)
-            var writer = MessageWriter("json_error", capacity: json.count)
-            try writer.number(code.rawValue)
-            try writer.number(json.count)
-            try writer.number(session)
-            writer.body(json)
-            return writer.bytes
+            return try MessageWriter.message(
+                "json_error", [code.wireNumber, UInt64(json.count), session.rawValue], json)
         case .queryError(let error):
-            var writer = MessageWriter("query_error", capacity: error.message.utf8.count)
-            try writer.number(error.code.rawValue)
-            try writer.number(error.message.utf8.count)
-            try writer.number(error.session)
-            try writer.number(error.queryVersion)
-            writer.body(error.message.utf8)
-            return writer.bytes
+            return try MessageWriter.message(
+                "query_error",
+                [error.code.wireNumber, error.message.wireSize, error.session.rawValue, error.queryVersion.rawValue],
+                error.message.utf8)
         case .logMessage(let message):
             let json = JSONWriter.bytes(of: message.json)
-            var writer = MessageWriter("log_message", capacity: json.count)
-            try writer.number(message.session)
-            try writer.number(json.count)
-            writer.body(json)
-            return writer.bytes
+            return try MessageWriter.message("log_message", [message.session.rawValue, UInt64(json.count)], json)
         case .testCommand(let command): return try encode(command)
         }
     }
@@ -73,22 +42,20 @@ extension MessageEncoder {
 
     private func encode(_ download: Download, _ packed: PackedEntries) throws(SyncProtocolError) -> [UInt8] {
         let body = packed.body
+        let progress = download.progress
         var writer = MessageWriter("download", capacity: body.wire.count)
-        try writer.number(download.session)
-        try writer.cursors(download.progress)
+        try writer.numbers(
+            [download.session.rawValue] + progress.download.wireNumbers + progress.latest.wireNumbers
+                + progress.upload.wireNumbers)
         switch download.detail {
-        case .partition(let downloadableBytes): try writer.number(downloadableBytes)
+        case .partition(let downloadableBytes): try writer.numbers([downloadableBytes])
         case .flexible(let batch):
-            try writer.number(batch.queryVersion)
-            if version.hasBatchStates {
-                try writer.number(batch.state.rawValue)
-            } else {
-                // Older builds know only "last": steady state is that, for the active set.
-                try writer.bool(batch.state != .moreToCome)
-            }
+            // Builds before batch states know only "last": steady state is that, for the active set.
+            let state = version.hasBatchStates ? batch.state.rawValue : batch.state == .moreToCome ? 0 : 1
+            try writer.numbers([batch.queryVersion.rawValue, UInt64(state)])
             writer.word(version.hasDecimalProgress ? Self.decimal(batch.progress) : "0")
         }
-        try writer.sizes(of: body)
+        try writer.numbers(body.sizes.numbers)
         writer.body(body.wire)
         return writer.bytes
     }

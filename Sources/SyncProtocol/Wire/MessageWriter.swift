@@ -17,49 +17,33 @@ struct MessageWriter {
         bytes.reserveCapacity(capacity)
     }
 
-    mutating func number(_ value: UInt64) throws(SyncProtocolError) {
-        guard value <= WireIntegerBounds.maximum else {
-            throw SyncProtocolError(.badSyntax, fault: .sending, "\(subject): \(value) exceeds 63 bits")
-        }
-        bytes.append(HeadReader.space)
-        bytes.append(contentsOf: String(value).utf8)
+    /// A whole message: its word, the numbers of its head, and its body.
+    static func message(
+        _ word: String, _ numbers: [UInt64], _ body: some Collection<UInt8> = []
+    ) throws(SyncProtocolError) -> [UInt8] {
+        var writer = MessageWriter(word, capacity: body.count)
+        try writer.numbers(numbers)
+        writer.body(body)
+        return writer.bytes
     }
 
-    mutating func number(_ value: Int) throws(SyncProtocolError) {
-        guard let unsigned = UInt64(exactly: value) else {
-            throw SyncProtocolError(.badSyntax, fault: .sending, "\(subject): \(value) is negative")
+    mutating func numbers(_ values: [UInt64]) throws(SyncProtocolError) {
+        for value in values {
+            guard value <= WireIntegerBounds.maximum else {
+                throw SyncProtocolError(.badSyntax, fault: .sending, "\(subject): \(value) exceeds 63 bits")
+            }
+            word(String(value))
         }
-        try number(unsigned)
     }
-
-    mutating func number(_ value: some WireInteger) throws(SyncProtocolError) { try number(value.rawValue) }
-
-    mutating func bool(_ value: Bool) throws(SyncProtocolError) { try number(value ? 1 : 0) }
 
     mutating func word(_ text: String) {
         bytes.append(HeadReader.space)
         bytes.append(contentsOf: text.utf8)
     }
 
-    mutating func body(_ first: some Collection<UInt8>, _ second: [UInt8] = []) {
+    mutating func body(_ body: some Collection<UInt8>) {
         bytes.append(HeadReader.lineFeed)
-        bytes.append(contentsOf: first)
-        bytes.append(contentsOf: second)
-    }
-
-    mutating func cursors(_ progress: SyncProgress) throws(SyncProtocolError) {
-        try number(progress.download.serverVersion)
-        try number(progress.download.clientVersion)
-        try number(progress.latest.version)
-        try number(progress.latest.salt)
-        try number(progress.upload.clientVersion)
-        try number(progress.upload.serverVersion)
-    }
-
-    mutating func sizes(of body: Body) throws(SyncProtocolError) {
-        try bool(body.compressed)
-        try number(body.plainSize)
-        try number(body.packedSize)
+        bytes.append(contentsOf: body)
     }
 
     /// One entry: its numbers, each followed by a space, then the changeset.
@@ -74,4 +58,31 @@ struct MessageWriter {
         }
         bytes.append(contentsOf: changeset)
     }
+}
+
+// How the values of a head become its numbers.
+
+extension DownloadCursor {
+    var wireNumbers: [UInt64] { [serverVersion.rawValue, clientVersion.rawValue] }
+}
+
+extension UploadCursor {
+    var wireNumbers: [UInt64] { [clientVersion.rawValue, serverVersion.rawValue] }
+}
+
+extension SaltedServerVersion {
+    var wireNumbers: [UInt64] { [version.rawValue, salt.rawValue] }
+}
+
+extension ClientFileIdent {
+    var wireNumbers: [UInt64] { [ident.rawValue, salt.rawValue] }
+}
+
+extension ErrorCode {
+    /// A negative number, which no code has, becomes one that does not fit the wire.
+    var wireNumber: UInt64 { UInt64(exactly: rawValue) ?? .max }
+}
+
+extension String {
+    var wireSize: UInt64 { UInt64(utf8.count) }
 }

@@ -8,12 +8,11 @@ package struct PackedEntries: Sendable {
         var writer = MessageWriter(
             entriesOf: "download", capacity: entries.reduce(0) { $0 + $1.changeset.count + 96 })
         for entry in entries {
+            // The last of them is the size before compaction.
             try writer.entry(
                 [
                     entry.serverVersion.rawValue, entry.clientVersion.rawValue, entry.timestamp.rawValue,
-                    entry.originFile.rawValue,
-                    // The size before compaction.
-                    UInt64(entry.changeset.count),
+                    entry.originFile.rawValue, UInt64(entry.changeset.count),
                 ], changeset: entry.changeset)
         }
         body = Body(plain: writer.bytes)

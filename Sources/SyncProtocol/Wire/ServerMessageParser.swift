@@ -113,13 +113,8 @@ package struct ServerMessageParser: Sendable {
             case .partition: DownloadDetail.partition(downloadableBytes: try reader.number("downloadableBytes"))
             case .flexible: DownloadDetail.flexible(try batch(&reader))
             }
-        let compressed = try reader.bool("compressed")
-        let plainSize = try reader.size("plainSize")
-        let packedSize = try reader.size("packedSize", HeadReader.lineFeed)
-        let plain = try Body.read(
-            from: &reader, compressed: compressed, plainSize: plainSize, packedSize: packedSize, limits: limits,
-            tooLarge: Self.tooLarge)
-        let entries = try Body.entries(in: plain, limits: limits, tooLarge: Self.tooLarge) {
+        let sizes = try reader.bodySizes(HeadReader.lineFeed)
+        let entries = try Body.entries(from: &reader, sizes, limits: limits, tooLarge: Self.tooLarge) {
             (reader: inout HeadReader) throws(SyncProtocolError) in
             var entry = HistoryEntry(
                 serverVersion: try reader.nonZero("serverVer"), clientVersion: try reader.integer("clientVer"),
@@ -127,13 +122,7 @@ package struct ServerMessageParser: Sendable {
             entry.originFile = try reader.nonZero("originFileIdent")
             // The size before the server compacted the changeset: for statistics that nobody keeps here.
             _ = try reader.number("originalSize")
-            return (
-                try reader.size("size"),
-                { changeset in
-                    entry.changeset = changeset
-                    return entry
-                }
-            )
+            return entry
         }
         return Download(session: session, progress: progress, detail: detail, entries: entries)
     }

@@ -1,5 +1,14 @@
 import SyncModel
 
+extension HeadReader {
+    /// The three fields of a head that announce the body.
+    mutating func bodySizes(_ separator: UInt8 = space) throws(SyncProtocolError) -> Body.Sizes {
+        Body.Sizes(
+            isCompressed: try bool("compressed"), plain: try size("plainSize"),
+            packed: try size("packedSize", separator))
+    }
+}
+
 extension ErrorCode {
     /// The code field of an error message; peers keep it in 32 bits.
     init(_ reader: inout HeadReader) throws(SyncProtocolError) {
@@ -20,6 +29,5 @@ extension TestCommand {
                 "limit exceeded: a command of \(size) bytes, \(limits.maxJSONBytes) allowed")
         }
         self.init(session: session, request: request, text: try reader.text(size, "body"))
-        try reader.finish()
     }
 }

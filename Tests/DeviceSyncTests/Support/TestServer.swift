@@ -346,10 +346,14 @@ final class TestServer: @unchecked Sendable {
         connection.send(
             .download(
                 Download(
-                    session: ident, downloadServerVersion: ServerVersion(end),
-                    downloadClientVersion: ClientVersion(newestOwn), latestServerVersion: ServerVersion(latest),
-                    latestSalt: latest == 0 ? 0 : VersionSalt(salt), uploadClientVersion: file.upload.clientVersion,
-                    uploadServerVersion: file.upload.serverVersion, downloadableBytes: 0, entries: entries)))
+                    session: ident,
+                    progress: SyncProgress(
+                        download: DownloadCursor(
+                            serverVersion: ServerVersion(end), clientVersion: ClientVersion(newestOwn)),
+                        latest: SaltedServerVersion(
+                            version: ServerVersion(latest), salt: latest == 0 ? 0 : VersionSalt(salt)),
+                        upload: file.upload),
+                    detail: .partition(downloadableBytes: 0), entries: entries)))
     }
 
     private func resetError(_ session: SessionIdent, _ file: File?) -> ServerMessage {

@@ -162,7 +162,7 @@ final class RecordingPlayer {
                 $0.sessions[self.ours(session)]?.marks.contains { $0 >= request } == true
             }
             let last = connection.sessions[ours(session)]?.downloads.last
-            guard let last, last.downloadServerVersion == last.latestServerVersion else {
+            guard let last, last.progress.download.serverVersion == last.progress.latest.version else {
                 throw StockClientError("MARK \(request) came before everything had: \(String(describing: last))")
             }
         case .unbound(let session):
@@ -186,7 +186,7 @@ final class RecordingPlayer {
         recorded[ident] = known
         try await connection.wait("a DOWNLOAD says as much as the recorded one") {
             guard $0.sessions[self.ours(download.session)]?.downloads.isEmpty == false,
-                file.progress.upload.clientVersion >= download.uploadClientVersion,
+                file.progress.upload.clientVersion >= download.progress.upload.clientVersion,
                 file.image.contains(known.image, objectsOnly: self.isContested)
             else { return false }
             return !self.isExact || file.entries.count >= known.entries.count

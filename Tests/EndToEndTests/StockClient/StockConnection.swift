@@ -94,7 +94,7 @@ final class StockConnection {
         try await send(.mark(session: session, request: request))
         try await wait("MARK \(request) is answered") { $0.sessions[session]?.marks.contains { $0 >= request } == true }
         let last = sessions[session]?.downloads.last
-        guard let last, last.downloadServerVersion == last.latestServerVersion else {
+        guard let last, last.progress.download.serverVersion == last.progress.latest.version else {
             throw StockClientError("MARK \(request) came before everything had: \(String(describing: last?.progress))")
         }
     }

@@ -28,11 +28,11 @@ struct BackPressureTests {
                     for version in 2...(count + 1) {
                         try await writer.send(SessionOpening.upload(UInt64(version), bytes: changeset))
                         while acknowledged < ClientVersion(UInt64(max(0, version - 10))) {
-                            acknowledged = try await writer.nextDownload().uploadClientVersion
+                            acknowledged = try await writer.nextDownload().progress.upload.clientVersion
                         }
                     }
                     while acknowledged < ClientVersion(UInt64(count + 1)) {
-                        acknowledged = try await writer.nextDownload().uploadClientVersion
+                        acknowledged = try await writer.nextDownload().progress.upload.clientVersion
                     }
                 }
                 var versions: [ServerVersion] = []
@@ -68,7 +68,7 @@ struct BackPressureTests {
                     }
                     var acknowledged: ClientVersion = 0
                     while acknowledged < 9 {
-                        acknowledged = try await client.nextDownload().uploadClientVersion
+                        acknowledged = try await client.nextDownload().progress.upload.clientVersion
                     }
                 }
                 // Its socket is not read any more.

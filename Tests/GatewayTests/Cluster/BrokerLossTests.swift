@@ -37,7 +37,7 @@ struct BrokerLossTests {
                 var acknowledged: ClientVersion = 2
                 while acknowledged < 8 {
                     switch try await client.next() {
-                    case .message(.download(let download)): acknowledged = download.uploadClientVersion
+                    case .message(.download(let download)): acknowledged = download.progress.upload.clientVersion
                     case let other: throw HarnessError("expected DOWNLOADs, got \(other)")
                     }
                 }

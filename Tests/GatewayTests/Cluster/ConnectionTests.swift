@@ -26,7 +26,7 @@ struct ConnectionTests {
                 guard case .download(let download) = try await client.nextMessage() else {
                     throw HarnessError("expected an acknowledgement")
                 }
-                #expect(download.uploadClientVersion == 2)
+                #expect(download.progress.upload.clientVersion == 2)
                 #expect(download.entries.isEmpty)
                 try await client.send(.ping(timestamp: 42, roundTrip: 0))
                 #expect(try await client.nextMessage() == .pong(timestamp: 42))
@@ -92,7 +92,7 @@ struct ConnectionTests {
                 }
                 var acknowledged: ClientVersion = 0
                 while acknowledged < 6 {
-                    acknowledged = try await ann.nextDownload().uploadClientVersion
+                    acknowledged = try await ann.nextDownload().progress.upload.clientVersion
                 }
                 // A newcomer is fed page by page.
                 try await SyncClient.with(port: gateway.port, token: second.access) { bob in
@@ -100,8 +100,8 @@ struct ConnectionTests {
                     try await bob.send(.mark(session: 1, request: 1))
                     var last: Download?
                     while case .download(let download) = try await bob.nextMessage() { last = download }
-                    #expect(last?.downloadServerVersion == 5)
-                    #expect(last?.latestServerVersion == 5)
+                    #expect(last?.progress.download.serverVersion == 5)
+                    #expect(last?.progress.latest.version == 5)
                 }
                 // One that is live is told at once.
                 try await SyncClient.with(port: gateway.port, token: second.access) { cat in

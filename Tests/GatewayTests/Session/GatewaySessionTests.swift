@@ -35,7 +35,7 @@ import Testing
             .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)])), 1)
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
         #expect(download.entries.map(\.serverVersion) == [1])
-        #expect(download.downloadServerVersion == 1)
+        #expect(download.progress.download.serverVersion == 1)
         #expect(download.downloadableBytes == 0)
     }
 
@@ -69,8 +69,8 @@ import Testing
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
         #expect(download.entries.map(\.serverVersion) == [3])
         #expect(download.entries.map(\.clientVersion) == [4])
-        #expect(download.downloadClientVersion == 4)
-        #expect(download.downloadServerVersion == 3)
+        #expect(download.progress.download.clientVersion == 4)
+        #expect(download.progress.download.serverVersion == 3)
     }
 
     @Test func anIntegratedUploadIsAcknowledgedByAnEmptyDownload() throws {
@@ -78,8 +78,8 @@ import Testing
         try script.client(.upload(SessionScript.upload(3, progress: 5)))
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
         #expect(download.entries.isEmpty)
-        #expect(download.uploadClientVersion == 5)
-        #expect(download.downloadClientVersion == 3)
+        #expect(download.progress.upload.clientVersion == 5)
+        #expect(download.progress.download.clientVersion == 3)
         #expect(script.session(1)?.unacknowledgedBytes == 0)
     }
 
@@ -112,8 +112,8 @@ import Testing
         let log = script.takeLog()
         #expect(log.map(\.name) == ["download", "mark"])
         guard case .download(let download)? = log.first else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.downloadServerVersion == 1)
-        #expect(download.latestServerVersion == 1)
+        #expect(download.progress.download.serverVersion == 1)
+        #expect(download.progress.latest.version == 1)
     }
 
     @Test func marksThatWaitTogetherAreAnsweredByTheNewest() throws {

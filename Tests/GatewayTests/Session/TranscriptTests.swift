@@ -39,8 +39,9 @@ import Testing
         switch message {
         case .pong: return nil
         case .download(let download):
-            return "download \(download.session) \(download.downloadServerVersion) \(download.downloadClientVersion) "
-                + "\(download.latestServerVersion) \(download.entries.map { "\($0.serverVersion):\($0.clientVersion)" })"
+            let (cursor, latest) = (download.progress.download, download.progress.latest)
+            return "download \(download.session) \(cursor.serverVersion) \(cursor.clientVersion) "
+                + "\(latest.version) \(download.entries.map { "\($0.serverVersion):\($0.clientVersion)" })"
         case .jsonError(let session, let code, let body): return "json_error \(session) \(code) \(body.action.wireName)"
         default: return "\(message.name) \(message.session ?? 0)"
         }

@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import Storage
+import SyncModel
 import Testing
 
 @testable import StorageSQLite

@@ -175,11 +175,14 @@ final class ScriptedServer: @unchecked Sendable {
             send(
                 .download(
                     Download(
-                        session: ident, downloadServerVersion: ServerVersion(UInt64(cursor)),
-                        downloadClientVersion: ClientVersion(integrated),
-                        latestServerVersion: ServerVersion(UInt64(history.count)), latestSalt: VersionSalt(salt),
-                        uploadClientVersion: upload.clientVersion, uploadServerVersion: upload.serverVersion,
-                        downloadableBytes: 0, entries: entries)))
+                        session: ident,
+                        progress: SyncProgress(
+                            download: DownloadCursor(
+                                serverVersion: ServerVersion(UInt64(cursor)), clientVersion: ClientVersion(integrated)),
+                            latest: SaltedServerVersion(
+                                version: ServerVersion(UInt64(history.count)), salt: VersionSalt(salt)),
+                            upload: upload),
+                        detail: .partition(downloadableBytes: 0), entries: entries)))
         } while cursor < history.count
         sessions[ident]?.cursor = cursor
     }
