@@ -1,5 +1,6 @@
 import Logging
 import Storage
+import SyncModel
 
 /// Users, logins and tokens (docs/http-api.md).
 final class AccountService: Sendable {
@@ -72,20 +73,12 @@ final class AccountService: Sendable {
         }
         let hash = try await hasher.hash(password)
         let record = PasswordRecord(app: id, email: email, passwordHash: hash, userID: nil)
-        if let error = await registration(of: record) {
+        do {
+            try await store.register(record)
+        } catch {
             throw error.code == .alreadyExists ? APIError.nameInUse : error
         }
         logger.info("account registered", metadata: ["app": "\(id)"])
-    }
-
-    /// Why it failed, if it did.
-    private func registration(of record: PasswordRecord) async -> StoreError? {
-        do {
-            try await store.register(record)
-            return nil
-        } catch {
-            return error
-        }
     }
 
     func login(app id: String, email: String, password: String, address: String) async throws -> Login {
@@ -132,10 +125,6 @@ final class AccountService: Sendable {
         return claims
     }
 
-    func profile(_ bearer: String) async throws -> UserRecord {
-        try await authenticate(bearer).user
-    }
-
     /// Who holds this access token.
     func authenticate(_ bearer: String) async throws -> (claims: TokenClaims, user: UserRecord) {
         let claims = try await verified(bearer, as: .access)
@@ -146,10 +135,12 @@ final class AccountService: Sendable {
 
     func authorizeSync(token: String, app: String) async throws -> SyncAuthorization {
         let claims: TokenClaims
-        switch await tokens.check(token, as: .access) {
-        case .success(let verified): claims = verified
-        case .failure(.unavailable): throw APIError.storeUnavailable
-        case .failure(let error): return .refresh(error == .expired ? "token expired" : "invalid token")
+        do {
+            claims = try await tokens.verify(token, as: .access)
+        } catch .unavailable {
+            throw APIError.storeUnavailable
+        } catch {
+            return .refresh(error == .expired ? "token expired" : "invalid token")
         }
         guard claims.aud == app else { return .forbidden("the token is for another app") }
         return try await recheck(claims)
@@ -168,11 +159,14 @@ final class AccountService: Sendable {
     }
 
     private func verified(_ bearer: String, as kind: TokenKind) async throws -> TokenClaims {
-        switch await tokens.check(bearer, as: kind) {
-        case .success(let claims): return claims
-        case .failure(.missing): throw APIError.noBearer
-        case .failure(.unavailable): throw APIError.storeUnavailable
-        case .failure: throw APIError.invalidSession
+        do {
+            return try await tokens.verify(bearer, as: kind)
+        } catch .missing {
+            throw APIError.noBearer
+        } catch .unavailable {
+            throw APIError.storeUnavailable
+        } catch {
+            throw APIError.invalidSession
         }
     }
 

@@ -13,7 +13,7 @@ struct ClusterInbox: Sendable {
     let metrics: GatewayMetrics
     let logger: Logger
 
-    /// Nobody else reads this queue, so what cannot be read is of no use to anybody: it is logged and dropped.
+    /// Dispatches a message, or logs and drops it if it cannot be read: no other process reads this queue.
     func receive(_ message: AMQPMessage) {
         do {
             try dispatch(message)
@@ -54,8 +54,8 @@ struct ClusterInbox: Sendable {
         }
     }
 
-    private func answer(_ message: AMQPMessage, _ event: ClusterEvent) {
-        // An answer after its deadline, or to an earlier life of this gateway's id, is nobody's.
+    private func answer(_ message: AMQPMessage, _ event: SessionEvent) {
+        // Drop an answer that came after its deadline, or that an earlier process with this gateway's id asked for.
         guard let id = message.properties.correlationID, let request = requests.take(id) else { return }
         metrics.answered(afterMilliseconds: clock.unixMilliseconds() &- request.startedAt)
         sessions.deliver(event, to: request.session)

@@ -102,21 +102,16 @@ extension ClusterLink: Service {
 
     private func connect(_ connection: AMQPConnection) async throws {
         var wait = 1
-        while let error = await Self.start(connection) {
-            guard error.isRetriable else { throw error }
-            readiness.set(readinessName, ready: false, reason: "\(error.code)")
-            logger.warning("cannot reach the broker, trying again", metadata: ["error": "\(error)"])
+        while true {
+            do {
+                return try await connection.start()
+            } catch {
+                guard error.isRetriable else { throw error }
+                readiness.set(readinessName, ready: false, reason: "\(error.code)")
+                logger.warning("cannot reach the broker, trying again", metadata: ["error": "\(error)"])
+            }
             try await Task.sleep(for: .seconds(wait))
             wait = min(wait * 2, 15)
-        }
-    }
-
-    private static func start(_ connection: AMQPConnection) async -> AMQPError? {
-        do {
-            try await connection.start()
-            return nil
-        } catch {
-            return error
         }
     }
 

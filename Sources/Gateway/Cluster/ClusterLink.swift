@@ -86,7 +86,7 @@ final class ClusterLink: Sendable {
         }
     }
 
-    /// Publishes to the realm's slice something that nobody waits for.
+    /// Publishes to the realm's slice; a failure is only logged.
     func tell(_ message: some Message, realm: RealmName) {
         publish(message, realm: realm) { [logger] error in
             guard let error else { return }
@@ -96,7 +96,7 @@ final class ClusterLink: Sendable {
         }
     }
 
-    /// Reports to the coordinator what nobody else will: tried again while the broker is away, for some minutes.
+    /// Reports to the coordinator what no other process does, and tries again for some minutes while the broker is away.
     func notify(_ message: some Message, id: String = UUID().uuidString.lowercased(), attempt: Int = 1) {
         report(message, id: id) { [weak self, logger] error in
             guard let error else { return }
@@ -112,17 +112,12 @@ final class ClusterLink: Sendable {
         }
     }
 
-    /// Publishes to the coordinator. A message that cannot be made or taken is told to `completion`.
+    /// Publishes to the coordinator. `completion` is told why a message could not be made or taken.
     func report(
         _ message: some Message, id: String = UUID().uuidString.lowercased(),
         _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
-        do {
-            let amqp = try AMQPMessage(message, id: id)
-            push(amqp, exchange: configuration.topology.outcomes, key: "", lane: 0, completion)
-        } catch {
-            cannotEncode(error, completion)
-        }
+        send(completion, to: configuration.topology.outcomes) { try AMQPMessage(message, id: id) }
     }
 
     /// The same, waiting for the broker's confirm.
@@ -152,28 +147,25 @@ final class ClusterLink: Sendable {
         replyTo: String? = nil, persistent: Bool = true, realm: RealmName,
         _ completion: @escaping @Sendable (GatewayError?) -> Void
     ) {
-        let slice = realm.slice(of: configuration.slices)
-        do {
-            let amqp = try AMQPMessage(
+        // One lane for a slice: everything about a realm keeps its order.
+        let slice = realm.slice(of: configuration.slices).value
+        send(completion, to: configuration.topology.slices, key: String(slice), lane: slice) {
+            try AMQPMessage(
                 message, id: id, correlationID: correlationID, replyTo: replyTo, persistent: persistent)
-            push(amqp, exchange: configuration.topology.slices, key: String(slice.value), lane: slice.value, completion)
-        } catch {
-            cannotEncode(error, completion)
         }
     }
 
-    /// One lane for a slice: everything about a realm keeps its order.
-    private func push(
-        _ message: AMQPMessage, exchange: String, key: String, lane: Int,
-        _ completion: @escaping @Sendable (GatewayError?) -> Void
+    private func send(
+        _ completion: @escaping @Sendable (GatewayError?) -> Void, to exchange: String, key: String = "",
+        lane: Int = 0, _ make: () throws -> AMQPMessage
     ) {
-        lanes[lane % lanes.count].push(
-            PublishLane.Item(message: message, exchange: exchange, routingKey: key, completion: completion))
-    }
-
-    private func cannotEncode(_ error: any Error, _ completion: @Sendable (GatewayError?) -> Void) {
-        logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
-        completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
+        do {
+            lanes[lane % lanes.count].push(
+                PublishLane.Item(message: try make(), exchange: exchange, routingKey: key, completion: completion))
+        } catch {
+            logger.error("a message could not be encoded", metadata: ["error": "\(error)"])
+            completion(GatewayError(.notEncodable, "a message could not be encoded", underlying: error))
+        }
     }
 
     // MARK: Down and up

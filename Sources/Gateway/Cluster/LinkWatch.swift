@@ -6,7 +6,7 @@ import Logging
 /// Changes are taken one after the other, and a connection that was lost and made again between two looks is known by
 /// its generation: what was sent to this gateway meanwhile is gone all the same.
 struct LinkWatch: Sendable {
-    /// Of every connection, as it is now.
+    /// The current state of each connection.
     let states: @Sendable () -> [AMQPConnectionState]
     /// Returns once queue and bindings are declared again. Any operation that the broker answers waits for that; before
     /// it, an answer has nowhere to go and a notice is not heard.
@@ -41,7 +41,7 @@ struct LinkWatch: Sendable {
                 isUp()
             } catch {
                 logger.warning("the gateway's queue is not there yet", metadata: ["error": "\(error)"])
-                // Unless the connection is lost, which is a change of its own, it is only late.
+                // A lost connection is a change of its own; otherwise the queue is only late.
                 try? await Task.sleep(for: .milliseconds(200))
                 lookAgain()
             }

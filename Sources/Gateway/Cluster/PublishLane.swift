@@ -6,7 +6,7 @@ import Synchronization
 /// order in which it was handed in, and a batch costs one wait for the broker however many messages it holds.
 ///
 /// What waits is bounded: uploads by their budgets before they come here, everything by `maxMessages` and `maxBytes`.
-/// Beyond these a message is refused, and whoever waits for it told so.
+/// Beyond these bounds a message is refused, and its completion says so.
 final class PublishLane: Sendable {
     struct Item: Sendable {
         var message: AMQPMessage
@@ -44,7 +44,7 @@ final class PublishLane: Sendable {
         if let refusal { item.completion(refusal) }
     }
 
-    /// Takes nothing more; `run` ends once everything is published.
+    /// Refuses further messages; `run` ends once everything is published.
     func close() {
         let waiter = state.withLock { state in
             state.isClosed = true

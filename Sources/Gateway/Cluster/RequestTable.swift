@@ -3,7 +3,7 @@ import Synchronization
 
 /// Requests that wait for an owner's answer: by correlation id, each with a deadline, a bounded number of them.
 ///
-/// One app may have half of them: owners that do not answer it leave the others room.
+/// One app may hold half of them at most: if its owners do not answer, there is still room for the other apps.
 final class RequestTable: Sendable {
     struct Request: Sendable {
         var app: String

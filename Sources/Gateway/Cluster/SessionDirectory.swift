@@ -2,9 +2,9 @@ import Messages
 import SyncModel
 import Synchronization
 
-/// Takes what the cluster says to a session. Called from the link's tasks: must only put it in a queue.
+/// Receives what the cluster says to a session. The link's tasks call it, so it only puts the event in a queue.
 protocol SessionSink: AnyObject, Sendable {
-    func deliver(_ event: ClusterEvent, to number: UInt64)
+    func deliver(_ event: SessionEvent, to number: UInt64)
     /// The app's settings may have changed.
     func settingsChanged(app: String)
 }
@@ -23,7 +23,7 @@ final class SessionDirectory: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byRealm: [RealmName: Set<UInt64>] = [:]
         var byApp: [String: Set<UInt64>] = [:]
-        /// From anywhere: owners remember the sessions of this gateway's last life. Exact in any JSON number.
+        /// Begins anywhere, since owners still know the sessions of this gateway's last process. Exact in any JSON number.
         var nextNumber = UInt64.random(in: 1...(1 << 48))
     }
 
@@ -59,20 +59,20 @@ final class SessionDirectory: Sendable {
 
     var count: Int { state.withLock { $0.entries.count } }
 
-    func deliver(_ event: ClusterEvent, to number: UInt64) {
+    func deliver(_ event: SessionEvent, to number: UInt64) {
         let sink = state.withLock { $0.entries[number]?.sink }
         sink?.deliver(event, to: number)
     }
 
-    func deliver(_ event: ClusterEvent, toRealm realm: RealmName) {
+    func deliver(_ event: SessionEvent, toRealm realm: RealmName) {
         for (number, sink) in targets({ $0.byRealm[realm] }) { sink.deliver(event, to: number) }
     }
 
-    func deliver(_ event: ClusterEvent, toApp app: String) {
+    func deliver(_ event: SessionEvent, toApp app: String) {
         for (number, sink) in targets({ $0.byApp[app] }) { sink.deliver(event, to: number) }
     }
 
-    /// The owners repeat their generations for ever: only sessions that are behind need to hear of one.
+    /// Delivers a generation, which owners repeat for ever, only to the sessions that are behind it.
     func deliver(_ notice: GenerationNotice) {
         let behind = targets { state in
             state.byApp[notice.app]?.filter { number in
@@ -88,7 +88,7 @@ final class SessionDirectory: Sendable {
         state.withLock { $0.entries[number]?.generation = generation }
     }
 
-    func deliverToAll(_ event: ClusterEvent) {
+    func deliverToAll(_ event: SessionEvent) {
         for (number, sink) in targets({ Set($0.entries.keys) }) { sink.deliver(event, to: number) }
     }
 

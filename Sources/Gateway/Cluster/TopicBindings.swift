@@ -1,4 +1,5 @@
 import AMQP
+import SyncModel
 
 /// The routing keys that the gateway's queue is bound with, counted by their users.
 ///
@@ -53,7 +54,7 @@ actor TopicBindings {
 
     var count: Int { entries.count }
 
-    /// Unbinds what nobody has used for a while.
+    /// Unbinds the keys that have had no user for `linger`.
     func sweep(at now: UInt64) async {
         guard let channel else { return }
         let unused = entries.filter { $0.value.users <= 0 && now >= $0.value.unusedSince &+ linger }
@@ -74,7 +75,7 @@ actor TopicBindings {
         if let binding = entry.binding { return try await binding.value }
         guard let channel else { throw GatewayError(.brokerUnavailable, "not connected to the broker") }
         let (queue, exchange) = (queue, exchange)
-        // Unstructured, because all users of the key wait for the one binding, whoever of them leaves.
+        // Unstructured, because all users of the key wait for the one binding, which outlives any of them.
         let binding = Task { try await channel.bindQueue(queue, exchange: exchange, routingKey: key) }
         entries[key]?.binding = binding
         do {

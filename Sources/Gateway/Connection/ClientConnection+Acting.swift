@@ -3,7 +3,7 @@ import Messages
 import SyncModel
 import SyncProtocol
 
-// What the machines want done.
+// Doing what the sessions' machines decide.
 extension ClientConnection {
     var isCongested: Bool { outbox.bytes > environment.limits.connectionOutboundBytes / 8 }
 
@@ -14,20 +14,17 @@ extension ClientConnection {
     /// Nothing in here waits: what one event draws happens before the next event of this connection.
     func perform(_ event: SessionEvent, on session: SessionIdent) {
         guard var entry = sessions[session] else { return }
-        let environment = SessionEnvironment(
-            now: self.environment.clock.unixMilliseconds(), isCongested: isCongested,
-            isLinkUp: self.environment.link.isUp)
+        let link = environment.link
         let before = entry.machine.unacknowledgedBytes
         let generation = entry.machine.generation
-        let actions = entry.machine.handle(event, environment)
+        let actions = entry.machine.handle(
+            event,
+            SessionEnvironment(
+                now: environment.clock.unixMilliseconds(), isCongested: isCongested, isLinkUp: link.isUp))
         sessions[session] = entry
-        let change = entry.machine.unacknowledgedBytes - before
-        if change != 0 {
-            budgeted += change
-            self.environment.budget.change(by: change, app: upgrade.app)
-        }
+        budget(entry.machine.unacknowledgedBytes - before)
         if entry.machine.generation != generation {
-            self.environment.link.sessions.bound(entry.number, generation: entry.machine.generation)
+            link.sessions.bound(entry.number, generation: entry.machine.generation)
         }
         for action in actions { act(action, session, entry.number, entry.machine.context.realm) }
         if !readers.isEmpty, !mustWait { resumeReaders() }
@@ -50,20 +47,22 @@ extension ClientConnection {
         case .recorded(let upload, let locked):
             checker.identified(session, upload: upload, lockedServerVersion: locked)
         case .forget:
-            let file = sessions[session]?.machine.clientFile?.ident
-            if let entry = sessions.removeValue(forKey: session) {
-                let rest = entry.machine.unacknowledgedBytes
-                budgeted -= rest
-                environment.budget.change(by: -rest, app: upgrade.app)
-            }
+            let machine = sessions.removeValue(forKey: session)?.machine
+            budget(-(machine?.unacknowledgedBytes ?? 0))
             numbers[number] = nil
             subscriptions[number] = nil
             link.sessions.remove(number)
-            if let file { environment.registry.release(file, realm: realm, by: self) }
+            if let file = machine?.clientFile { environment.registry.release(file.ident, realm: realm, by: self) }
         }
     }
 
-    /// Checks, encodes and queues a message. What must not leave does not: the session ends instead, and will try again.
+    private func budget(_ change: Int) {
+        budgeted += change
+        environment.budget.change(by: change, app: upgrade.app)
+    }
+
+    /// Checks, encodes and queues a message. One that would harm the client is held back: its session ends with an error
+    /// that has the client try again.
     func send(_ message: ServerMessage, packed: PackedEntries? = nil, report: NotifiedReport? = nil) {
         guard !isClosing else { return }
         let bytes: [UInt8]
@@ -104,15 +103,9 @@ extension ClientConnection {
                 "message": "\(message.name)", "session": "\(message.session ?? .connection)",
                 "reason": "\(error.message)",
             ])
-        guard let session = message.session, let entry = sessions[session] else { return }
+        guard let session = message.session, sessions[session] != nil else { return }
         if case .jsonError = message { return hangUp() }
-        deliver(
-            .refused(
-                RefusedAnswer(
-                    realm: entry.machine.context.realm, session: entry.machine.context.reference,
-                    code: .otherSessionError, action: .transient,
-                    message: "the server made a mistake with this session", tryAgain: true,
-                    backoff: .init(intervalSeconds: 5, maxDelaySeconds: 300, multiplier: 2))), to: entry.number)
+        perform(.unsendable, on: session)
     }
 
     // MARK: Back-pressure

@@ -4,10 +4,10 @@ import Storage
 import SyncModel
 import SyncProtocol
 
-// What comes from the cluster and from the gateway.
+// Letters from the cluster and from the gateway.
 extension ClientConnection {
     nonisolated func post(_ letter: Mailbox.Letter) {
-        // Unstructured: it lives as long as there are letters, and it, too, says nothing to a socket that has ended.
+        // Unstructured: the task lives as long as there are letters, and writes nothing to a socket that has ended.
         if mailbox.post(letter) { Task { await openMail() } }
     }
 
@@ -33,7 +33,7 @@ extension ClientConnection {
             default: break
             }
             guard let session = numbers[number] else { return }
-            perform(.cluster(event), on: session)
+            perform(event, on: session)
         case .settings(let app): await settingsChanged(app)
         case .tick: await tick()
         case .drained:

@@ -6,7 +6,7 @@ import Storage
 import SyncModel
 import SyncProtocol
 
-// What comes from the client.
+// Messages from the client.
 extension ClientConnection {
     /// What the reader does next.
     enum Next: Sendable {
@@ -90,37 +90,33 @@ extension ClientConnection {
         } catch {
             logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
             return refuse(
-                bind, SyncProtocolError(.otherSessionError, session: bind.session, "the server cannot look up the app"))
+                SyncProtocolError(.otherSessionError, session: bind.session, "the server cannot look up the app"))
         }
         guard !isClosing, checker.session(bind.session) != nil else { return }
         self.bind(bind, to: app)
     }
 
     private func bind(_ bind: Bind, to app: AppRecord?) {
+        func refuse(_ message: String) {
+            self.refuse(
+                SyncProtocolError(.otherSessionError, session: bind.session, action: .applicationBug, message))
+        }
         let partition: PartitionValue?
         do throws(SyncProtocolError) {
             partition = upgrade.mode == .partition ? try bind.partition(limits: environment.protocolLimits) : nil
         } catch {
-            return refuse(bind, error)
+            return self.refuse(error)
         }
-        guard let app else {
-            return refuse(
-                bind,
-                SyncProtocolError(.otherSessionError, session: bind.session, action: .applicationBug, "cannot find app")
-            )
-        }
+        guard let app else { return refuse("cannot find app") }
         guard app.compatibility == upgrade.compatibility ?? .stockClients else {
             environment.metrics.refusedIncompatible(app: app.id)
             logger.notice(
                 "a client does not know the rules that the app's copies are made by",
                 metadata: ["compatibility": "\(app.compatibility.rawValue)", "user_agent": "\(upgrade.userAgent)"])
             return refuse(
-                bind,
-                SyncProtocolError(
-                    .otherSessionError, session: bind.session, action: .applicationBug,
-                    "app \(app.id) is \(app.compatibility.rawValue): only clients that say they know its rules may sync, so "
-                        + "that all copies stay equal; use a Sluice SDK that does, or an app created with compatibility "
-                        + "stockClients"))
+                "app \(app.id) is \(app.compatibility.rawValue): only clients that say they know its rules may sync, so "
+                    + "that all copies stay equal; use a Sluice SDK that does, or an app created with compatibility "
+                    + "stockClients")
         }
         switch (app.syncMode, partition) {
         case (.partition, let partition?): start(bind, partition, app)
@@ -128,23 +124,17 @@ extension ClientConnection {
             violated(SyncProtocolError(.switchToFLXSync, action: .applicationBug, "the app uses flexible sync"))
         case (.partition, nil):
             violated(SyncProtocolError(.switchToPBS, action: .applicationBug, "the app uses partition sync"))
-        case (.flexible, nil):
-            refuse(
-                bind,
-                SyncProtocolError(
-                    .otherSessionError, session: bind.session, action: .applicationBug,
-                    "flexible sync is not available on this server"))
+        case (.flexible, nil): refuse("flexible sync is not available on this server")
         }
     }
 
     private func start(_ bind: Bind, _ partition: PartitionValue, _ app: AppRecord) {
         let number = environment.link.sessions.nextNumber()
         let realm = RealmName(app: upgrade.app, partition: partition.canonicalText)
-        var limits = SessionContext.Limits()
-        limits.pageBytes = environment.limits.pageBytes
-        limits.requestDeadline = environment.timings.requestDeadline.milliseconds
-        limits.progressDelay = environment.timings.progressDelay.milliseconds
-        limits.resetDecision = environment.timings.resetDecision.milliseconds
+        let timings = environment.timings
+        let limits = SessionContext.Limits(
+            pageBytes: environment.limits.pageBytes, requestDeadline: timings.requestDeadline.milliseconds,
+            progressDelay: timings.progressDelay.milliseconds, resetDecision: timings.resetDecision.milliseconds)
         let context = SessionContext(
             realm: realm, reference: SessionReference(gateway: environment.gateway, number: number),
             user: upgrade.claims?.sub ?? "", connection: upgrade.connectionID,
@@ -157,9 +147,8 @@ extension ClientConnection {
     }
 
     /// Ends a session that never got a machine.
-    private func refuse(_ bind: Bind, _ error: SyncProtocolError) {
-        guard let answer = error.answer, case .jsonError(_, let code, let body) = answer else { return }
-        send(.jsonError(session: bind.session, code: code, body: body))
+    private func refuse(_ error: SyncProtocolError) {
+        if let answer = error.answer { send(answer) }
     }
 
     /// A rule was broken: one session pays if it is one session's, else the connection.
@@ -170,15 +159,14 @@ extension ClientConnection {
         if error.scope == .session, sessions[error.session] != nil {
             return perform(.violation(error), on: error.session)
         }
-        // An error of a session that is not bound is the connection's: the client would not know whom it is for.
         let isSessions = error.scope == .session && checker.session(error.session) != nil
-        let own =
-            isSessions
-            ? error
-            : SyncProtocolError(
-                error.scope == .connection ? error.code : .badSessionIdent,
-                action: error.scope == .connection ? error.action : nil,
-                error.message)
+        var own = error
+        if error.scope == .connection {
+            own = SyncProtocolError(error.code, action: error.action, error.message)
+        } else if !isSessions {
+            // The client would not know which session an error of one that is not bound is about.
+            own = SyncProtocolError(.badSessionIdent, error.message)
+        }
         guard let answer = own.answer else {
             environment.metrics.error(code: own.code.rawValue)
             return close(1002, "protocol violation")

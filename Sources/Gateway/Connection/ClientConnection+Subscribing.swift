@@ -3,14 +3,10 @@ import SyncModel
 
 /// How far a session's share in the bindings of the gateway's queue has come.
 enum Subscription {
-    /// The queue is being bound; then the bind request leaves, and true comes out.
+    /// The queue is being bound. The task returns true once that is done and the bind request has left.
     case underWay(Task<Bool, Never>)
-    /// The same, for a session that has ended meanwhile.
-    case leaving(Task<Bool, Never>)
     /// The bind request has left.
     case held
-    /// Given back; the owner has yet to hear that the client has gone.
-    case released
 }
 
 // What the owner is told of a session's coming and going, in this order whatever the client's haste: a stock client
@@ -31,13 +27,7 @@ extension ClientConnection {
                     return false
                 }
                 let isHere = numbers[number] != nil
-                if isHere {
-                    if case .leaving = subscriptions[number] {
-                        subscriptions[number] = .released
-                    } else {
-                        subscriptions[number] = .held
-                    }
-                }
+                if isHere { subscriptions[number] = .held }
                 // A new client file for nobody would be of no use, and without it there is nothing to tell.
                 guard isHere || !request.needsClientFile else {
                     await link.unsubscribe(realm)
@@ -48,26 +38,24 @@ extension ClientConnection {
             })
     }
 
+    /// Gives the session's share back; called once for each session.
     func unsubscribe(_ number: UInt64, _ realm: RealmName) {
         let link = environment.link
-        switch subscriptions[number] {
-        case .underWay(let task):
-            subscriptions[number] = .leaving(task)
-            // Unstructured: the keys are still on their way, and must be given back after that.
-            Task { if await task.value { await link.unsubscribe(realm) } }
-        case .held:
-            subscriptions[number] = .released
-            Task { await link.unsubscribe(realm) }
-        case .leaving, .released, nil: break
-        }
+        afterSubscribing(number) { Task { await link.unsubscribe(realm) } }
     }
 
     /// Tells the owner that the client has gone, after it was told that the client had come.
     func report(_ notice: UnbindNotice, _ number: UInt64, _ realm: RealmName) {
         let link = environment.link
+        afterSubscribing(number) { link.tell(notice, realm: realm) }
+    }
+
+    /// Acts at once if the bind request has left, later if it is about to, and never if it has not left and will not.
+    private func afterSubscribing(_ number: UInt64, _ act: @escaping @Sendable () -> Void) {
         switch subscriptions[number] {
-        case .underWay(let task), .leaving(let task): Task { if await task.value { link.tell(notice, realm: realm) } }
-        case .held, .released: link.tell(notice, realm: realm)
+        // Unstructured: the keys are still on their way, and the session is not there any more to wait for them.
+        case .underWay(let task): Task { if await task.value { act() } }
+        case .held: act()
         case nil: break
         }
     }

@@ -18,7 +18,7 @@ actor ClientConnection {
     var numbers: [UInt64: SessionIdent] = [:]
     /// Of each session that has told its owner of its bind, or is about to, by number.
     var subscriptions: [UInt64: Subscription] = [:]
-    /// By the clock that nobody can move: a step of the system's time must not cost every client its socket.
+    /// By the monotonic clock: a step of the system's time must not cost every client its socket.
     var lastHeard = NIODeadline.now()
     var checkedAt: UInt64
     /// Set while the socket is open.
@@ -45,7 +45,7 @@ actor ClientConnection {
         self.logger = logger
     }
 
-    /// Serves the socket until it ends, whoever ends it.
+    /// Serves the socket until either side ends it.
     ///
     /// This task reads. Writing, and what the cluster says, are done by tasks that live as long as there is something to
     /// do: a gateway's memory is idle sessions, and a task that waits costs each of them kilobytes.
@@ -53,7 +53,7 @@ actor ClientConnection {
         if let refusal = upgrade.refusal {
             close(refusal.code, refusal.reason)
         } else {
-            // Before anything that a client could apply: it goes by this.
+            // First of all: it tells the client by which rules to apply what follows.
             send(
                 .logMessage(
                     LogMessage(
@@ -121,8 +121,6 @@ actor ClientConnection {
     private func ended() {
         stop()
         for ident in sessions.keys { perform(.connectionLost, on: ident) }
-        environment.budget.change(by: -budgeted, app: upgrade.app)
-        budgeted = 0
     }
 
     private func stop() {
@@ -155,7 +153,7 @@ actor ClientConnection {
 }
 
 extension ClientConnection: SessionSink {
-    nonisolated func deliver(_ event: ClusterEvent, to number: UInt64) { post(.event(event, number: number)) }
+    nonisolated func deliver(_ event: SessionEvent, to number: UInt64) { post(.event(event, number: number)) }
     nonisolated func settingsChanged(app: String) { post(.settings(app: app)) }
 }
 
@@ -165,7 +163,6 @@ struct ConnectionEnvironment: Sendable {
     var limits: GatewayLimits
     var timings: GatewayTimings
     var protocolLimits: ProtocolLimits
-    var slices: SliceCount
     var link: ClusterLink
     var apps: AppDirectory
     var accounts: AccountService

@@ -11,7 +11,6 @@ final class ConnectionRegistry: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: ClientConnection] = [:]
         var holders: [FileKey: ObjectIdentifier] = [:]
-        var keys: [ObjectIdentifier: Set<FileKey>] = [:]
         var isStopping = false
     }
 
@@ -32,13 +31,10 @@ final class ConnectionRegistry: Sendable {
         return true
     }
 
+    /// To be called when the connection's sessions have ended, and with them what they held.
     func remove(_ connection: ClientConnection) {
-        let id = ObjectIdentifier(connection)
         let count = state.withLock { state in
-            state.connections[id] = nil
-            for key in state.keys.removeValue(forKey: id) ?? [] where state.holders[key] == id {
-                state.holders[key] = nil
-            }
+            state.connections[ObjectIdentifier(connection)] = nil
             return state.connections.count
         }
         metrics.connections(count)
@@ -47,26 +43,18 @@ final class ConnectionRegistry: Sendable {
     /// `connection` has identified itself as the client realm: an older connection with the same one is a zombie.
     func claim(_ clientFile: FileIdent, realm: RealmName, by connection: ClientConnection) {
         let id = ObjectIdentifier(connection)
-        let key = FileKey(realm: realm, clientFile: clientFile)
         let older: ClientConnection? = state.withLock { state in
             guard state.connections[id] != nil else { return nil }
-            let holder = state.holders[key]
-            state.holders[key] = id
-            state.keys[id, default: []].insert(key)
-            guard let holder, holder != id else { return nil }
-            state.keys[holder]?.remove(key)
-            return state.connections[holder]
+            let holder = state.holders.updateValue(id, forKey: FileKey(realm: realm, clientFile: clientFile))
+            return holder == id ? nil : holder.flatMap { state.connections[$0] }
         }
         older?.post(.hangUp)
     }
 
     func release(_ clientFile: FileIdent, realm: RealmName, by connection: ClientConnection) {
-        let id = ObjectIdentifier(connection)
         let key = FileKey(realm: realm, clientFile: clientFile)
         state.withLock { state in
-            guard state.holders[key] == id else { return }
-            state.holders[key] = nil
-            state.keys[id]?.remove(key)
+            if state.holders[key] == ObjectIdentifier(connection) { state.holders[key] = nil }
         }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// while one like it waits, one is kept.
 final class Mailbox: Sendable {
     enum Letter: Sendable {
-        case event(ClusterEvent, number: UInt64)
+        case event(SessionEvent, number: UInt64)
         case settings(app: String)
         case tick
         case drained
@@ -24,7 +24,7 @@ final class Mailbox: Sendable {
         var hasTick = false
         var hasDrained = false
         var hasSettings = false
-        /// Somebody takes the letters out, or is about to.
+        /// A task takes the letters out, or is about to.
         var isBeingRead = false
         var isFinished = false
     }
@@ -38,23 +38,19 @@ final class Mailbox: Sendable {
         self.metrics = metrics
     }
 
-    /// - Returns: true if nobody reads: the caller sees to it that somebody does.
+    /// - Returns: true if no task reads the letters: the caller must start one.
     func post(_ letter: Letter) -> Bool {
-        let (mustRead, hasMissed) = state.withLock { state -> (Bool, Bool) in
-            guard !state.isFinished else { return (false, false) }
-            let kept = Self.admit(letter, &state, limit: limit)
-            guard let kept else { return (false, false) }
+        state.withLock { state in
+            guard !state.isFinished, let kept = admit(letter, &state) else { return false }
             state.letters.append(kept)
+            if case .event(.missed, _) = kept { metrics.missedNotice() }
             defer { state.isBeingRead = true }
-            if case .event(.missed, _) = kept { return (!state.isBeingRead, true) }
-            return (!state.isBeingRead, false)
+            return !state.isBeingRead
         }
-        if hasMissed { metrics.missedNotice() }
-        return mustRead
     }
 
-    /// What of the letter is kept, if anything.
-    private static func admit(_ letter: Letter, _ state: inout State, limit: Int) -> Letter? {
+    /// The letter to keep: this one, one that stands for it, or none.
+    private func admit(_ letter: Letter, _ state: inout State) -> Letter? {
         switch letter {
         case .event(.fanned(let notice), let number):
             if state.bytes + notice.bytes <= limit {

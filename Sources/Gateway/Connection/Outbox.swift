@@ -18,7 +18,7 @@ final class Outbox: Sendable {
         var urgent: Deque<Item> = []
         var items: Deque<Item> = []
         var bytes = 0
-        /// Somebody writes, or nobody can yet.
+        /// A task writes, or the socket is not open yet.
         var isBusy = true
         var isFinished = false
     }
@@ -30,7 +30,7 @@ final class Outbox: Sendable {
     /// Bytes that wait, the ones being written included.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// - Returns: true if nobody writes: the caller sees to it that somebody does.
+    /// - Returns: true if no task writes: the caller must start one.
     func push(_ item: Item, isUrgent: Bool = false) -> Bool {
         state.withLock { state in
             guard !state.isFinished else { return false }

@@ -100,7 +100,7 @@ struct AccountRoutes: Sendable {
     }
 
     private func profile(_ request: Request) async throws -> Response {
-        let user = try await accounts.profile(request.bearer)
+        let user = try await accounts.authenticate(request.bearer).user
         return Self.json(
             Profile(
                 user_id: user.id, identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },

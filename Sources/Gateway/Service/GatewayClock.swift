@@ -11,14 +11,3 @@ package struct GatewayClock: Sendable {
 
     var unixSeconds: Int { Int(clamping: unixMilliseconds() / 1000) }
 }
-
-extension Duration {
-    /// Whole milliseconds, never negative.
-    var milliseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0 else { return 0 }
-        return UInt64(seconds) &* 1000 &+ UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
-    }
-
-    var wholeSeconds: Int { Int(clamping: components.seconds) }
-}

@@ -12,7 +12,7 @@ package import Storage
 import SyncProtocol
 import Synchronization
 
-/// The gateway role: clients on one side, the cluster on the other. Keeps nothing that matters.
+/// The gateway role: clients on one side, the cluster on the other. Holds no state that must outlive it.
 package final class GatewayService: Service {
     /// The port that clients are served on, once it is known.
     package let boundPort = BoundPort()
@@ -57,7 +57,7 @@ package final class GatewayService: Service {
             logger: logger)
         let environment = ConnectionEnvironment(
             gateway: configuration.id, limits: configuration.limits, timings: configuration.timings,
-            protocolLimits: .standard, slices: configuration.slices, link: link, apps: apps, accounts: accounts,
+            protocolLimits: .standard, link: link, apps: apps, accounts: accounts,
             registry: registry,
             budget: UploadBudget(limit: configuration.limits.gatewayUnacknowledgedBytes, metrics: metrics),
             metrics: metrics, clock: clock, logger: logger)
@@ -134,7 +134,7 @@ package final class GatewayService: Service {
             limiter: RateLimiter(rate: configuration.limits.outcomeRate, clock: clock),
             maxBodyBytes: configuration.limits.accountBodyBytes, clock: clock
         ).add(to: router)
-        // What is no whole handshake ends up here.
+        // An incomplete handshake is an ordinary request.
         router.get("\(RouterPath("\(AccountRoutes.root)/app/:app/realm-sync"))") { request, context -> Response in
             let decision = await gate.decide(
                 uri: request.head.path ?? "", subprotocols: request.headers[values: .secWebSocketProtocol],

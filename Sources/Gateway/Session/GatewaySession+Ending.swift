@@ -5,13 +5,17 @@ import SyncProtocol
 
 // Errors, resets, UNBIND.
 extension GatewaySession {
+    /// Ends the session with an error.
+    ///
+    /// - Parameter substitute: is sent instead of a code that is no session's, or that a stock client does not survive.
     mutating func fail(
-        _ code: ErrorCode, _ action: ErrorAction, _ message: String, tryAgain: Bool? = nil,
-        backoff: BackoffPolicy? = nil, integrated: ClientVersion? = nil, notified: NotifiedReport? = nil,
-        _ actions: inout [SessionAction]
+        _ code: ErrorCode, or substitute: ErrorCode = .otherSessionError, _ action: ErrorAction, _ message: String,
+        tryAgain: Bool? = nil, backoff: BackoffPolicy? = nil, integrated: ClientVersion? = nil,
+        notified: NotifiedReport? = nil
     ) {
         guard phase != .ended else { return }
         phase = .ended
+        let code = code.scope == .session && !code.abortsStockClient ? code : substitute
         var body = JSONErrorBody(
             code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
         )
@@ -21,21 +25,25 @@ extension GatewaySession {
         actions.append(.unsubscribe)
     }
 
-    /// Something on our side that will pass.
-    mutating func failForNow(_ message: String, _ actions: inout [SessionAction]) {
-        fail(.otherSessionError, .transient, message, tryAgain: true, backoff: .short, &actions)
+    /// Ends the session for a problem on our side that will pass.
+    mutating func failForNow(_ message: String) {
+        fail(.otherSessionError, .transient, message, backoff: .short)
+    }
+
+    mutating func unsendable() {
+        fail(
+            .otherSessionError, .transient, "the server made a mistake with this session",
+            backoff: BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 300, multiplier: 2))
     }
 
     /// - Parameter error: what ends the session. A reset is its owner's to decide, as after `clientFailed`, and an owner
     ///   that does not know the client yet is asked once it does.
-    mutating func violated(
-        _ error: SyncProtocolError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    mutating func violated(_ error: SyncProtocolError) {
         if error.action.isClientReset {
             switch phase {
             case .live:
                 violation = error
-                return askForReset("the client broke a rule: \(error.message)", environment, &actions)
+                return askForReset("the client broke a rule: \(error.message)")
             case .identifying:
                 violation = violation ?? error
                 return
@@ -44,130 +52,98 @@ extension GatewaySession {
             case .binding, .bound, .ended: break
             }
         }
-        fail(
-            error.code.abortsStockClient || error.code.scope != .session ? .otherSessionError : error.code,
-            error.action, error.message, &actions)
+        fail(error.code, error.action, error.message)
     }
 
-    mutating func refused(
-        _ answer: RefusedAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
-        let code = answer.code
-        let action = answer.action
-        var report: NotifiedReport?
-        if action.isClientReset, let campaign = answer.campaign, let file = answer.clientFile ?? clientFile?.ident {
-            report = NotifiedReport(campaign: campaign, realm: context.realm, clientFile: file, at: environment.now)
-        }
-        // A code that a stock client does not survive must not leave, whoever asks for it.
-        let isSafe = code.scope == .session && !code.abortsStockClient
+    mutating func refused(_ answer: RefusedAnswer) {
         fail(
-            isSafe ? code : .otherSessionError, action, answer.message, tryAgain: answer.tryAgain,
-            backoff: answer.backoff, integrated: answer.integrated, notified: report, &actions)
+            answer.code, answer.action, answer.message, tryAgain: answer.tryAgain, backoff: answer.backoff,
+            integrated: answer.integrated,
+            notified: answer.action.isClientReset ? report(to: answer.campaign, answer.clientFile) : nil)
     }
 
-    mutating func requestFailed(
-        _ error: GatewayError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    /// What the coordinator is told once the client knows of its reset; nil outside a campaign.
+    private func report(to campaign: String?, _ file: FileIdent? = nil) -> NotifiedReport? {
+        guard let campaign, let file = file ?? clientFile?.ident else { return nil }
+        return NotifiedReport(campaign: campaign, realm: context.realm, clientFile: file, at: environment.now)
+    }
+
+    mutating func requestFailed(_ error: GatewayError) {
         if phase == .live, paging == .asked, [.brokerUnavailable, .unconfirmed].contains(error.code) {
             paging = .none
-            return wantPage(environment)
+            return wantPage()
         }
         switch phase {
-        case .binding, .bound, .identifying, .live: failForNow("the realm's owner did not answer in time", &actions)
+        case .binding, .bound, .identifying, .live: failForNow("the realm's owner did not answer in time")
         case .clientFailed, .ended: break
         }
     }
 
-    mutating func reset(
-        _ notice: ResetNotice, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
-        guard notice.app == context.realm.app, notice.partition.map({ $0 == context.realm.partition }) ?? true else {
-            return
-        }
+    mutating func reset(_ notice: ResetNotice) {
+        guard notice.app == context.realm.app, notice.partition ?? context.realm.partition == context.realm.partition
+        else { return }
         if let file = notice.clientFile {
             guard file == clientFile?.ident else { return }
         } else {
-            guard slice == notice.slice, generation < notice.generation, isBound else { return }
+            guard isBehind(notice.generation, in: notice.slice) else { return }
         }
         mustReset(
             code: notice.code, message: notice.message, campaign: notice.campaign,
             // A client that broke a rule may not have under its numbers what was integrated.
-            integrated: notice.clientFile == nil || violation != nil ? nil : notice.integrated, environment, &actions)
+            integrated: notice.clientFile == nil || violation != nil ? nil : notice.integrated)
     }
 
-    mutating func generationTold(
-        _ notice: GenerationNotice, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
-        guard notice.app == context.realm.app, slice == notice.slice, generation < notice.generation, isBound else {
-            return
-        }
-        mustReset(
-            code: .badClientFileIdent, message: "sync was terminated", campaign: notice.campaign,
-            environment, &actions)
+    mutating func generationTold(_ notice: GenerationNotice) {
+        guard notice.app == context.realm.app, isBehind(notice.generation, in: notice.slice) else { return }
+        mustReset(code: .badClientFileIdent, message: "sync was terminated", campaign: notice.campaign)
     }
 
-    /// Whether the session's generation is known: one that waits for its bind answer is told there.
-    private var isBound: Bool {
+    /// Whether the session is of an earlier generation; one that waits for its bind answer is told there.
+    private func isBehind(_ newest: UInt64, in slice: SliceNumber) -> Bool {
         switch phase {
-        case .bound, .identifying, .live, .clientFailed: true
+        case .bound, .identifying, .live, .clientFailed: self.slice == slice && generation < newest
         case .binding, .ended: false
         }
     }
 
     private mutating func mustReset(
-        code: ErrorCode, message: String, campaign: String?, integrated: ClientVersion? = nil,
-        _ environment: SessionEnvironment,
-        _ actions: inout [SessionAction]
+        code: ErrorCode, message: String, campaign: String?, integrated: ClientVersion? = nil
     ) {
-        var report: NotifiedReport?
-        if let campaign, let clientFile {
-            report = NotifiedReport(
-                campaign: campaign, realm: context.realm, clientFile: clientFile.ident, at: environment.now)
-        }
-        let wanted = violation?.code ?? code
-        let isSafe = wanted.scope == .session && !wanted.abortsStockClient
         fail(
-            isSafe ? wanted : .badClientFileIdent, clientRecovery ? .clientReset : .clientResetNoRecovery,
-            violation?.message ?? message, tryAgain: false, integrated: integrated, notified: report, &actions)
+            violation?.code ?? code, or: .badClientFileIdent,
+            clientRecovery ? .clientReset : .clientResetNoRecovery, violation?.message ?? message, tryAgain: false,
+            integrated: integrated, notified: report(to: campaign))
     }
 
     /// The client could not integrate what it was sent. Its owner decides, so that the reset is accounted for and holds
-    /// for other connections, too; it comes back as a reset notice.
-    mutating func clientFailed(
-        _ error: ClientJSONError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    /// for other connections, too; the decision comes back as a reset notice.
+    mutating func clientFailed(_ error: ClientJSONError) {
         guard phase == .live else { return }
-        askForReset("the client could not integrate a download (code \(error.code.rawValue))", environment, &actions)
+        askForReset("the client could not integrate a download (code \(error.code.rawValue))")
     }
 
-    private mutating func askForReset(
-        _ reason: String, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    private mutating func askForReset(_ reason: String) {
         guard let clientFile else { return }
         phase = .clientFailed(deadline: environment.now &+ context.limits.resetDecision)
         actions.append(
             .reset(
-                ResetMessage(
-                    realm: context.realm, clientFile: clientFile.ident, campaign: nil, reason: reason)))
+                ResetMessage(realm: context.realm, clientFile: clientFile.ident, campaign: nil, reason: reason)))
     }
 
-    mutating func settingsChanged(_ app: AppRecord?, _ actions: inout [SessionAction]) {
+    mutating func settingsChanged(_ app: AppRecord?) {
         guard phase != .ended else { return }
-        guard let app else {
-            return fail(.otherSessionError, .applicationBug, "the app does not exist any more", &actions)
-        }
+        guard let app else { return fail(.otherSessionError, .applicationBug, "the app does not exist any more") }
         clientRecovery = app.clientRecovery
         // A termination reaches the session as a reset notice.
         if app.syncState == .paused {
-            fail(.initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient, &actions)
+            fail(.initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient)
         }
     }
 
-    mutating func unbind(answer: Bool, isOrderly: Bool, _ actions: inout [SessionAction]) {
+    mutating func unbind(answer: Bool, isOrderly: Bool) {
         let wasOver = phase == .ended
         if !wasOver, isOrderly, phase == .live, let held = uploads.takeHeld() {
-            publish(
-                held, bytes: 0, SessionEnvironment(now: 0, isCongested: false, isLinkUp: true), &actions)
+            publish(held, bytes: 0, isLast: true)
         }
         phase = .ended
         if answer, !wasOver { actions.append(.send(.unbound(session: session))) }

@@ -5,35 +5,31 @@ import SyncProtocol
 
 // BIND and IDENT.
 extension GatewaySession {
-    mutating func bind(
-        _ needsIdent: Bool, _ app: AppRecord, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    mutating func bind(_ needsIdent: Bool, _ app: AppRecord) {
         clientRecovery = app.clientRecovery
         switch app.syncState {
         case .enabled: break
         case .paused:
-            return fail(
-                .initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient, &actions)
+            return fail(.initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient)
         case .terminated where needsIdent:
             return fail(
-                .initialSyncNotCompleted, .transient, "sync is not enabled for app \(app.id)", backoff: .patient,
-                &actions)
+                .initialSyncNotCompleted, .transient, "sync is not enabled for app \(app.id)", backoff: .patient)
         case .terminated:
             return fail(
                 .otherSessionError, .warning, "sync is not enabled for app \(app.id)", tryAgain: true,
-                backoff: .patient, &actions)
+                backoff: .patient)
         }
-        guard environment.isLinkUp else { return failForNow("the server's cluster is not reachable", &actions) }
+        guard environment.isLinkUp else { return failForNow("the server's cluster is not reachable") }
         isBindReported = true
         actions.append(
             .subscribeAndBind(
                 BindRequest(
-                    context: requestContext(environment), user: context.user, connection: context.connection,
+                    context: requestContext, user: context.user, connection: context.connection,
                     needsClientFile: needsIdent, sessionReason: 0, protocolVersion: context.protocolVersion,
                     userAgent: context.userAgent)))
     }
 
-    mutating func bound(_ answer: BoundAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+    mutating func bound(_ answer: BoundAnswer) {
         guard phase == .binding else { return }
         generation = answer.generation
         slice = answer.slice
@@ -44,49 +40,43 @@ extension GatewaySession {
         }
         if let ident = queuedIdent {
             queuedIdent = nil
-            identify(ident, environment, &actions)
+            identify(ident)
         }
     }
 
-    mutating func identify(_ ident: Ident, _ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+    mutating func identify(_ ident: Ident) {
         switch phase {
         case .binding: queuedIdent = ident
         case .bound:
             phase = .identifying
             clientFile = ident.file
-            position = ident.download
-            latest = ident.latest
-            actions.append(identification(of: ident.file, confirms: 0, environment))
+            progress = SyncProgress(download: ident.download, latest: ident.latest)
+            askToIdentify(ident.file, confirms: 0)
         case .identifying, .live, .clientFailed, .ended: break
         }
     }
 
-    /// The owner would have the client reset, and asks whether the client still waits to hear that: then it is told again
-    /// what the client says. A session that has been identified or has ended is not meant.
-    mutating func confirm(
-        _ question: UInt64, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    /// The owner is about to have the client reset and asks whether the client still waits for its answer. If the client does,
+    /// the owner is told again what the client's IDENT said; a session that is identified already, or over, says nothing.
+    mutating func confirm(_ question: UInt64) {
         guard phase == .identifying, let clientFile else { return }
-        actions.append(identification(of: clientFile, confirms: question, environment))
+        askToIdentify(clientFile, confirms: question)
     }
 
-    /// What the client's IDENT said: neither cursor moves before it is answered.
-    private func identification(
-        of file: ClientFileIdent, confirms question: UInt64, _ environment: SessionEnvironment
-    ) -> SessionAction {
-        .identify(
-            IdentifyRequest(
-                context: requestContext(environment), user: context.user, clientFile: file, download: position,
-                latest: latest, confirms: question))
+    /// Passes on what the client's IDENT said: no cursor moves before it is answered.
+    private mutating func askToIdentify(_ file: ClientFileIdent, confirms question: UInt64) {
+        actions.append(
+            .identify(
+                IdentifyRequest(
+                    context: requestContext, user: context.user, clientFile: file, download: progress.download,
+                    latest: progress.latest, confirms: question)))
     }
 
-    mutating func identified(
-        _ answer: IdentifiedAnswer, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    mutating func identified(_ answer: IdentifiedAnswer) {
         guard phase == .identifying, let clientFile else { return }
         generation = answer.generation
         phase = .live
-        upload = answer.upload
+        progress.upload = answer.upload
         uploads.begin(after: answer.upload.clientVersion)
         heardOf = max(heardOf, answer.latest.version)
         actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
@@ -95,12 +85,12 @@ extension GatewaySession {
         earlyUploads = []
         let broken = violation
         violation = nil
-        for (upload, bytes) in early { accept(upload, bytes, environment, &actions) }
-        if let broken { return violated(broken, environment, &actions) }
-        wantPage(environment)
+        for (upload, bytes) in early { accept(upload, bytes) }
+        if let broken { return violated(broken) }
+        wantPage()
     }
 
-    func requestContext(_ environment: SessionEnvironment) -> RequestContext {
+    var requestContext: RequestContext {
         RequestContext(
             realm: context.realm, session: context.reference, sentAt: environment.now,
             patience: context.limits.requestDeadline)

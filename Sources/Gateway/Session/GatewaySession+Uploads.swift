@@ -4,45 +4,40 @@ import SyncProtocol
 
 // UPLOADs on their way to the owner.
 extension GatewaySession {
-    mutating func accept(
-        _ upload: Upload, _ bytes: Int, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    mutating func accept(_ upload: Upload, _ bytes: Int) {
         guard violation == nil else { return }
         switch phase {
         case .binding, .bound, .identifying: earlyUploads.append((upload, bytes))
         case .live:
             guard !upload.entries.isEmpty else { return uploads.hold(upload, at: environment.now) }
             _ = uploads.takeHeld()
-            publish(upload, bytes: bytes, environment, &actions)
+            publish(upload, bytes: bytes)
         case .clientFailed, .ended: break
         }
     }
 
-    mutating func publish(
-        _ upload: Upload, bytes: Int, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    /// - Parameter isLast: the session ends: what cannot be published now would be lost anyway.
+    mutating func publish(_ upload: Upload, bytes: Int, isLast: Bool = false) {
         guard let clientFile else { return }
         let message = ChangesetMessage(
             realm: context.realm,
             upload: ChangesetMessage.Upload(
                 session: context.reference, clientFile: clientFile.ident, generation: generation,
-                follows: uploads.follows,
-                progress: upload.progress, lockedServerVersion: upload.lockedServerVersion),
+                follows: uploads.follows, progress: upload.progress,
+                lockedServerVersion: upload.lockedServerVersion),
             entries: upload.entries)
         let number = uploads.add(message, bytes: bytes)
-        if environment.isLinkUp { actions.append(.publish(message, number: number)) }
-        // Without the broker it waits for `linkUp`.
+        // Without the broker the message waits for `linkUp`.
+        if environment.isLinkUp || isLast { actions.append(.publish(message, number: number)) }
     }
 
     /// A lost connection says nothing about the message: all that is unconfirmed is published again when the broker is
     /// back, and the owner drops what it knows. A refusal (a full queue, no such queue) ends the session for a while, and
     /// so does a broker that is there but did not confirm in time: the client uploads again what was not acknowledged.
-    mutating func publishFailed(
-        _ number: UInt64, _ error: GatewayError, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
+    mutating func publishFailed(_ number: UInt64, _ error: GatewayError) {
         guard uploads.contains(number), error.code != .brokerUnavailable,
             error.code != .unconfirmed || environment.isLinkUp
         else { return }
-        failForNow("the server takes no uploads at the moment", &actions)
+        failForNow("the server takes no uploads at the moment")
     }
 }

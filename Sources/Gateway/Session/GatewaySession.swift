@@ -44,12 +44,10 @@ struct GatewaySession: Sendable {
     var queuedIdent: Ident?
 
     /// Where the session stands in the realm's history, whether the client was told already or not.
-    var position = DownloadCursor()
-    var latest = SaltedServerVersion()
-    var upload = UploadCursor()
+    var progress = SyncProgress()
     /// The cursors of the last DOWNLOAD.
     var sent: SyncProgress?
-    /// The newest version heard of; beyond `position` while a page is missing.
+    /// The newest version heard of; beyond `progress` while a page is missing.
     var heardOf: ServerVersion = 0
 
     /// The newest MARK not yet part of a request, and the one that is.
@@ -63,6 +61,10 @@ struct GatewaySession: Sendable {
     var violation: SyncProtocolError?
     var isBindReported = false
 
+    /// What was so when the event at hand came, and what the session wants done about it.
+    var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)
+    var actions: [SessionAction] = []
+
     init(session: SessionIdent, context: SessionContext) {
         self.session = session
         self.context = context
@@ -72,66 +74,65 @@ struct GatewaySession: Sendable {
     var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + earlyUploads.reduce(0) { $0 + $1.1 } }
     var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || !earlyUploads.isEmpty }
     var wantsPage: Bool { if case .wanted = paging { true } else { false } }
-    var isOver: Bool { phase == .ended }
 
     mutating func handle(_ event: SessionEvent, _ environment: SessionEnvironment) -> [SessionAction] {
-        var actions: [SessionAction] = []
-        switch event {
-        case .bind(let needsIdent, let app): bind(needsIdent, app, environment, &actions)
-        case .ident(let ident): identify(ident, environment, &actions)
-        case .upload(let upload, let bytes): accept(upload, bytes, environment, &actions)
-        case .mark(let request):
-            openMark = max(openMark ?? request, request)
-            wantPage(environment)
-        case .clientFailed(let error): clientFailed(error, environment, &actions)
-        case .unbind(let answer): unbind(answer: answer, isOrderly: true, &actions)
-        case .connectionLost: unbind(answer: false, isOrderly: false, &actions)
-        case .violation(let error): violated(error, environment, &actions)
-        case .cluster(let event): handle(event, environment, &actions)
-        case .settings(let app): settingsChanged(app, &actions)
-        case .recovery(let isAllowed): clientRecovery = isAllowed
-        case .drained: break
-        case .tick: tick(environment, &actions)
-        }
-        askForPage(environment, &actions)
+        self.environment = environment
+        defer { actions = [] }
+        handle(event)
+        askForPage()
         return actions
     }
 
-    private mutating func handle(
-        _ event: ClusterEvent, _ environment: SessionEnvironment, _ actions: inout [SessionAction]
-    ) {
-        guard phase != .ended else { return }
+    private mutating func handle(_ event: SessionEvent) {
         switch event {
-        case .bound(let answer): bound(answer, environment, &actions)
-        case .identified(let answer): identified(answer, environment, &actions)
-        case .confirm(let answer): confirm(answer.question, environment, &actions)
-        case .page(let answer): receive(answer, environment, &actions)
-        case .fanned(let notice): integrated(notice, environment, &actions)
-        case .missed: missed(environment)
-        case .refused(let answer): refused(answer, environment, &actions)
-        case .requestFailed(let error): requestFailed(error, environment, &actions)
-        case .reset(let notice): reset(notice, environment, &actions)
-        case .generation(let notice): generationTold(notice, environment, &actions)
+        case .bind(let needsIdent, let app): bind(needsIdent, app)
+        case .ident(let ident): identify(ident)
+        case .upload(let upload, let bytes): accept(upload, bytes)
+        case .mark(let request):
+            openMark = max(openMark ?? request, request)
+            wantPage()
+        case .clientFailed(let error): clientFailed(error)
+        case .unbind(let answer): unbind(answer: answer, isOrderly: true)
+        case .connectionLost: unbind(answer: false, isOrderly: false)
+        case .violation(let error): violated(error)
+        case .bound(let answer): bound(answer)
+        case .identified(let answer): identified(answer)
+        case .confirm(let answer): confirm(answer.question)
+        case .page(let answer): receive(answer)
+        case .refused(let answer): refused(answer)
+        case .fanned(let notice): integrated(notice)
+        case .reset(let notice): reset(notice)
+        case .generation(let notice): generationTold(notice)
+        case .requestFailed(let error): requestFailed(error)
+        case .missed: missed()
         case .published(let number): uploads.confirmed(number)
-        case .publishFailed(let number, let error): publishFailed(number, error, environment, &actions)
-        case .linkUp:
-            for pending in uploads.unconfirmed { actions.append(.publish(pending.message, number: pending.number)) }
-            missed(environment)
+        case .publishFailed(let number, let error): publishFailed(number, error)
+        case .linkUp: linkUp()
+        case .unsendable: unsendable()
+        case .settings(let app): settingsChanged(app)
+        case .recovery(let isAllowed): clientRecovery = isAllowed
+        case .drained: break
+        case .tick: tick()
         }
     }
 
-    private mutating func tick(_ environment: SessionEnvironment, _ actions: inout [SessionAction]) {
+    private mutating func linkUp() {
+        guard phase != .ended else { return }
+        for pending in uploads.unconfirmed { actions.append(.publish(pending.message, number: pending.number)) }
+        missed()
+    }
+
+    private mutating func tick() {
         if let due = uploads.takeHeld(before: environment.now, delay: context.limits.progressDelay), phase == .live {
-            publish(due, bytes: 0, environment, &actions)
+            publish(due, bytes: 0)
         }
         if case .clientFailed(let deadline) = phase, environment.now > deadline {
-            fail(
-                .otherSessionError, .transient, "the client's failure could not be handled; it may try again", &actions)
+            fail(.otherSessionError, .transient, "the client's failure could not be handled; it may try again")
         }
         if case .wanted(let since) = paging, environment.now > since &+ context.limits.linkPatience,
             !environment.isLinkUp
         {
-            failForNow("the server's cluster is not reachable", &actions)
+            failForNow("the server's cluster is not reachable")
         }
     }
 }

@@ -2,7 +2,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// What a session's machine knows of its surroundings, and that does not change.
+/// What stays the same for as long as a session lives.
 struct SessionContext: Sendable {
     var realm: RealmName
     /// Unique in this gateway's life.
@@ -11,8 +11,8 @@ struct SessionContext: Sendable {
     var connection: String
     var protocolVersion: Int
     var userAgent: String
-    /// Whether the client has named rules of Sluice's that it knows, as our SDK does: a stock client is sent nothing beyond what the
-    /// protocol has.
+    /// Whether the client is our SDK, which names the rules that it knows. A stock client is sent nothing that the protocol does
+    /// not have.
     var isOurs = false
     var limits: Limits
 
@@ -26,7 +26,7 @@ struct SessionContext: Sendable {
     }
 }
 
-/// What a session's machine is told with every event.
+/// The state of the gateway as a session is told it with every event.
 struct SessionEnvironment: Sendable {
     /// Milliseconds of Unix time.
     var now: UInt64

@@ -5,6 +5,7 @@ import SyncProtocol
 
 /// What happens to a session. The client's messages have passed the protocol's checkers.
 enum SessionEvent: Sendable {
+    // From the client.
     case bind(needsIdent: Bool, app: AppRecord)
     case ident(Ident)
     /// `bytes`: what it counts against the budget of unacknowledged uploads.
@@ -16,7 +17,29 @@ enum SessionEvent: Sendable {
     case connectionLost
     /// A message broke the rules, for this session.
     case violation(SyncProtocolError)
-    case cluster(ClusterEvent)
+
+    // From the owner of the realm's slice.
+    case bound(BoundAnswer)
+    case identified(IdentifiedAnswer)
+    case confirm(ConfirmAnswer)
+    case page(PageAnswer)
+    case refused(RefusedAnswer)
+    case fanned(FannedNotice)
+    case reset(ResetNotice)
+    case generation(GenerationNotice)
+
+    // From the gateway itself.
+    /// A request got no answer, or never reached its owner.
+    case requestFailed(GatewayError)
+    /// Notices were dropped: the session may have missed history.
+    case missed
+    /// The broker has confirmed the upload with this number.
+    case published(UInt64)
+    case publishFailed(UInt64, GatewayError)
+    /// The broker is back; what was in flight may be lost.
+    case linkUp
+    /// A message of this session was held back, because the client would not have survived it.
+    case unsendable
     /// The app's settings as they are now; nil if it is gone.
     case settings(AppRecord?)
     /// Whether clients of the app may recover in a reset, as the settings say now.
@@ -24,31 +47,9 @@ enum SessionEvent: Sendable {
     /// The socket has taken everything.
     case drained
     case tick
-}
 
-/// What the cluster tells a session.
-enum ClusterEvent: Sendable {
-    case bound(BoundAnswer)
-    case identified(IdentifiedAnswer)
-    case confirm(ConfirmAnswer)
-    case page(PageAnswer)
-    case refused(RefusedAnswer)
-    case requestFailed(GatewayError)
-    case fanned(FannedNotice)
-    /// Notices were dropped: the session may have missed history.
-    case missed
-    case reset(ResetNotice)
-    case generation(GenerationNotice)
-    /// The broker has confirmed the upload with this number.
-    case published(UInt64)
-    case publishFailed(UInt64, GatewayError)
-    /// The broker is back; what was in flight may be lost.
-    case linkUp
-}
-
-extension ClusterEvent {
     /// A notice for one session alone.
-    static func integrated(_ notice: IntegratedNotice) -> ClusterEvent { .fanned(FannedNotice(notice)) }
+    static func integrated(_ notice: IntegratedNotice) -> SessionEvent { .fanned(FannedNotice(notice)) }
 }
 
 /// What a session wants done, in this order.
@@ -56,7 +57,7 @@ enum SessionAction: Sendable {
     case send(ServerMessage)
     /// A DOWNLOAD whose entries are encoded already.
     case sendPacked(Download, PackedEntries)
-    /// The same, and once it is written the coordinator is told that this client realm knows of its reset.
+    /// An error that asks for a client reset: once it is written the coordinator is told that this client realm knows of its reset.
     case sendReset(ServerMessage, NotifiedReport)
     /// Listen for the realm's notices, and only then ask.
     case subscribeAndBind(BindRequest)

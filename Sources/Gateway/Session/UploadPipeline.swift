@@ -28,7 +28,7 @@ struct UploadPipeline: Sendable {
     /// An upload that only reports progress, and when it came.
     private var held: (upload: Upload, since: UInt64)?
 
-    /// The owner knows everything up to `clientVersion`.
+    /// Starts from an owner that knows everything up to `clientVersion`.
     mutating func begin(after clientVersion: ClientVersion) { follows = clientVersion }
 
     var unconfirmed: [Pending] { pending.filter { !$0.isConfirmed } }

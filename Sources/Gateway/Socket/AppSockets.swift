@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Gives each app's sockets a seat, and no more than so many: a flood from one app leaves room for the others.
+/// Limits the sockets of each app, so that a flood from one app leaves room for the others.
 final class AppSockets: Sendable {
-    /// What an open socket holds. It is free again once given up, or forgotten.
+    /// The place of one open socket, free again once it is given up or released.
     final class Seat: Sendable {
         private let app: String
         private let sockets: AppSockets
@@ -30,7 +30,7 @@ final class AppSockets: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Nil when the app has as many as it may.
+    /// Nil if the app has `limit` sockets already.
     func seat(for app: String) -> Seat? {
         let isFree = counts.withLock { counts in
             let count = counts[app, default: 0]

@@ -69,13 +69,14 @@ struct FrameDecoder: ByteToMessageDecoder {
             buffer.moveReaderIndex(to: buffer.writerIndex)
             return nil
         case .header:
-            guard let outcome = readHeader(&buffer) else { return nil }
-            switch outcome {
-            case .success(let frame):
+            do throws(Violation) {
+                guard let frame = try readHeader(&buffer) else { return nil }
                 state = .payload(frame)
                 return (.continue, frame.length == 0 ? finish(frame) : nil)
-            case .failure(let violation):
-                return (.continue, die(violation.code, violation.reason))
+            } catch {
+                state = .dead
+                message = ByteBuffer()
+                return (.continue, .violation(code: error.code, reason: error.reason))
             }
         case .payload(let frame):
             return readPayload(frame, &buffer)
@@ -87,19 +88,11 @@ struct FrameDecoder: ByteToMessageDecoder {
         var reason: String
     }
 
-    private mutating func die(_ code: UInt16, _ reason: String) -> FrameEvent {
-        state = .dead
-        message = ByteBuffer()
-        return .violation(code: code, reason: reason)
-    }
-
-    private mutating func readHeader(_ buffer: inout ByteBuffer) -> Result<Frame, Violation>? {
+    private mutating func readHeader(_ buffer: inout ByteBuffer) throws(Violation) -> Frame? {
         var peek = buffer
         guard let first: UInt8 = peek.readInteger(), let second: UInt8 = peek.readInteger() else { return nil }
-        guard first & 0x70 == 0 else { return .failure(Violation(code: 1002, reason: "reserved bits are set")) }
-        guard second & 0x80 != 0 else {
-            return .failure(Violation(code: 1002, reason: "a client's frame is not masked"))
-        }
+        guard first & 0x70 == 0 else { throw Violation(code: 1002, reason: "reserved bits are set") }
+        guard second & 0x80 != 0 else { throw Violation(code: 1002, reason: "a client's frame is not masked") }
         let opcode = first & 0x0F
         let isFinal = first & 0x80 != 0
         var length = UInt64(second & 0x7F)
@@ -114,31 +107,30 @@ struct FrameDecoder: ByteToMessageDecoder {
             let d: UInt8 = peek.readInteger()
         else { return nil }
         buffer = peek
-        if let violation = check(opcode: opcode, isFinal: isFinal, length: length) { return .failure(violation) }
-        return .success(Frame(isFinal: isFinal, opcode: opcode, mask: (a, b, c, d), length: length))
+        try check(opcode: opcode, isFinal: isFinal, length: length)
+        return Frame(isFinal: isFinal, opcode: opcode, mask: (a, b, c, d), length: length)
     }
 
-    private mutating func check(opcode: UInt8, isFinal: Bool, length: UInt64) -> Violation? {
+    private mutating func check(opcode: UInt8, isFinal: Bool, length: UInt64) throws(Violation) {
         switch opcode {
-        case 0x1: return Violation(code: 1003, reason: "text messages are not accepted")
+        case 0x1: throw Violation(code: 1003, reason: "text messages are not accepted")
         case 0x2:
-            guard !isFragmented else { return Violation(code: 1002, reason: "a message inside a message") }
+            guard !isFragmented else { throw Violation(code: 1002, reason: "a message inside a message") }
             fragments = 0
         case 0x0:
-            guard isFragmented else { return Violation(code: 1002, reason: "a continuation of nothing") }
+            guard isFragmented else { throw Violation(code: 1002, reason: "a continuation of nothing") }
             fragments += 1
-            guard fragments <= Self.maxFragments else { return Violation(code: 1008, reason: "too many fragments") }
+            guard fragments <= Self.maxFragments else { throw Violation(code: 1008, reason: "too many fragments") }
         case 0x8, 0x9, 0xA:
-            guard isFinal, length <= 125 else { return Violation(code: 1002, reason: "an oversized control frame") }
-            return nil
-        default: return Violation(code: 1002, reason: "an unknown kind of frame")
+            guard isFinal, length <= 125 else { throw Violation(code: 1002, reason: "an oversized control frame") }
+            return
+        default: throw Violation(code: 1002, reason: "an unknown kind of frame")
         }
         guard length <= Self.skippableBytes, messageBytes <= Self.skippableBytes - length else {
-            return Violation(code: 1009, reason: "message too large")
+            throw Violation(code: 1009, reason: "message too large")
         }
         messageBytes += length
         isFragmented = !isFinal
-        return nil
     }
 
     private mutating func readPayload(_ frame: Frame, _ buffer: inout ByteBuffer) -> (DecodingState, FrameEvent?)? {

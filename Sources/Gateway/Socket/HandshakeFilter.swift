@@ -26,7 +26,7 @@ final class HandshakeFilter: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(Self.wrapInboundOut(.head(head)))
     }
 
-    /// What is no HTTP from the start has nobody behind this to answer it.
+    /// Answers input that is not HTTP from its first byte: no handler behind this one would.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !hasHead else { return context.fireErrorCaught(error) }
         hasHead = true

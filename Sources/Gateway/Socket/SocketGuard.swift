@@ -18,7 +18,7 @@ final class SocketGuard: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var isSettled = false
 
-    init(firstRequest: Duration) { self.firstRequest = .milliseconds(Int64(clamping: firstRequest.milliseconds)) }
+    init(firstRequest: Duration) { self.firstRequest = TimeAmount(firstRequest) }
 
     func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel

@@ -29,7 +29,7 @@ final class SocketHandler: ChannelDuplexHandler {
     private let closing: TimeAmount
     private var isClosing = false
 
-    init(closing: Duration) { self.closing = .milliseconds(Int64(clamping: closing.milliseconds)) }
+    init(closing: Duration) { self.closing = TimeAmount(closing) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
@@ -38,7 +38,7 @@ final class SocketHandler: ChannelDuplexHandler {
         case .tooLarge(let prefix, let bytes):
             context.fireChannelRead(Self.wrapInboundOut(.tooLarge(prefix: prefix, bytes: bytes)))
         case .ping(let payload):
-            // Whoever does not read its pongs gets none: they must not gather here.
+            // Drop pongs while the peer does not read, so that they cannot pile up.
             guard context.channel.isWritable else { break }
             context.writeAndFlush(Self.wrapOutboundOut(Self.frame(0xA, payload)), promise: nil)
         case .close(let code): close(context, code: code ?? 1000, reason: "", promise: nil)

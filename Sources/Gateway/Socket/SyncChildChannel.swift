@@ -16,7 +16,6 @@ enum AcceptedSocket: Sendable {
 }
 
 /// One listening port for both: HTTP for accounts, and the upgrade to a WebSocket for sync.
-///
 struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
@@ -83,7 +82,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
         do {
             accepted = try await value.accepted.get()
         } catch {
-            // Garbage, or a peer that left: nobody to tell.
+            // Garbage, or a peer that left: there is no request to answer.
             try? await value.channel.close()
             return
         }

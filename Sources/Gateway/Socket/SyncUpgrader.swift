@@ -57,8 +57,8 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         }
     }
 
-    /// Answers over HTTP and ends the socket: NIO's upgrade handler has let go of the request by now, so that nobody
-    /// behind it can.
+    /// Answers over HTTP and ends the socket: NIO's upgrade handler has let go of the request by now, so that no
+    /// handler behind it can.
     private func refuse(_ error: APIError, _ request: HTTPRequestHead, _ channel: any Channel) -> EventLoopFuture<Void>
     {
         let body = error.body(
@@ -76,7 +76,7 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(body))), promise: nil)
         return pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).map {
             channel.close(mode: .output, promise: nil)
-            let closing = TimeAmount.milliseconds(Int64(clamping: self.timings.closing.milliseconds))
+            let closing = TimeAmount(self.timings.closing)
             channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
         }
     }

@@ -21,10 +21,3 @@ package struct WorkerClock: Sendable {
     /// Now, as a changeset's timestamp.
     var changesetNow: SyncTimestamp { SyncTimestamp(unixMilliseconds: Int64(clamping: now())) }
 }
-
-extension Duration {
-    var milliseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        return seconds < 0 ? 0 : UInt64(seconds) &* 1_000 &+ UInt64(max(0, attoseconds) / 1_000_000_000_000_000)
-    }
-}

@@ -10,7 +10,7 @@ import Testing
     /// Counts what it is told.
     private final class Sink: SessionSink {
         let told = Mutex<[UInt64]>([])
-        func deliver(_ event: ClusterEvent, to number: UInt64) { told.withLock { $0.append(number) } }
+        func deliver(_ event: SessionEvent, to number: UInt64) { told.withLock { $0.append(number) } }
         func settingsChanged(app: String) { told.withLock { $0.append(0) } }
     }
 

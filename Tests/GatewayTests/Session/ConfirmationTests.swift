@@ -57,7 +57,7 @@ import Testing
     // MARK: How far uploads counted
 
     private func told(
-        _ event: ClusterEvent, isOurs: Bool = true, _ before: (inout SessionScript) throws -> Void = { _ in }
+        _ event: SessionEvent, isOurs: Bool = true, _ before: (inout SessionScript) throws -> Void = { _ in }
     ) throws -> JSONErrorBody {
         var script = try SessionScript.live(isOurs: isOurs)
         try before(&script)
@@ -66,7 +66,7 @@ import Testing
         return body
     }
 
-    private func refusal(_ action: ErrorAction) -> ClusterEvent {
+    private func refusal(_ action: ErrorAction) -> SessionEvent {
         .refused(
             RefusedAnswer(
                 realm: SessionScript.name, session: SessionReference(gateway: "g", number: 1), code: 208,
@@ -74,7 +74,7 @@ import Testing
                 message: "", tryAgain: true, clientFile: 2, campaign: "c", integrated: 17))
     }
 
-    private func notice(of file: FileIdent?) -> ClusterEvent {
+    private func notice(of file: FileIdent?) -> SessionEvent {
         .reset(
             ResetNotice(
                 app: "tasks", partition: file == nil ? nil : "\"tasks\"", slice: SliceNumber(0), generation: 2,

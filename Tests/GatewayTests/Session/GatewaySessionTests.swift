@@ -150,7 +150,7 @@ import Testing
         script.holdsAnswers = false
         try script.cluster(.page(early), 1)
         #expect(script.takeLog().map(\.name) == ["download", "download"])
-        #expect(script.session(1)?.position.serverVersion == 2)
+        #expect(script.session(1)?.progress.download.serverVersion == 2)
     }
 
     @Test func uploadsFollowOneAnother() throws {

@@ -67,8 +67,8 @@ struct SessionScript {
         for action in actions { try act(action, session, socket) }
     }
 
-    mutating func cluster(_ event: ClusterEvent, _ session: SessionIdent, on socket: Int = 1) throws {
-        try self.event(.cluster(event), session, socket)
+    mutating func cluster(_ event: SessionEvent, _ session: SessionIdent, on socket: Int = 1) throws {
+        try self.event(event, session, socket)
     }
 
     /// Delivers what was held back, in order.
