@@ -31,7 +31,7 @@ package struct IdentifiedAnswer: Message, Equatable {
     }
 }
 
-/// The owner's question whether a session still waits for the answer to its `identify`, which would cost the client a reset.
+/// Asks whether a session still waits for the answer to its `identify`, before that answer costs the client a reset.
 ///
 /// A broker may deliver a request twice, the second time to an owner that does not know the session: by its cursors alone,
 /// such a request looks like a client that has lost its memory. The gateway repeats the request with the question's number if

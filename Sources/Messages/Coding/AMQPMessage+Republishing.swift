@@ -1,14 +1,14 @@
 package import AMQP
 
 extension AMQPMessage {
-    /// The same message for somebody else to publish again: the broker must take it from that one, and keep it.
+    /// The message for another user to publish again: the broker accepts it under that login, and keeps it on disk.
     package func forRepublishing() -> AMQPMessage {
         var message = self
-        // One that only its body names would be given another id on the way, and its effect could be had twice.
+        // Keep an id that only the body names: with another one the message could take effect twice.
         if message.properties.messageID == nil { message.properties.messageID = (try? Envelope(of: message))?.id }
-        // The broker refuses another user's than the publisher's login, and closes the channel.
+        // The broker closes the channel if this is not the publisher's own login.
         message.properties.userID = nil
-        // What waits for an operator, or for its slice's owner, waits for as long as it takes.
+        // A message that waits for an operator, or for its slice's owner, must not expire.
         message.properties.expiration = nil
         message.properties.persistent = true
         return message

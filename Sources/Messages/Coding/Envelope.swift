@@ -1,7 +1,7 @@
 package import AMQP
 import Foundation
 
-/// A message's name and identity, wherever its publisher could put them.
+/// A message's type and id, from its AMQP properties or else from its JSON body.
 ///
 /// Debian's `amqp-publish` sets neither `type` nor `message-id`, so a JSON body may carry them as its own keys `type`
 /// and `id`.

@@ -4,9 +4,9 @@ package import SyncModel
 package struct RequestContext: Codable, Sendable, Equatable {
     package var realm: RealmName
     package var session: SessionReference
-    /// Milliseconds of Unix time by the gateway's clock. Of use only beside other requests of the same gateway.
+    /// Milliseconds of Unix time by the gateway's clock: to be compared only with other requests of the same gateway.
     package var sentAt: UInt64
-    /// Milliseconds after which nobody waits for the answer any more; the owner then drops the request.
+    /// Milliseconds that the gateway waits for the answer; after that the owner drops the request.
     package var patience: UInt64
 
     package init(realm: RealmName, session: SessionReference, sentAt: UInt64, patience: UInt64) {

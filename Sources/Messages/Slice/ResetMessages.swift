@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// An app's sync is terminated: every client realm of it must reset. Reaches every slice queue by the fan-out.
+/// Terminates an app's sync: every client realm of the app must reset. The fan-out brings it to every slice queue.
 ///
 /// Published by the coordinator, or from a shell with just the app: the message id then names the campaign and each
 /// slice starts its next generation.

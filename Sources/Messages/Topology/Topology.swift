@@ -4,7 +4,7 @@ package import SyncModel
 /// The names of the exchanges and queues, and their declarations with always the same arguments.
 package struct Topology: Sendable, Hashable {
     package var prefix: String
-    /// After so many returns to the queue the broker dead-letters a message.
+    /// How often a message may return to its queue before the broker dead-letters it.
     package static let deliveryLimit: Int64 = 20
 
     package init(prefix: String = "sluice") { self.prefix = prefix }
@@ -20,7 +20,7 @@ package struct Topology: Sendable, Hashable {
     /// The exclusive queue whose existence proves that a worker lives.
     package func workerAlive(_ id: String) -> String { "\(prefix).worker.\(id)" }
 
-    /// Declares everything that outlives processes; safe to repeat, by anybody.
+    /// Declares everything that outlives processes. Any process may do so, any number of times.
     package func declareShared(on channel: AMQPChannel, slices count: SliceCount) async throws {
         try await channel.declareExchange(slices, type: .direct)
         try await channel.declareExchange(terminations, type: .fanout)
@@ -44,7 +44,7 @@ package struct Topology: Sendable, Hashable {
 
     package var deadQueueArguments: AMQPTable { ["x-queue-type": "quorum"] }
 
-    /// Of the queues that have one consumer at a time: the slices and the outcomes.
+    /// The arguments of the queues with one consumer at a time: the slices and the outcomes.
     package var ownedQueueArguments: AMQPTable {
         [
             "x-queue-type": "quorum",
