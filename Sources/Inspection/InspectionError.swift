@@ -1,26 +1,20 @@
 /// Why an operator's command could not examine something.
 package struct InspectionError: Error, CustomStringConvertible, Sendable {
-    package struct Code: Hashable, Sendable {
-        package var name: String
+    package enum Code: String, Sendable {
         /// Stored data cannot be read or applied.
-        package static let corrupt = Code(name: "corrupt")
-        package static let notFound = Code(name: "notFound")
+        case corrupt
+        case notFound
         /// A dead letter does not say where it came from.
-        package static let noOrigin = Code(name: "noOrigin")
-        package static let invalid = Code(name: "invalid")
+        case noOrigin
     }
 
     package var code: Code
     package var message: String
-    package var underlying: (any Error)?
 
-    package init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
-        self.underlying = underlying
     }
 
-    package var description: String {
-        underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
-    }
+    package var description: String { "\(message) (\(code.rawValue))" }
 }

@@ -60,8 +60,8 @@ extension CommandFailure {
             let kind: Kind =
                 switch error.code {
                 case .notFound: .notFound
-                case .noOrigin, .invalid: .badInput
-                default: .internalError
+                case .noOrigin: .badInput
+                case .corrupt: .internalError
                 }
             self.init(kind, error.message)
         default: self.init(.internalError, "\(error)")

@@ -23,7 +23,8 @@ struct EventPublisher {
                 try report(id: id, exchange: exchange, key: key)
             }
             guard let file = options.file else { return try await publish(try fromArguments()) }
-            for try await line in try EventLines(file: file) { try await publish(try fromJSON(line)) }
+            var lines = try EventLines(file: file)
+            while let line = try await lines.next() { try await publish(try fromJSON(line)) }
             if !options.json { Printing.note("\(count) published") }
         }
     }
@@ -38,10 +39,15 @@ struct EventPublisher {
 }
 
 /// The non-empty lines of a file or of standard input, read as they come; a line is limited to 64 MiB.
-struct EventLines: AsyncSequence {
-    typealias Element = EventLine
-    static let maxLineBytes = 64 << 20
-    let handle: FileHandle
+struct EventLines {
+    private static let maxLineBytes = 64 << 20
+    private let handle: FileHandle
+    /// What follows the last line feed read.
+    private var rest = Data()
+    /// Whole lines read and not yet handed out, last first.
+    private var lines: [EventLine] = []
+    private var number = 0
+    private var isAtEnd = false
 
     init(file: String) throws {
         if file == "-" {
@@ -53,57 +59,43 @@ struct EventLines: AsyncSequence {
         }
     }
 
-    struct AsyncIterator: AsyncIteratorProtocol {
-        let handle: FileHandle
-        /// What follows the last line feed read.
-        private var rest = Data()
-        /// Whole lines read and not yet handed out, last first.
-        private var lines: [EventLine] = []
-        private var number = 0
-        private var isAtEnd = false
-
-        init(handle: FileHandle) { self.handle = handle }
-
-        mutating func next() async throws -> EventLine? {
-            while lines.isEmpty, !isAtEnd {
-                guard rest.count < EventLines.maxLineBytes else {
-                    throw CommandFailure(
-                        .badInput, "line \(number + 1) is longer than \(EventLines.maxLineBytes) bytes")
-                }
-                let chunk = try await read()
-                isAtEnd = chunk.isEmpty
-                rest.append(isAtEnd ? Data([0x0a]) : chunk)
-                split()
+    /// The next line; nil at the end.
+    mutating func next() async throws -> EventLine? {
+        while lines.isEmpty, !isAtEnd {
+            guard rest.count < Self.maxLineBytes else {
+                throw CommandFailure(.badInput, "line \(number + 1) is longer than \(Self.maxLineBytes) bytes")
             }
-            return lines.popLast()
+            let chunk = try await read()
+            isAtEnd = chunk.isEmpty
+            rest.append(isAtEnd ? Data([0x0a]) : chunk)
+            split()
         }
+        return lines.popLast()
+    }
 
-        private mutating func split() {
-            guard let end = rest.lastIndex(of: 0x0a) else { return }
-            for line in rest[rest.startIndex..<end].split(separator: 0x0a, omittingEmptySubsequences: false) {
-                number += 1
-                let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-                if !text.isEmpty { lines.append(EventLine(number: number, text: text)) }
-            }
-            lines.reverse()
-            rest = Data(rest[rest.index(after: end)...])
+    private mutating func split() {
+        guard let end = rest.lastIndex(of: 0x0a) else { return }
+        for line in rest[rest.startIndex..<end].split(separator: 0x0a, omittingEmptySubsequences: false) {
+            number += 1
+            let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if !text.isEmpty { lines.append(EventLine(number: number, text: text)) }
         }
+        lines.reverse()
+        rest = Data(rest[rest.index(after: end)...])
+    }
 
-        /// What there is, at least one byte before the end. A pipe may block for ever, so it is read on a queue of its own.
-        private func read() async throws -> Data {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async { [handle] in
-                    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-                    let count = Glibc.read(handle.fileDescriptor, &chunk, chunk.count)
-                    let result: Result<Data, any Error> =
-                        count >= 0
-                        ? .success(Data(chunk[..<count]))
-                        : .failure(CommandFailure(.badInput, "cannot read: \(String(cString: strerror(errno)))"))
-                    continuation.resume(with: result)
-                }
+    /// What there is, at least one byte before the end. A pipe may block for ever, so it is read on a queue of its own.
+    private func read() async throws -> Data {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { [handle] in
+                var chunk = [UInt8](repeating: 0, count: 1 << 20)
+                let count = Glibc.read(handle.fileDescriptor, &chunk, chunk.count)
+                let result: Result<Data, any Error> =
+                    count >= 0
+                    ? .success(Data(chunk[..<count]))
+                    : .failure(CommandFailure(.badInput, "cannot read: \(String(cString: strerror(errno)))"))
+                continuation.resume(with: result)
             }
         }
     }
-
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 }
