@@ -57,9 +57,7 @@ package struct ChangesetReader: Sendable {
         guard index == strings.count else {
             throw input.malformed("Unexpected intern index: expected \(strings.count), came \(index)")
         }
-        let length = try input.readLength(limit: ChangesetLimits.maxStringBytes, what: "string")
-        let content = try input.readBytes(length)
-        guard strings.intern(ByteString(content)).index == index else {
+        guard strings.intern(try input.readString()).index == index else {
             throw input.malformed("Unexpected intern string: number \(index) repeats an earlier string")
         }
     }
@@ -98,7 +96,7 @@ package struct ChangesetReader: Sendable {
         }
         guard type != .embedded else { return .init(table: table, kind: .embedded) }
         let keyField = try readInterned()
-        let keyType = try readType()
+        let keyType = try input.readPayloadType()
         switch keyType {
         case .int, .string, .objectID, .uuid, .globalKey: break
         default: throw input.malformed("Invalid primary key type in AddTable: \(keyType)")
@@ -111,12 +109,12 @@ package struct ChangesetReader: Sendable {
     private mutating func readAddColumn() throws(ChangesetError) -> Instruction.AddColumn {
         let table = try readInterned()
         let field = try readInterned()
-        let type = try readType()
+        let type = try input.readPayloadType()
         guard type.rawValue >= 0 else { throw input.malformed("Unsupported data type of a column: \(type)") }
         let nullable = try input.readBool()
         let collection = try readCollectionType()
         let target = type == .link ? try readInterned() : nil
-        let keyType = collection == .dictionary ? try readType() : nil
+        let keyType = collection == .dictionary ? try input.readPayloadType() : nil
         return .init(
             table: table, field: field, type: type, nullable: nullable, collection: collection, linkTarget: target,
             keyType: keyType)
@@ -154,51 +152,16 @@ extension ChangesetReader {
     }
 
     package mutating func readKey() throws(ChangesetError) -> PrimaryKey {
-        let number = try input.readInt64()
-        switch number {
-        case PayloadType.null.rawValue: return .null
-        case PayloadType.int.rawValue: return .int(try input.readInt64())
-        case PayloadType.string.rawValue: return .string(try readInterned())
-        case PayloadType.globalKey.rawValue:
-            let key = try input.readGlobalKey()
-            return .globalKey(high: key.high, low: key.low)
-        case PayloadType.objectID.rawValue: return .objectID(try input.readObjectID())
-        case PayloadType.uuid.rawValue: return .uuid(try input.readUUID())
-        default: throw input.malformed("Unsupported object key type \(number)")
-        }
+        let type = try input.readInt64()
+        if type == PayloadType.string.rawValue { return .string(try readInterned()) }
+        // Without a string, the key is the same inside and outside a changeset.
+        return strings.intern(try input.readDetachedKey(of: type))
     }
 
     package mutating func readPayload() throws(ChangesetError) -> Payload {
-        switch try readType() {
-        case .set: return .set
-        case .list: return .list
-        case .erased: return .erased
-        case .dictionary: return .dictionary
-        case .objectValue: return .objectValue
-        case .globalKey: throw input.malformed("Unsupported payload data type: a global key")
-        case .null: return .null
-        case .int: return .int(try input.readInt64())
-        case .bool: return .bool(try input.readBool())
-        case .string:
-            let length = try input.readLength(limit: ChangesetLimits.maxStringBytes, what: "string")
-            return .string(ByteString(try input.readBytes(length)))
-        case .binary:
-            let length = try input.readLength(limit: ChangesetLimits.maxBinaryBytes, what: "binary")
-            return .binary(try input.readBytes(length))
-        case .timestamp: return .timestamp(try input.readTimestamp())
-        case .float: return .float(bits: UInt32(try input.readFixed(4, littleEndian: true)))
-        case .double: return .double(bits: try input.readFixed(8, littleEndian: true))
-        case .decimal: return .decimal(try input.readDecimal())
-        case .link: return .link(table: try readInterned(), key: try readKey())
-        case .objectID: return .objectID(try input.readObjectID())
-        case .uuid: return .uuid(try input.readUUID())
-        }
-    }
-
-    private mutating func readType() throws(ChangesetError) -> PayloadType {
-        let number = try input.readInt64()
-        guard let type = PayloadType(rawValue: number) else { throw input.malformed("Unsupported data type \(number)") }
-        return type
+        let type = try input.readPayloadType()
+        guard type == .link else { return try input.readPayload(of: type) }
+        return .link(table: try readInterned(), key: try readKey())
     }
 
     private mutating func readCollectionType() throws(ChangesetError) -> CollectionType {

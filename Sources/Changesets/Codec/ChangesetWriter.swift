@@ -114,22 +114,9 @@ struct ChangesetWriter: Sendable {
     }
 
     private mutating func write(_ payload: Payload) {
-        write(payload.type)
-        switch payload {
-        case .set, .list, .dictionary, .erased, .objectValue, .null: break
-        case .int(let value): output.write(value)
-        case .bool(let value): output.write(value)
-        case .string(let value): output.write(lengthAnd: value.bytes)
-        case .binary(let value): output.write(lengthAnd: value)
-        case .timestamp(let value): output.write(value)
-        case .float(let bits): output.write(fixed: UInt64(bits), count: 4, littleEndian: true)
-        case .double(let bits): output.write(fixed: bits, count: 8, littleEndian: true)
-        case .decimal(let value): output.write(value)
-        case .link(let table, let key):
-            write(table)
-            write(key)
-        case .objectID(let value): output.write(value)
-        case .uuid(let value): output.write(value)
-        }
+        output.write(payload)
+        guard case .link(let table, let key) = payload else { return }
+        write(table)
+        write(key)
     }
 }

@@ -15,19 +15,21 @@ extension ObjectKey {
 
 extension VarintReader {
     package mutating func readDetachedKey() throws(ChangesetError) -> ObjectKey {
-        let number = try readInt64()
-        switch number {
+        try readDetachedKey(of: try readInt64())
+    }
+
+    /// The key behind its type code.
+    mutating func readDetachedKey(of type: Int64) throws(ChangesetError) -> ObjectKey {
+        switch type {
         case PayloadType.null.rawValue: return .null
         case PayloadType.int.rawValue: return .int(try readInt64())
-        case PayloadType.string.rawValue:
-            let length = try readLength(limit: ChangesetLimits.maxStringBytes, what: "string")
-            return .string(ByteString(try readBytes(length)))
+        case PayloadType.string.rawValue: return .string(try readString())
         case PayloadType.globalKey.rawValue:
             let key = try readGlobalKey()
             return .globalKey(high: key.high, low: key.low)
         case PayloadType.objectID.rawValue: return .objectID(try readObjectID())
         case PayloadType.uuid.rawValue: return .uuid(try readUUID())
-        default: throw malformed("Unsupported object key type \(number)")
+        default: throw malformed("Unsupported object key type \(type)")
         }
     }
 }

@@ -1,12 +1,45 @@
-/// The data that follow a type code, for the types that look the same wherever they occur.
+/// Type codes, and the data that follow them, for the types that look the same wherever they occur.
 extension VarintReader {
+    package mutating func readPayloadType() throws(ChangesetError) -> PayloadType {
+        let number = try readInt64()
+        guard let type = PayloadType(rawValue: number) else { throw malformed("Unsupported data type \(number)") }
+        return type
+    }
+
+    /// The payload behind its type code; not that of a link, which takes a changeset's strings to read.
+    package mutating func readPayload(of type: PayloadType) throws(ChangesetError) -> Payload {
+        switch type {
+        case .set: return .set
+        case .list: return .list
+        case .erased: return .erased
+        case .dictionary: return .dictionary
+        case .objectValue: return .objectValue
+        case .null: return .null
+        case .int: return .int(try readInt64())
+        case .bool: return .bool(try readBool())
+        case .string: return .string(try readString())
+        case .binary:
+            return .binary(try readBytes(try readLength(limit: ChangesetLimits.maxBinaryBytes, what: "binary")))
+        case .timestamp: return .timestamp(try readTimestamp())
+        case .float: return .float(bits: UInt32(try readFixed(4, littleEndian: true)))
+        case .double: return .double(bits: try readFixed(8, littleEndian: true))
+        case .decimal: return .decimal(try readDecimal())
+        case .objectID: return .objectID(try readObjectID())
+        case .uuid: return .uuid(try readUUID())
+        case .globalKey, .link: throw malformed("Unsupported payload data type: \(type)")
+        }
+    }
+
+    package mutating func readString() throws(ChangesetError) -> ByteString {
+        ByteString(try readBytes(try readLength(limit: ChangesetLimits.maxStringBytes, what: "string")))
+    }
+
     package mutating func readTimestamp() throws(ChangesetError) -> TimestampValue {
         let seconds = try readInt64()
         let nanoseconds = try readInt64()
-        guard nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000,
-            seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0)
-        else { throw malformed("timestamp out of range: \(seconds) s and \(nanoseconds) ns") }
-        return TimestampValue(seconds: seconds, nanoseconds: Int32(nanoseconds))
+        let value = TimestampValue(seconds: seconds, nanoseconds: Int32(clamping: nanoseconds))
+        guard value.isValid else { throw malformed("timestamp out of range: \(seconds) s and \(nanoseconds) ns") }
+        return value
     }
 
     package mutating func readDecimal() throws(ChangesetError) -> Decimal128Value {
@@ -38,6 +71,24 @@ extension VarintReader {
 }
 
 extension VarintWriter {
+    /// The type code and the payload's data; of a link the type code alone.
+    package mutating func write(_ payload: Payload) {
+        write(payload.type.rawValue)
+        switch payload {
+        case .set, .list, .dictionary, .erased, .objectValue, .null, .link: break
+        case .int(let value): write(value)
+        case .bool(let value): write(value)
+        case .string(let value): write(lengthAnd: value.bytes)
+        case .binary(let value): write(lengthAnd: value)
+        case .timestamp(let value): write(value)
+        case .float(let bits): write(fixed: UInt64(bits), count: 4, littleEndian: true)
+        case .double(let bits): write(fixed: bits, count: 8, littleEndian: true)
+        case .decimal(let value): write(value)
+        case .objectID(let value): write(value)
+        case .uuid(let value): write(value)
+        }
+    }
+
     package mutating func write(_ value: TimestampValue) {
         write(value.seconds)
         write(Int64(value.nanoseconds))

@@ -86,11 +86,6 @@ package struct VarintReader: Sendable {
         return Int(length)
     }
 
-    package mutating func skip(_ count: Int) throws(ChangesetError) {
-        guard count >= 0, count <= remaining else { throw malformed("truncated input") }
-        position += count
-    }
-
     private mutating func readVarint(
         maxBytes: Int, maximum: UInt64, signed: Bool
     ) throws(ChangesetError) -> UInt64 {

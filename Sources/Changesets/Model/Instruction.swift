@@ -115,6 +115,50 @@ package enum Instruction: Hashable, Sendable {
         }
     }
 
+    /// The instruction's kind as docs/changesets.md calls it.
+    package var name: String {
+        switch self {
+        case .addTable: "AddTable"
+        case .eraseTable: "EraseTable"
+        case .createObject: "CreateObject"
+        case .eraseObject: "EraseObject"
+        case .update: "Update"
+        case .addInteger: "AddInteger"
+        case .addColumn: "AddColumn"
+        case .eraseColumn: "EraseColumn"
+        case .arrayInsert: "ArrayInsert"
+        case .arrayMove: "ArrayMove"
+        case .arrayErase: "ArrayErase"
+        case .clear: "Clear"
+        case .setInsert: "SetInsert"
+        case .setErase: "SetErase"
+        }
+    }
+
+    /// The value that the instruction carries, nil for one of a kind that carries none.
+    package var payload: Payload? {
+        switch self {
+        case .update(let update): update.value
+        case .arrayInsert(_, let value, _), .setInsert(_, let value), .setErase(_, let value): value
+        default: nil
+        }
+    }
+
+    /// The instruction's class, and its object and field as far as it names them.
+    package var target: (table: InternedString, object: PrimaryKey?, field: InternedString?) {
+        switch self {
+        case .addTable(let addTable): (addTable.table, nil, nil)
+        case .eraseTable(let table): (table, nil, nil)
+        case .addColumn(let addColumn): (addColumn.table, nil, addColumn.field)
+        case .eraseColumn(let table, let field): (table, nil, field)
+        case .createObject(let table, let object), .eraseObject(let table, let object): (table, object, nil)
+        case .update(let update): (update.target.table, update.target.object, update.target.field)
+        case .addInteger(let path, _), .arrayInsert(let path, _, _), .arrayMove(let path, _, _),
+            .arrayErase(let path, _), .clear(let path, _), .setInsert(let path, _), .setErase(let path, _):
+            (path.table, path.object, path.field)
+        }
+    }
+
     /// The field path of a path instruction, nil for schema and object instructions.
     package var fieldPath: FieldPath? {
         switch self {

@@ -34,6 +34,12 @@ package struct TimestampValue: Hashable, Sendable, Comparable {
         self.nanoseconds = nanoseconds
     }
 
+    /// Whether the format can hold the time.
+    package var isValid: Bool {
+        nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000
+            && (seconds == 0 || nanoseconds == 0 || (seconds < 0) == (nanoseconds < 0))
+    }
+
     package static func < (left: Self, right: Self) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }

@@ -5,67 +5,56 @@ extension FieldEditor {
     func edit(
         _ items: inout [Value], at index: Int, _ element: ElementType, depth: Int
     ) throws(RealmStateError) {
-        switch operation {
-        case .update(let new):
+        switch instruction {
+        case .update:
             guard index < items.count else { throw outOfRange(index, items) }
-            try assign(new, to: &items[index], element, .slot, depth: depth)
-        case .insert(let new, let priorSize):
+            try assign(to: &items[index], element, inList: true, depth: depth)
+        case .arrayInsert(_, _, let priorSize):
             guard index <= items.count else { throw outOfRange(index, items) }
             try check(priorSize, items)
-            var value = Value.null
-            try assign(new, to: &value, element, .slot, depth: depth)
-            items.insert(value, at: index)
-        case .move(let to, let priorSize):
+            var slot = Value.null
+            try assign(to: &slot, element, inList: true, depth: depth)
+            items.insert(slot, at: index)
+        case .arrayMove(_, let to, let priorSize):
             let to = Int(to)
             guard index < items.count else { throw outOfRange(index, items) }
             guard to < items.count else { throw outOfRange(to, items) }
             guard index != to else { throw .bad("ArrayMove of an element to itself") }
             try check(priorSize, items)
             items.insert(items.remove(at: index), at: to)
-        case .erase(let priorSize):
+        case .arrayErase(_, let priorSize):
             guard index < items.count else { throw outOfRange(index, items) }
             try check(priorSize, items)
             items.remove(at: index)
-        case .clear(let kind):
+        case .clear(_, let kind):
             guard element.isMixed else { throw invalidPath() }
             guard index < items.count else { throw outOfRange(index, items) }
             items[index] = try emptied(kind, depth: depth)
-        case .addInteger, .setInsert, .setErase: throw invalidPath()
+        default: throw invalidPath()
         }
     }
 
-    func editSet(_ value: inout Value, _ element: ElementType) throws(RealmStateError) {
-        switch operation {
-        case .clear: try clearWhole(&value, .set)
-        case .setInsert(.value(let member)):
-            try check(member, element, .slot)
-            try withMembers(of: &value) { members in
-                let position = members.partitioningIndex(before: member)
-                guard position < members.count, Value.compare(members[position], member) == 0 else {
-                    return members.insert(member, at: position)
-                }
-                // Of 1 and 1.0 the newer one stays with every peer: the merge discards the older.
-                if compatibility == .convergent { members[position] = member }
-            }
-        case .setErase(.value(let member)):
-            try check(member, element, .slot)
-            try withMembers(of: &value) { members in
-                let position = members.partitioningIndex(before: member)
-                guard position < members.count, Value.compare(members[position], member) == 0 else { return }
-                members.remove(at: position)
-            }
-        case .setInsert, .setErase: throw .bad("what a set cannot hold")
-        case .update, .addInteger, .insert, .move, .erase: throw invalidPath()
+    func editSet(_ slot: inout Value, _ element: ElementType) throws(RealmStateError) {
+        let inserts: Bool
+        switch instruction {
+        case .clear: return try clearWhole(&slot, .set)
+        case .setInsert: inserts = true
+        case .setErase: inserts = false
+        default: throw invalidPath()
         }
-    }
-
-    private func withMembers(
-        of value: inout Value, _ body: (inout [Value]) -> Void
-    ) throws(RealmStateError) {
-        guard case .set(var members) = value else { throw .bad("there is no set") }
-        value = .null
-        body(&members)
-        value = .set(members)
+        guard let member = value, member.isPlain else { throw .bad("what a set cannot hold") }
+        try check(member, element, inList: true)
+        guard case .set(var members) = slot else { throw .bad("there is no set") }
+        slot = .null
+        let position = members.position(of: member)
+        switch (inserts, position.isMember) {
+        case (true, false): members.insert(member, at: position.index)
+        // Of 1 and 1.0 the newer one stays with every peer: the merge discards the older.
+        case (true, true): if compatibility == .convergent { members[position.index] = member }
+        case (false, true): members.remove(at: position.index)
+        case (false, false): break
+        }
+        slot = .set(members)
     }
 
     /// The author's idea of the list's size is a checksum over everything that came before.
@@ -76,19 +65,19 @@ extension FieldEditor {
     }
 
     private func outOfRange(_ index: Int, _ items: [Value]) -> RealmStateError {
-        .bad("\(operation.name): index \(index) is beyond the list's \(items.count) slots")
+        .bad("\(instruction.name): index \(index) is beyond the list's \(items.count) slots")
     }
 }
 
 extension [Value] {
-    /// The first position whose member does not come before `value` in a set's order.
-    func partitioningIndex(before value: Value) -> Int {
+    /// The place of a member in a set's order, whether or not the set has it.
+    func position(of member: Value) -> (index: Int, isMember: Bool) {
         var low = 0
         var high = count
         while low < high {
             let middle = (low + high) / 2
-            if Value.compare(self[middle], value) < 0 { low = middle + 1 } else { high = middle }
+            if Value.compare(self[middle], member) < 0 { low = middle + 1 } else { high = middle }
         }
-        return low
+        return (low, low < count && Value.compare(self[low], member) == 0)
     }
 }

@@ -1,13 +1,16 @@
 import Changesets
 
-/// Follows a path inwards from a field and does one operation where it ends (docs/changesets.md, "Following a path").
+/// Follows the path of an instruction inwards from a field and does there what the instruction says
+/// (docs/changesets.md, "Following a path").
 ///
 /// Values are taken out of their slot while they are changed, so that collections change in place.
 struct FieldEditor {
     let schema: Schema
     let strings: InternTable
-    let operation: FieldOperation
     let compatibility: PeerCompatibility
+    let instruction: Instruction
+    /// The value that the instruction carries: an empty collection or object for a marker, nil for an erasure.
+    let value: Value?
 
     /// `depth` counts collections around the value.
     func edit(_ value: inout Value, of column: ColumnSchema, _ path: Slice<PathElements>) throws(RealmStateError) {
@@ -88,7 +91,7 @@ struct FieldEditor {
         }
     }
 
-    func invalidPath() -> RealmStateError { .bad("Invalid path for \(operation.name)") }
+    func invalidPath() -> RealmStateError { .bad("Invalid path for \(instruction.name)") }
 }
 
 extension StoredObject {

@@ -40,38 +40,33 @@ extension RealmState {
             try eraseColumn(strings.name(table), strings.name(field))
         case .createObject(let table, let object):
             let target = try resolve(table, object, strings)
-            guard try !isPresent(target.reference, target.table) else { return }
+            guard try !isPresent(target.reference) else { return }
             store(StoredObject(), target.reference)
             focus = ApplyFocus(name: table, object: object, table: target.table, reference: target.reference)
         case .eraseObject(let table, let object):
             focus = nil
             let target = try resolve(table, object, strings)
-            guard try isPresent(target.reference, target.table) else { return }
+            guard try isPresent(target.reference) else { return }
             store(nil, target.reference)
-        case .update(let update):
-            try edit(update.target, .update(newValue(update.value, strings)), strings, &focus)
-        case .addInteger(let path, let delta): try edit(path, .addInteger(delta), strings, &focus)
-        case .arrayInsert(let path, let value, let priorSize):
-            try edit(path, .insert(newValue(value, strings), priorSize: priorSize), strings, &focus)
-        case .arrayMove(let path, let to, let priorSize):
-            try edit(path, .move(to: to, priorSize: priorSize), strings, &focus)
-        case .arrayErase(let path, let priorSize): try edit(path, .erase(priorSize: priorSize), strings, &focus)
-        case .clear(let path, let collection): try edit(path, .clear(collection), strings, &focus)
-        case .setInsert(let path, let value): try edit(path, .setInsert(newValue(value, strings)), strings, &focus)
-        case .setErase(let path, let value): try edit(path, .setErase(newValue(value, strings)), strings, &focus)
+        case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
+            guard let path = instruction.fieldPath else { return }
+            try edit(path, instruction, strings, &focus)
         }
     }
 
     private mutating func edit(
-        _ path: FieldPath, _ operation: FieldOperation, _ strings: InternTable, _ focus: inout ApplyFocus?
+        _ path: FieldPath, _ instruction: Instruction, _ strings: InternTable, _ focus: inout ApplyFocus?
     ) throws(RealmStateError) {
         let target = try prepare(path, strings, &focus)
         let field = try strings.name(path.field)
-        if let link = operation.linkTarget {
+        var value: Value?
+        if let payload = instruction.payload { value = try self.value(payload, strings) }
+        if case .link(let link) = value {
             incoming?.add(from: ObjectAddress(target.table.name, target.reference.key), to: link)
         }
         clock &+= 1
-        let editor = FieldEditor(schema: schema, strings: strings, operation: operation, compatibility: compatibility)
+        let editor = FieldEditor(
+            schema: schema, strings: strings, compatibility: compatibility, instruction: instruction, value: value)
         try rows[target.reference.table]?[target.reference.key]?.edit(
             with: editor, target.table, field, path.path[...], use: clock)
     }
@@ -82,14 +77,14 @@ extension RealmState {
     ) throws(RealmStateError) -> ApplyFocus {
         if let focus, focus.name == path.table, focus.object == path.object { return focus }
         let (table, reference) = try resolve(path.table, path.object, strings)
-        guard try isPresent(reference, table) else { throw .bad("no such object") }
+        guard try isPresent(reference) else { throw .bad("no such object") }
         prepareToChange(reference)
         let found = ApplyFocus(name: path.table, object: path.object, table: table, reference: reference)
         focus = found
         return found
     }
 
-    private func isPresent(_ reference: ObjectReference, _ table: TableSchema) throws(RealmStateError) -> Bool {
+    private func isPresent(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
         if let row = rows[reference.table]?[reference.key] { return row.object != nil }
         guard residency == .complete || completeTables.contains(reference.table) else {
             throw RealmStateError(.notLoaded, "the object was not loaded before it was touched")
@@ -108,26 +103,10 @@ extension RealmState {
 
     // MARK: Payloads
 
-    private func newValue(_ payload: Payload, _ strings: InternTable) throws(RealmStateError) -> NewValue {
-        switch payload {
-        case .set: .set
-        case .list: .list
-        case .dictionary: .dictionary
-        case .erased: .erased
-        case .objectValue: .objectValue
-        case .null: .value(.null)
-        case .int(let value): .value(.int(value))
-        case .bool(let value): .value(.bool(value))
-        case .string(let value): .value(.string(value))
-        case .binary(let value): .value(.binary(value))
-        case .timestamp(let value): .value(.timestamp(value))
-        case .float(let bits): .value(.float(bits: bits))
-        case .double(let bits): .value(.double(bits: bits))
-        case .decimal(let value): .value(.decimal(value))
-        case .objectID(let value): .value(.objectID(value))
-        case .uuid(let value): .value(.uuid(value))
-        case .link(let table, let key): .value(.link(try linkTarget(table, key, strings)))
-        }
+    /// The value that a payload stands for; nil for an erasure.
+    private func value(_ payload: Payload, _ strings: InternTable) throws(RealmStateError) -> Value? {
+        guard case .link(let table, let key) = payload else { return Value(payload) }
+        return .link(try linkTarget(table, key, strings))
     }
 
     private func linkTarget(
@@ -157,17 +136,6 @@ extension CachedObject {
     ) throws(RealmStateError) {
         lastUse = use
         try object?.edit(with: editor, table, field, path)
-    }
-}
-
-extension FieldOperation {
-    fileprivate var linkTarget: ObjectAddress? {
-        switch self {
-        case .update(.value(.link(let target))), .insert(.value(.link(let target)), _),
-            .setInsert(.value(.link(let target))):
-            target
-        default: nil
-        }
     }
 }
 

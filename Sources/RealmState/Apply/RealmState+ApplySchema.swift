@@ -23,7 +23,7 @@ extension RealmState {
         guard key.map({ $0.name.count <= ChangesetLimits.maxFieldNameBytes }) ?? true else {
             throw .bad("AddTable: name of the primary key too long")
         }
-        prepareToChangeSchema()
+        schemaChanged = true
         let id = try schema.addTable(name, kind: kind, key: key)
         if residency == .partial { completeTables.insert(id) }
     }
@@ -34,7 +34,7 @@ extension RealmState {
             other.id != table.id && other.columns.contains { $0.element.type == .link && $0.element.target == name }
         }
         guard !isReferenced else { throw .bad("EraseTable: another class has a column that links to it") }
-        prepareToChangeSchema()
+        schemaChanged = true
         dropRows(of: table.id)
         completeTables.remove(table.id)
         schema.eraseTable(name)
@@ -53,7 +53,7 @@ extension RealmState {
             throw .bad("AddColumn: dictionary keys can only be strings")
         }
         guard field.count <= ChangesetLimits.maxFieldNameBytes else { throw .bad("AddColumn: name too long") }
-        prepareToChangeSchema()
+        schemaChanged = true
         try schema.updateTable(className) { table throws(RealmStateError) in
             try table.addColumn(
                 field, element: element, collection: addColumn.collection, keyType: addColumn.keyType)
@@ -63,7 +63,7 @@ extension RealmState {
     mutating func eraseColumn(_ className: ByteString, _ field: ByteString) throws(RealmStateError) {
         guard let table = schema.table(className) else { throw .bad("EraseColumn: no such class") }
         guard table.column(field) != nil else { throw .bad("EraseColumn: no such field, or the primary key") }
-        prepareToChangeSchema()
+        schemaChanged = true
         try schema.updateTable(className) { table throws(RealmStateError) in table.eraseColumn(field) }
     }
 

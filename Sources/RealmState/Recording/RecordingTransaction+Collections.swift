@@ -5,30 +5,27 @@ extension RecordingTransaction {
 
     /// Inserts into a list; the address is that of the new slot, its last step an index up to the list's size.
     package mutating func insert(_ value: Value, at address: FieldAddress) throws(RecordingError) {
-        let place = try slot(address)
+        let place = try place(address, .slot, "a slot of a list")
         try validate(value, place.element, depth: place.depth, at: address, isInList: true)
-        try recordInsertion(value, at: address, priorSize: place.listCount, owner: place.owner)
+        try recordInsertion(value, at: address, place, priorSize: place.listCount)
         try fill(address, with: value, place.element)
     }
 
     /// Removes a list's slot.
     package mutating func remove(at address: FieldAddress) throws(RecordingError) {
-        let place = try slot(address)
+        let place = try place(address, .slot, "a slot of a list")
         guard place.content != .absent else { throw beyondEnd(address, place) }
-        let path = path(address, owner: place.owner)
-        let priorSize = UInt32(clamping: place.listCount)
-        try record(.arrayErase(path, priorSize: priorSize), address.object.className, address.field)
+        try record(address, place) { path, _ in .arrayErase(path, priorSize: UInt32(clamping: place.listCount)) }
     }
 
     /// Moves a slot so that it ends up at `index`.
     package mutating func move(_ address: FieldAddress, to index: Int) throws(RecordingError) {
-        let place = try slot(address)
+        let place = try place(address, .slot, "a slot of a list")
         guard place.content != .absent, index >= 0, index < place.listCount else { throw beyondEnd(address, place) }
         guard address.path.last != .index(index) else { return }
-        let path = path(address, owner: place.owner)
-        let instruction = Instruction.arrayMove(
-            path, to: UInt32(clamping: index), priorSize: UInt32(clamping: place.listCount))
-        try record(instruction, address.object.className, address.field)
+        try record(address, place) { path, _ in
+            .arrayMove(path, to: UInt32(clamping: index), priorSize: UInt32(clamping: place.listCount))
+        }
     }
 
     /// Exchanges two slots of the list at `list`.
@@ -44,36 +41,28 @@ extension RecordingTransaction {
 
     /// Adds a member, unless it is there.
     package mutating func insertIntoSet(_ member: Value, in address: FieldAddress) throws(RecordingError) {
-        let place = try set(address)
+        let place = try place(address, .set, "a set")
         try validate(member, place.element, depth: place.depth, at: address, isInList: true)
-        guard member.scalarType != nil || member == .null else {
+        guard member.isPlain else {
             throw RecordingError(.wrongType, place.owner, address.field, "a set holds only scalars and links")
         }
         guard !isMember(member, address) else { return }
-        let path = path(address, owner: place.owner)
-        let payload = Payload(member, &encoder.strings)
-        try record(.setInsert(path, value: payload), address.object.className, address.field)
+        try record(address, place) { path, strings in .setInsert(path, value: Payload(member, &strings)) }
     }
 
     /// Removes a member, if it is there.
     package mutating func removeFromSet(_ member: Value, in address: FieldAddress) throws(RecordingError) {
-        let place = try set(address)
+        let place = try place(address, .set, "a set")
         guard isMember(member, address) else { return }
-        let path = path(address, owner: place.owner)
-        let payload = Payload(member, &encoder.strings)
-        try record(.setErase(path, value: payload), address.object.className, address.field)
+        try record(address, place) { path, strings in .setErase(path, value: Payload(member, &strings)) }
     }
 
     // MARK: Dictionaries
 
     /// Removes a dictionary's entry, if it is there; the address is that of the entry.
     package mutating func removeKey(_ address: FieldAddress) throws(RecordingError) {
-        let place = try place(address)
-        guard place.kind == .entry else {
-            throw RecordingError(.wrongType, place.owner, address.field, "expected an entry of a dictionary")
-        }
-        guard place.content != .absent else { return }
-        try erase(address, owner: place.owner)
+        let place = try place(address, .entry, "an entry of a dictionary")
+        if place.content != .absent { try erase(address, place) }
     }
 
     // MARK: All
@@ -81,53 +70,41 @@ extension RecordingTransaction {
     /// Empties a collection.
     package mutating func clear(_ address: FieldAddress) throws(RecordingError) {
         let place = try place(address)
-        switch (place.kind, place.content) {
-        case (.list, .list(let count)): if count > 0 { try recordClear(address, .list, owner: place.owner) }
-        case (.dictionary, .dictionary(let count)):
-            if count > 0 { try recordClear(address, .dictionary, owner: place.owner) }
-        case (.set, .set(let count)): if count > 0 { try recordClear(address, .set, owner: place.owner) }
-        // In a mixed slot also when it is empty: convergence needs it (docs/merge.md, "Clear and sets").
-        case (_, .list): try recordClear(address, .list, owner: place.owner)
-        case (_, .dictionary): try recordClear(address, .dictionary, owner: place.owner)
-        default: throw RecordingError(.wrongType, place.owner, address.field, "expected a collection")
+        let collection = place.content.collection
+        guard collection != .single else {
+            throw RecordingError(.wrongType, place.owner, address.field, "expected a collection")
         }
+        // In a mixed slot also when it is empty: convergence needs it (docs/merge.md, "Clear and sets").
+        guard place.content.count > 0 || place.kind.collection == .single else { return }
+        try recordClear(address, collection, place)
     }
 
     mutating func recordClear(
-        _ address: FieldAddress, _ kind: CollectionType, owner: ByteString
+        _ address: FieldAddress, _ collection: CollectionType, _ place: RecordedPlace
     ) throws(RecordingError) {
-        try record(
-            .clear(path(address, owner: owner), collection: kind), address.object.className, address.field)
+        try record(address, place) { path, _ in .clear(path, collection: collection) }
     }
 
     mutating func recordInsertion(
-        _ value: Value, at address: FieldAddress, priorSize: Int, owner: ByteString
+        _ value: Value, at address: FieldAddress, _ place: RecordedPlace, priorSize: Int
     ) throws(RecordingError) {
-        let path = path(address, owner: owner)
-        let payload = Payload(value, &encoder.strings)
-        let instruction = Instruction.arrayInsert(path, value: payload, priorSize: UInt32(clamping: priorSize))
-        try record(instruction, address.object.className, address.field)
-    }
-
-    private func slot(_ address: FieldAddress) throws(RecordingError) -> RecordedPlace {
-        let place = try place(address)
-        guard place.kind == .slot else {
-            throw RecordingError(.wrongType, place.owner, address.field, "expected a slot of a list")
+        try record(address, place) { path, strings in
+            .arrayInsert(path, value: Payload(value, &strings), priorSize: UInt32(clamping: priorSize))
         }
-        return place
     }
 
-    private func set(_ address: FieldAddress) throws(RecordingError) -> RecordedPlace {
+    private func place(
+        _ address: FieldAddress, _ kind: RecordedPlace.Kind, _ expected: String
+    ) throws(RecordingError) -> RecordedPlace {
         let place = try place(address)
-        guard place.kind == .set else {
-            throw RecordingError(.wrongType, place.owner, address.field, "expected a set")
+        guard place.kind == kind else {
+            throw RecordingError(.wrongType, place.owner, address.field, "expected \(expected)")
         }
         return place
     }
 
     private func isMember(_ member: Value, _ address: FieldAddress) -> Bool {
         guard case .set(let members) = state.value(at: address) else { return false }
-        let position = members.partitioningIndex(before: member)
-        return position < members.count && Value.compare(members[position], member) == 0
+        return members.position(of: member).isMember
     }
 }

@@ -17,7 +17,7 @@ extension RecordingTransaction {
             if isDefault, value == .null, place.content == .null, place.element.type == .link { return }
             try write(value, to: address, place, isDefault: isDefault)
         case .list, .dictionary, .set:
-            try validate(contents: value, of: place, at: address)
+            try validate(contents: value, place.element, place.kind.collection, depth: 1, at: address)
             if place.content.count > 0 { try clear(address) }
             try fill(address, with: value, place.element)
         }
@@ -34,8 +34,7 @@ extension RecordingTransaction {
         guard place.kind == .property, place.element.type == .int || place.element.isMixed else {
             throw RecordingError(.wrongType, place.owner, address.field, "only integer properties can be incremented")
         }
-        try record(
-            .addInteger(path(address, owner: place.owner), delta: delta), address.object.className, address.field)
+        try record(address, place) { path, _ in .addInteger(path, delta: delta) }
     }
 
     /// Writes one slot, and then what the value holds.
@@ -46,11 +45,7 @@ extension RecordingTransaction {
             try writeEmbedded(to: address, place)
         } else {
             try update(address, place, value, isDefault: isDefault)
-            switch value {
-            case .list: try recordClear(address, .list, owner: place.owner)
-            case .dictionary: try recordClear(address, .dictionary, owner: place.owner)
-            default: break
-            }
+            if value.collection != .single { try recordClear(address, value.collection, place) }
         }
         try fill(address, with: value, place.element)
     }
@@ -60,11 +55,9 @@ extension RecordingTransaction {
         switch place.kind {
         case .slot:
             try remove(at: address)
-            try recordInsertion(new, at: address, priorSize: place.listCount - 1, owner: place.owner)
+            try recordInsertion(new, at: address, place, priorSize: place.listCount - 1)
         case .entry:
-            if place.content == .embedded, state.compatibility == .convergent {
-                try erase(address, owner: place.owner)
-            }
+            if place.content == .embedded, state.compatibility == .convergent { try erase(address, place) }
             try update(address, place, new)
         case .property, .list, .dictionary, .set:
             if place.content == .embedded { try update(address, place, .null) }
@@ -75,19 +68,18 @@ extension RecordingTransaction {
     private mutating func update(
         _ address: FieldAddress, _ place: RecordedPlace, _ value: Value, isDefault: Bool = false
     ) throws(RecordingError) {
-        let path = path(address, owner: place.owner)
-        let payload = Payload(value, &encoder.strings)
         let qualifier: Instruction.Update.Qualifier =
             place.kind == .slot
             ? .priorSize(UInt32(clamping: place.listCount)) : .isDefault(isDefault && place.kind == .property)
-        let update = Instruction.Update(target: path, value: payload, qualifier: qualifier)
-        try record(.update(update), address.object.className, address.field)
+        try record(address, place) { path, strings in
+            .update(.init(target: path, value: Payload(value, &strings), qualifier: qualifier))
+        }
     }
 
-    mutating func erase(_ address: FieldAddress, owner: ByteString) throws(RecordingError) {
-        let path = path(address, owner: owner)
-        let update = Instruction.Update(target: path, value: .erased, qualifier: .isDefault(false))
-        try record(.update(update), address.object.className, address.field)
+    mutating func erase(_ address: FieldAddress, _ place: RecordedPlace) throws(RecordingError) {
+        try record(address, place) { path, _ in
+            .update(.init(target: path, value: .erased, qualifier: .isDefault(false)))
+        }
     }
 
     /// Writes what a new collection or embedded object holds.
@@ -109,9 +101,8 @@ extension RecordingTransaction {
             }
         case .embedded(let object):
             guard let table = state.schema.embeddedTarget(of: element) else { return }
-            for entry in object.entries {
-                guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
-                try set(address.appending(.key(column.name)), to: entry.value)
+            for (column, value) in table.values(of: object) {
+                try set(address.appending(.key(column.name)), to: value)
             }
         default: break
         }
@@ -120,14 +111,5 @@ extension RecordingTransaction {
     func beyondEnd(_ address: FieldAddress, _ place: RecordedPlace) -> RecordingError {
         RecordingError(
             .outOfRange, place.owner, address.field, "index beyond the list's \(place.listCount) elements")
-    }
-}
-
-extension RecordedPlace.Content {
-    var count: Int {
-        switch self {
-        case .list(let count), .dictionary(let count), .set(let count): count
-        case .absent, .null, .scalar, .embedded: 0
-        }
     }
 }

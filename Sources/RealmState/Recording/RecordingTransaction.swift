@@ -61,10 +61,20 @@ package struct RecordingTransaction: Sendable {
         encoder.append(instruction)
     }
 
-    /// The path of an instruction; the class that directly holds the field is interned before it.
-    mutating func path(_ address: FieldAddress, owner: ByteString) -> FieldPath {
-        _ = encoder.strings.intern(owner)
-        return FieldPath(address, &encoder.strings)
+    /// Records a path instruction for the place at an address.
+    ///
+    /// - Parameter make: makes the instruction, with the strings of its payload interned behind those of the path.
+    mutating func record(
+        _ address: FieldAddress, _ place: RecordedPlace, _ make: (FieldPath, inout InternTable) -> Instruction
+    ) throws(RecordingError) {
+        _ = encoder.strings.intern(place.owner)
+        let path = FieldPath(address, &encoder.strings)
+        try record(make(path, &encoder.strings), address.object.className, address.field)
+    }
+
+    /// Follows an address through the state.
+    package func place(_ address: FieldAddress) throws(RecordingError) -> RecordedPlace {
+        try state.cursor(at: address).place
     }
 
     func table(_ className: ByteString) throws(RecordingError) -> TableSchema {

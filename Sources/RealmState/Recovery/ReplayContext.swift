@@ -26,14 +26,14 @@ struct ReplayContext {
 
     private mutating func dispatch(_ instruction: Instruction, _ transaction: inout RecordingTransaction) throws {
         switch instruction {
-        // Emitted again even where nothing is missing: the server has to hear of them. Differences fail.
+        // Emitted again even where nothing is missing, so that the server gets to know them. Differences fail.
         case .addTable, .addColumn: try transaction.replay(instruction, strings: strings)
         case .eraseTable, .eraseColumn:
             throw ReplayFailure(description: "a class or property was removed, which cannot be recovered")
         case .createObject(let table, let object):
             let address = try address(table, object)
             guard transaction.state.schema.table(address.className) != nil else {
-                throw ReplayFailure(description: "class '\(address.className)' does not exist on the server")
+                throw ReplayFailure.missing(address.className)
             }
             if !transaction.state.contains(address) { try transaction.createObject(address) }
         case .eraseObject(let table, let object):
@@ -43,9 +43,9 @@ struct ReplayContext {
             try transaction.deleteObject(address)
         case .update(let update): try apply(update, &transaction)
         case .addInteger(let path, let delta):
-            let place = try walk(path, steps: path.path.count, transaction)
-            guard case .int = place.value, !place.isCollectionField else { throw ReplayDrop.path }
-            try transaction.replay(.addInteger(place.path, delta: delta), strings: strings, owner: place.owner)
+            let place = try walk(path, transaction)
+            guard case .int = place.value else { throw ReplayDrop.path }
+            try replay(.addInteger(place.path, delta: delta), at: place, &transaction)
         case .arrayInsert(let path, let value, _): try insert(path, value, &transaction)
         case .arrayMove(let path, let to, _): try move(path, Int(to), &transaction)
         case .arrayErase(let path, _): try erase(path, &transaction)
@@ -53,74 +53,94 @@ struct ReplayContext {
         case .setInsert(let path, let value):
             let place = try walkToSet(path, transaction)
             guard try targetExists(value, transaction) else { throw ReplayDrop.link }
-            try transaction.replay(.setInsert(place.path, value: value), strings: strings, owner: place.owner)
+            try replay(.setInsert(place.path, value: value), at: place, &transaction)
         case .setErase(let path, let value):
             let place = try walkToSet(path, transaction)
-            try transaction.replay(.setErase(place.path, value: value), strings: strings, owner: place.owner)
+            try replay(.setErase(place.path, value: value), at: place, &transaction)
         }
+    }
+
+    private func replay(
+        _ instruction: Instruction, at place: ReplayPlace, _ transaction: inout RecordingTransaction
+    ) throws {
+        try transaction.replay(instruction, strings: strings, owner: place.place.owner)
+    }
+
+    // MARK: Paths
+
+    /// Follows a path to its end, or `omitted` steps less far. At the end a dictionary's entry may be missing.
+    /// - Throws: `ReplayDrop` if it leads nowhere any more, `ReplayFailure` if it leads to something else.
+    private mutating func walk(
+        _ path: FieldPath, omitting omitted: Int = 0, _ transaction: borrowing RecordingTransaction
+    ) throws -> ReplayPlace {
+        let address = try self.address(path.table, path.object)
+        let field = try name(path.field)
+        let cursor: FieldCursor
+        do {
+            cursor = try transaction.state.cursor(at: FieldAddress(address, field))
+        } catch {
+            switch error.code {
+            case .noSuchObject: throw ReplayDrop.missingObject
+            case .noSuchField: throw ReplayFailure.missing(error.className, field)
+            default: throw ReplayFailure.missing(address.className)
+            }
+        }
+        var place = ReplayPlace(
+            FieldPath(table: path.table, object: path.object, field: path.field), cursor,
+            tracked: ListPath(object: address, field: field, keys: []))
+        for element in path.path.dropLast(omitted) { try step(into: &place, element) }
+        if place.place.kind == .slot, place.value == nil { throw ReplayDrop.path }
+        return place
+    }
+
+    private mutating func step(into place: inout ReplayPlace, _ element: PathElement) throws {
+        switch element {
+        case .key(let key): try place.step(element, .key(try name(key)))
+        case .index(let index):
+            var position = Int(index)
+            if case .list = place.value { position = try track(place, untracked: position) { $0.update(at: position) } }
+            try place.step(.index(UInt32(clamping: position)), .index(position))
+        }
+    }
+
+    /// Lets the tracker of a list follow an operation.
+    /// - Returns: the operation's position on the server's side, `untracked` in a list that only this side knows.
+    private mutating func track<Position>(
+        _ list: ReplayPlace, untracked: Position, _ operation: (inout ListTracker) -> Position?
+    ) throws -> Position {
+        guard let path = list.tracked else { return untracked }
+        guard let position = trackers.track(path, operation) else { throw ReplayDrop.ambiguousList }
+        return position
+    }
+
+    private func name(_ interned: InternedString) throws -> ByteString {
+        guard let name = strings[interned] else { throw ReplayFailure(description: "a changeset is damaged") }
+        return name
+    }
+
+    private func address(_ table: InternedString, _ object: PrimaryKey) throws -> ObjectAddress {
+        guard let key = strings.resolve(object) else { throw ReplayFailure(description: "a changeset is damaged") }
+        return ObjectAddress(try name(table), key)
     }
 
     // MARK: Updates
 
     private mutating func apply(_ update: Instruction.Update, _ transaction: inout RecordingTransaction) throws {
-        switch update.target.path.last {
-        case .index(let index): try updateSlot(update, Int(index), &transaction)
-        case .key(let key): try updateEntry(update, key, &transaction)
-        case nil:
-            let place = try walk(update.target, steps: 0, transaction)
-            try write(update, to: place, &transaction)
-        }
-    }
-
-    private mutating func updateSlot(
-        _ update: Instruction.Update, _ index: Int, _ transaction: inout RecordingTransaction
-    ) throws {
-        var (list, items) = try walkToList(update.target, transaction)
-        let position = try translate(index, list)
-        guard items.indices.contains(position) else { throw ReplayDrop.path }
-        guard try targetExists(update.value, transaction) else { throw ReplayDrop.link }
-        list.path.path.append(.index(UInt32(clamping: position)))
-        let slot = Instruction.Update(
-            target: list.path, value: update.value, qualifier: .priorSize(UInt32(clamping: items.count)))
-        try transaction.replay(.update(slot), strings: strings, owner: list.owner)
-    }
-
-    private mutating func updateEntry(
-        _ update: Instruction.Update, _ key: InternedString, _ transaction: inout RecordingTransaction
-    ) throws {
-        var parent = try walk(update.target, steps: update.target.path.count - 1, transaction)
-        let name = try name(key)
-        if case .embedded = parent.value {
-            let place = try walk(update.target, steps: update.target.path.count, transaction)
-            return try write(update, to: place, &transaction)
-        }
-        guard let entries = parent.entries else {
-            if parent.isCollectionField {
-                throw ReplayFailure(description: "a path ends in the wrong kind of container")
-            }
-            throw ReplayDrop.path
-        }
-        if update.value == .erased, entries[name] == nil { throw ReplayDrop.path }
-        parent.value = entries[name]
-        parent.isCollectionField = false
-        parent.path.path.append(.key(key))
-        parent.tracked = parent.tracked?.appending(name)
-        try write(update, to: parent, &transaction)
-    }
-
-    /// Writes a property or dictionary entry.
-    private mutating func write(
-        _ update: Instruction.Update, to place: ReplayPlace, _ transaction: inout RecordingTransaction
-    ) throws {
+        let place = try walk(update.target, transaction)
+        let targetExists = try targetExists(update.value, transaction)
         var update = update
         update.target = place.path
-        if update.value == .objectValue, case .embedded = place.value {
+        if place.place.kind == .slot {
+            guard targetExists else { throw ReplayDrop.link }
+            update.qualifier = place.qualifier
+        } else {
+            if update.value == .erased, place.value == nil { throw ReplayDrop.path }
             // Both sides made the slot: the fields merge, those written here count.
-            return
+            if update.value == .objectValue, case .embedded = place.value { return }
+            if !targetExists { update.value = .null }
+            forgetTrackers(at: place)
         }
-        forgetTrackers(at: place)
-        if try !targetExists(update.value, transaction) { update.value = .null }
-        try transaction.replay(.update(update), strings: strings, owner: place.owner)
+        try replay(.update(update), at: place, &transaction)
     }
 
     /// What stood there is gone with its lists.
@@ -130,78 +150,49 @@ struct ReplayContext {
 
     // MARK: Lists
 
+    /// The list that a path leads into, its size, and the index where the path ends.
     private mutating func walkToList(
         _ path: FieldPath, _ transaction: borrowing RecordingTransaction
-    ) throws -> (ReplayPlace, [Value]) {
-        let place = try walk(path, steps: path.path.count - 1, transaction)
-        guard let items = place.items else {
-            if place.isCollectionField {
-                throw ReplayFailure(description: "a path ends in the wrong kind of container")
-            }
-            throw ReplayDrop.path
-        }
-        return (place, items)
-    }
-
-    private static func index(_ path: FieldPath) throws -> Int {
+    ) throws -> (list: ReplayPlace, size: Int, index: Int) {
         guard case .index(let index) = path.path.last else {
             throw ReplayFailure(description: "a list operation without an index")
         }
-        return Int(index)
+        let list = try walk(path, omitting: 1, transaction)
+        guard case .list(let items) = list.value else {
+            if list.isCollectionField { throw ReplayFailure.wrongContainer }
+            throw ReplayDrop.path
+        }
+        return (list, items.count, Int(index))
     }
 
     private mutating func insert(
         _ path: FieldPath, _ value: Payload, _ transaction: inout RecordingTransaction
     ) throws {
-        let index = try Self.index(path)
-        var (list, items) = try walkToList(path, transaction)
-        // Before the tracker hears of it: the element will never be.
+        let (list, size, index) = try walkToList(path, transaction)
+        // Check the link's target before the tracker records the insertion: without a target, no element is inserted.
         guard try targetExists(value, transaction) else { throw ReplayDrop.link }
-        var position = min(index, items.count)
-        if let tracked = list.tracked {
-            guard let found = trackers.track(tracked, { $0.insert(at: index, remoteSize: items.count) }) else {
-                throw ReplayDrop.ambiguousList
-            }
-            position = found
-        }
-        list.path.path.append(.index(UInt32(clamping: position)))
-        try transaction.replay(
-            .arrayInsert(list.path, value: value, priorSize: UInt32(clamping: items.count)), strings: strings,
-            owner: list.owner)
+        let position = try track(list, untracked: min(index, size)) { $0.insert(at: index, remoteSize: size) }
+        try replay(
+            .arrayInsert(list.path(to: position), value: value, priorSize: UInt32(clamping: size)), at: list,
+            &transaction)
     }
 
     private mutating func erase(_ path: FieldPath, _ transaction: inout RecordingTransaction) throws {
-        let index = try Self.index(path)
-        var (list, items) = try walkToList(path, transaction)
-        var position = index
-        if let tracked = list.tracked {
-            guard let found = trackers.track(tracked, { $0.erase(at: index) }) else {
-                throw ReplayDrop.ambiguousList
-            }
-            position = found
-        }
-        guard items.indices.contains(position) else { throw ReplayDrop.path }
-        list.path.path.append(.index(UInt32(clamping: position)))
-        try transaction.replay(
-            .arrayErase(list.path, priorSize: UInt32(clamping: items.count)), strings: strings, owner: list.owner)
+        let (list, size, index) = try walkToList(path, transaction)
+        let position = try track(list, untracked: index) { $0.erase(at: index) }
+        guard position < size else { throw ReplayDrop.path }
+        try replay(
+            .arrayErase(list.path(to: position), priorSize: UInt32(clamping: size)), at: list, &transaction)
     }
 
     private mutating func move(_ path: FieldPath, _ to: Int, _ transaction: inout RecordingTransaction) throws {
-        let index = try Self.index(path)
-        var (list, items) = try walkToList(path, transaction)
-        var (source, target) = (index, to)
-        if let tracked = list.tracked {
-            guard let found = trackers.track(tracked, { $0.move(from: index, to: to) }) else {
-                throw ReplayDrop.ambiguousList
-            }
-            (source, target) = found
-        }
-        guard items.indices.contains(source), items.indices.contains(target) else { throw ReplayDrop.path }
+        let (list, size, index) = try walkToList(path, transaction)
+        let (source, target) = try track(list, untracked: (from: index, to: to)) { $0.move(from: index, to: to) }
+        guard source < size, target < size else { throw ReplayDrop.path }
         guard source != target else { return }
-        list.path.path.append(.index(UInt32(clamping: source)))
-        try transaction.replay(
-            .arrayMove(list.path, to: UInt32(clamping: target), priorSize: UInt32(clamping: items.count)),
-            strings: strings, owner: list.owner)
+        try replay(
+            .arrayMove(list.path(to: source), to: UInt32(clamping: target), priorSize: UInt32(clamping: size)),
+            at: list, &transaction)
     }
 
     // MARK: Clear and sets
@@ -209,69 +200,26 @@ struct ReplayContext {
     private mutating func clear(
         _ path: FieldPath, _ collection: CollectionType, _ transaction: inout RecordingTransaction
     ) throws {
-        var place: ReplayPlace
-        var qualifier = Instruction.Update.Qualifier.isDefault(false)
-        switch path.path.last {
-        case .index(let index)?:
-            let (list, items) = try walkToList(path, transaction)
-            let position = try translate(Int(index), list)
-            guard items.indices.contains(position) else { throw ReplayDrop.path }
-            place = list
-            place.path.path.append(.index(UInt32(clamping: position)))
-            place.value = items[position]
-            place.isCollectionField = false
-            place.tracked = nil
-            qualifier = .priorSize(UInt32(clamping: items.count))
-        case .key(let key)?:
-            let parent = try walk(path, steps: path.path.count - 1, transaction)
-            if case .embedded = parent.value {
-                place = try walk(path, steps: path.path.count, transaction)
-            } else {
-                guard let entries = parent.entries else { throw ReplayDrop.path }
-                let name = try name(key)
-                place = parent
-                place.path.path.append(.key(key))
-                place.value = entries[name]
-                place.isCollectionField = false
-                place.tracked = parent.tracked?.appending(name)
-            }
-        case nil: place = try walk(path, steps: 0, transaction)
-        }
+        let place = try walk(path, transaction)
         if place.isCollectionField {
-            guard place.collection == collection else {
-                throw ReplayFailure(description: "a path ends in the wrong kind of container")
+            guard place.place.kind.collection == collection else { throw ReplayFailure.wrongContainer }
+        } else if place.value?.collection != collection {
+            guard place.place.element.isMixed, collection == .list || collection == .dictionary else {
+                throw ReplayDrop.path
             }
-        } else if !Self.holds(place.value, collection) {
-            guard place.element.isMixed, let payload = Self.payload(collection) else { throw ReplayDrop.path }
-            let update = Instruction.Update(target: place.path, value: payload, qualifier: qualifier)
-            try transaction.replay(.update(update), strings: strings, owner: place.owner)
+            let update = Instruction.Update(
+                target: place.path, value: Payload(unlinked: collection.empty), qualifier: place.qualifier)
+            try replay(.update(update), at: place, &transaction)
         }
         forgetTrackers(at: place)
-        try transaction.replay(.clear(place.path, collection: collection), strings: strings, owner: place.owner)
-    }
-
-    private static func holds(_ value: Value?, _ collection: CollectionType) -> Bool {
-        switch (value, collection) {
-        case (.list, .list), (.dictionary, .dictionary), (.set, .set): true
-        default: false
-        }
-    }
-
-    private static func payload(_ collection: CollectionType) -> Payload? {
-        switch collection {
-        case .list: .list
-        case .dictionary: .dictionary
-        case .single, .set: nil
-        }
+        try replay(.clear(place.path, collection: collection), at: place, &transaction)
     }
 
     private mutating func walkToSet(
         _ path: FieldPath, _ transaction: borrowing RecordingTransaction
     ) throws -> ReplayPlace {
-        let place = try walk(path, steps: path.path.count, transaction)
-        guard case .set = place.value else {
-            throw ReplayFailure(description: "a path ends in the wrong kind of container")
-        }
+        let place = try walk(path, transaction)
+        guard case .set = place.value else { throw ReplayFailure.wrongContainer }
         return place
     }
 

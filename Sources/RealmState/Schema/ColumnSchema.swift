@@ -37,15 +37,8 @@ package struct ColumnSchema: Hashable, Sendable {
         self.keyType = keyType
     }
 
-    /// What an object holds that was never written to.
-    package var defaultValue: Value {
-        switch collection {
-        case .list: .list([])
-        case .dictionary: .dictionary([:])
-        case .set: .set([])
-        case .single: element.defaultValue
-        }
-    }
+    /// The value of the field in an object where it was never written.
+    package var defaultValue: Value { collection == .single ? element.defaultValue : collection.empty }
 }
 
 extension ElementType {

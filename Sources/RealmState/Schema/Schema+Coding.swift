@@ -71,16 +71,6 @@ extension VarintReader {
         return Int(count)
     }
 
-    mutating func readString() throws(ChangesetError) -> ByteString {
-        ByteString(try readBytes(try readCount()))
-    }
-
-    fileprivate mutating func readType() throws(ChangesetError) -> PayloadType {
-        let number = try readInt64()
-        guard let type = PayloadType(rawValue: number) else { throw malformed("unknown type \(number)") }
-        return type
-    }
-
     fileprivate mutating func readTableSchema() throws(ChangesetError) -> TableSchema {
         let id = TableID(rawValue: try readUInt32())
         let name = try readString()
@@ -88,7 +78,7 @@ extension VarintReader {
         var key: KeySchema?
         if kind != .embedded {
             let keyName = try readString()
-            key = KeySchema(name: keyName, type: try readType(), nullable: try readBool())
+            key = KeySchema(name: keyName, type: try readPayloadType(), nullable: try readBool())
         }
         let nextColumnID = try readUInt32()
         let count = try readCount()
@@ -109,11 +99,11 @@ extension VarintReader {
     private mutating func readColumnSchema() throws(ChangesetError) -> ColumnSchema {
         let id = ColumnID(rawValue: try readUInt32())
         let name = try readString()
-        let type = try readType()
+        let type = try readPayloadType()
         let nullable = try readBool()
         guard let collection = CollectionType(rawValue: try readUInt8()) else { throw malformed("unknown collection") }
         let target = type == .link ? try readString() : nil
-        let keyType = collection == .dictionary ? try readType() : nil
+        let keyType = collection == .dictionary ? try readPayloadType() : nil
         let element = ElementType(type: type, nullable: nullable, target: target)
         return ColumnSchema(id: id, name: name, element: element, collection: collection, keyType: keyType)
     }

@@ -36,6 +36,13 @@ package struct TableSchema: Hashable, Sendable {
 
     package func column(_ name: ByteString) -> ColumnSchema? { positions[name].map { columns[$0] } }
 
+    /// The values that an object stores, with their columns; those of erased columns are left out.
+    func values(of object: StoredObject) -> some Sequence<(ColumnSchema, Value)> {
+        object.entries.lazy.compactMap { entry in
+            columns.first { $0.id == entry.column }.map { ($0, entry.value) }
+        }
+    }
+
     /// Whether some column was erased, so that objects may hold values that belong to none.
     var hasErasedColumns: Bool { Int(nextColumnID) > columns.count }
 

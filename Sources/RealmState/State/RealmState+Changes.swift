@@ -2,9 +2,9 @@ package import Changesets
 import HashTreeCollections
 
 extension RealmState {
-    /// What has changed since it was last asked for. Not to be asked for while a savepoint is open.
+    /// What has changed since the last call. There must be no open savepoint.
     package mutating func takeChanges() -> StateChanges {
-        precondition(savepoints.isEmpty, "changes taken inside a savepoint could still be undone")
+        precondition(!hasSavepoint, "changes taken inside a savepoint could still be undone")
         var changes = StateChanges()
         changes.schemaChanged = schemaChanged
         changes.erasedTables = erasedTables
@@ -34,7 +34,7 @@ extension RealmState {
     /// Only a partial state may forget; objects whose changes have not been taken stay. Forgets an eighth more than
     /// asked for, so that the search is not repeated for every object.
     package mutating func trimCache(to limit: Int) {
-        guard residency == .partial, savepoints.isEmpty, cachedObjectCount > max(0, limit) else { return }
+        guard residency == .partial, !hasSavepoint, cachedObjectCount > max(0, limit) else { return }
         var candidates: [(lastUse: UInt64, reference: ObjectReference)] = []
         for (table, objects) in rows {
             let changed = changedObjects[table] ?? []
@@ -69,7 +69,15 @@ extension RealmState {
             return
         }
         if !isKnown { cachedObjectCount += 1 }
-        let row = CachedObject(object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
-        rows[reference.table, default: [:]][reference.key] = row
+        rows[reference.table, default: [:]][reference.key] = CachedObject(
+            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
+    }
+
+    /// Puts an object in place of the one at that address, or removes that one: for a client reset, which takes over the
+    /// server's state without instructions.
+    package mutating func replace(_ address: ObjectAddress, with object: StoredObject?) {
+        guard let table = schema.table(address.className) else { return }
+        store(object, ObjectReference(table: table.id, key: address.key))
+        if let object { incoming?.add(linksOf: object, from: address) }
     }
 }

@@ -30,13 +30,13 @@ extension RealmState {
         return result
     }
 
-    /// Stale entries can be forgotten only when nothing can bring them back.
+    /// Stale entries can be forgotten only when no rollback can bring their links back.
     private mutating func forget(_ source: ObjectAddress, _ target: ObjectAddress) {
-        if savepoints.isEmpty { incoming?.remove(source, from: target) }
+        if !hasSavepoint { incoming?.remove(source, from: target) }
     }
 
     private mutating func rebuildIncomingIndexIfBloated() {
-        guard let index = incoming, index.count > index.countToRebuild, savepoints.isEmpty else { return }
+        guard let index = incoming, index.count > index.countToRebuild, !hasSavepoint else { return }
         var fresh = IncomingLinkIndex()
         for table in schema.tables {
             for (key, row) in rows[table.id] ?? [:] {
@@ -60,10 +60,9 @@ extension RealmState {
         from source: ObjectAddress, _ object: StoredObject, _ table: TableSchema, to target: ObjectAddress
     ) -> [IncomingLink] {
         var search = LinkSearch(schema: schema, source: source, target: target)
-        for entry in object.entries {
-            guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
+        for (column, value) in table.values(of: object) {
             search.field = column.name
-            search.visit(entry.value, element: column.element, path: [], holder: .property)
+            search.visit(value, element: column.element, path: [], holder: .property)
         }
         return search.found
     }
@@ -97,20 +96,16 @@ private struct LinkSearch {
             }
         case .embedded(let object):
             guard let table = schema.embeddedTarget(of: element) else { return }
-            for entry in object.entries where entry.value.mayHoldLinks {
-                guard let column = table.columns.first(where: { $0.id == entry.column }) else { continue }
-                visit(entry.value, element: column.element, path: path + [.key(column.name)], holder: .property)
+            for (column, value) in table.values(of: object) where value.mayHoldLinks {
+                visit(value, element: column.element, path: path + [.key(column.name)], holder: .property)
             }
-        case .null, .int, .bool, .string, .binary, .timestamp, .float, .double, .decimal, .objectID, .uuid: break
+        default: break
         }
     }
 }
 
 extension Value {
     fileprivate var mayHoldLinks: Bool {
-        switch self {
-        case .link, .list, .dictionary, .set, .embedded: true
-        default: false
-        }
+        if case .link = self { true } else { !isPlain }
     }
 }

@@ -7,7 +7,7 @@ typealias ObjectRows = TreeDictionary<ObjectKey, CachedObject>
 
 /// A realm's schema and objects, or as many of its objects as the caller has loaded.
 ///
-/// A value: it does no I/O. Whoever holds it applies changesets and then writes `takeChanges()` to a store.
+/// A value that does no I/O: its owner applies changesets and then writes `takeChanges()` to a store.
 /// Links are stored as class and key, so a link to an object that does not exist needs no bookkeeping.
 package struct RealmState: Sendable {
     package enum Residency: Sendable, Hashable {
@@ -19,7 +19,7 @@ package struct RealmState: Sendable {
 
     package internal(set) var schema: Schema
     package let residency: Residency
-    /// How changes are recorded and applied where the reference is at fault (D4, D13).
+    /// How changes are recorded and applied where the reference engine is at fault (docs/merge.md, "Where we differ").
     package var compatibility: PeerCompatibility
 
     var rows: [TableID: ObjectRows] = [:]
@@ -32,17 +32,11 @@ package struct RealmState: Sendable {
     var erasedTables: [TableID] = []
     var changedObjects: [TableID: Set<ObjectKey>] = [:]
 
-    var journal: [UndoEntry] = []
+    /// The open savepoints, the innermost one last.
     var savepoints: [Savepoint] = []
     var lastSavepoint: UInt64 = 0
 
     var incoming: IncomingLinkIndex?
-
-    struct Savepoint: Sendable {
-        var number: UInt64
-        var journalStart: Int
-        var hasSavedSchema = false
-    }
 
     package init(
         schema: Schema = Schema(), residency: Residency = .complete, compatibility: PeerCompatibility = .standardState,
@@ -63,17 +57,12 @@ extension RealmState {
         var result: Set<ObjectAddress> = []
         var last: (table: InternedString, object: PrimaryKey)?
         for instruction in changeset.instructions {
-            let named: (table: InternedString, object: PrimaryKey)
-            switch instruction {
-            case .createObject(let table, let object), .eraseObject(let table, let object): named = (table, object)
-            default:
-                guard let path = instruction.fieldPath else { continue }
-                named = (path.table, path.object)
-            }
+            let target = instruction.target
+            guard let object = target.object else { continue }
             // Most instructions follow another one for the same object.
-            if let last, last == named { continue }
-            last = named
-            guard let table = changeset.strings[named.table], let key = changeset.strings.resolve(named.object) else {
+            if let last, last == (target.table, object) { continue }
+            last = (target.table, object)
+            guard let table = changeset.strings[target.table], let key = changeset.strings.resolve(object) else {
                 continue
             }
             result.insert(ObjectAddress(table, key))
@@ -87,7 +76,7 @@ extension RealmState {
         return completeTables.contains(table) || rows[table]?[address.key] != nil
     }
 
-    /// Puts an object in that a store holds, or nil for one that it does not. What is already known stays.
+    /// Takes over an object that a store holds, nil for one that the store lacks. What is already known stays.
     package mutating func load(_ address: ObjectAddress, _ object: StoredObject?) {
         guard let table = schema.table(address.className)?.id else { return }
         clock &+= 1

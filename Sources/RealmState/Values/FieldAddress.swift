@@ -37,9 +37,18 @@ extension FieldPath {
 extension Payload {
     /// The payload of a value; for collections and embedded objects the marker that creates an empty one.
     package init(_ value: Value, _ strings: inout InternTable) {
+        if case .link(let target) = value {
+            self = .link(table: strings.intern(target.className), key: strings.intern(target.key))
+        } else {
+            self = Payload(unlinked: value)
+        }
+    }
+
+    /// The payload of a value that names no object; null for a link.
+    init(unlinked value: Value) {
         self =
             switch value {
-            case .null: .null
+            case .null, .link: .null
             case .int(let value): .int(value)
             case .bool(let value): .bool(value)
             case .string(let value): .string(value)
@@ -50,8 +59,6 @@ extension Payload {
             case .decimal(let value): .decimal(value)
             case .objectID(let value): .objectID(value)
             case .uuid(let value): .uuid(value)
-            case .link(let target):
-                .link(table: strings.intern(target.className), key: strings.intern(target.key))
             case .list: .list
             case .dictionary: .dictionary
             case .set: .set

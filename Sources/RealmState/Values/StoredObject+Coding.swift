@@ -36,61 +36,25 @@ extension VarintWriter {
 
     package mutating func write(_ value: Value) {
         switch value {
-        case .null: write(PayloadType.null.rawValue)
-        case .int(let int):
-            write(PayloadType.int.rawValue)
-            write(int)
-        case .bool(let bool):
-            write(PayloadType.bool.rawValue)
-            write(bool)
-        case .string(let string):
-            write(PayloadType.string.rawValue)
-            write(lengthAnd: string.bytes)
-        case .binary(let binary):
-            write(PayloadType.binary.rawValue)
-            write(lengthAnd: binary)
-        case .timestamp(let timestamp):
-            write(PayloadType.timestamp.rawValue)
-            write(timestamp)
-        case .float(let bits):
-            write(PayloadType.float.rawValue)
-            write(fixed: UInt64(bits), count: 4, littleEndian: true)
-        case .double(let bits):
-            write(PayloadType.double.rawValue)
-            write(fixed: bits, count: 8, littleEndian: true)
-        case .decimal(let decimal):
-            write(PayloadType.decimal.rawValue)
-            write(decimal)
-        case .objectID(let objectID):
-            write(PayloadType.objectID.rawValue)
-            write(objectID)
-        case .uuid(let uuid):
-            write(PayloadType.uuid.rawValue)
-            write(uuid)
         case .link(let address):
             write(PayloadType.link.rawValue)
             write(lengthAnd: address.className.bytes)
             write(detached: address.key)
-        case .list(let items): write(items, as: .list)
-        case .set(let items): write(items, as: .set)
+        case .list(let items), .set(let items):
+            write(Payload(unlinked: value))
+            write(UInt64(items.count))
+            for item in items { write(item) }
         case .dictionary(let entries):
-            write(PayloadType.dictionary.rawValue)
+            write(Payload.dictionary)
             write(UInt64(entries.count))
             for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
                 write(lengthAnd: key.bytes)
                 write(value)
             }
         case .embedded(let object):
-            write(PayloadType.objectValue.rawValue)
+            write(Payload.objectValue)
             write(object)
-        }
-    }
-
-    private mutating func write(_ items: [Value], as type: PayloadType) {
-        write(type.rawValue)
-        write(UInt64(items.count))
-        for item in items {
-            write(item)
+        default: write(Payload(unlinked: value))
         }
     }
 }
@@ -109,20 +73,8 @@ extension VarintReader {
 
     private mutating func readValue(depth: Int) throws(ChangesetError) -> Value {
         guard depth <= Value.maxDepth else { throw malformed("nested too deep") }
-        let number = try readInt64()
-        guard let type = PayloadType(rawValue: number) else { throw malformed("unknown type \(number)") }
+        let type = try readPayloadType()
         switch type {
-        case .null: return .null
-        case .int: return .int(try readInt64())
-        case .bool: return .bool(try readBool())
-        case .string: return .string(try readString())
-        case .binary: return .binary(try readBytes(try readCount()))
-        case .timestamp: return .timestamp(try readTimestamp())
-        case .float: return .float(bits: UInt32(try readFixed(4, littleEndian: true)))
-        case .double: return .double(bits: try readFixed(8, littleEndian: true))
-        case .decimal: return .decimal(try readDecimal())
-        case .objectID: return .objectID(try readObjectID())
-        case .uuid: return .uuid(try readUUID())
         case .link:
             let className = try readString()
             return .link(ObjectAddress(className, try readDetachedKey()))
@@ -139,7 +91,9 @@ extension VarintReader {
             }
             return .dictionary(entries)
         case .objectValue: return .embedded(try readStoredObject(depth: depth))
-        case .globalKey, .erased: throw malformed("no value has type \(number)")
+        default:
+            guard let value = Value(try readPayload(of: type)) else { throw malformed("no value has type \(type)") }
+            return value
         }
     }
 

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a property, or a slot of a collection, holds.
+/// The content of a property, or of a slot of a collection.
 ///
 /// `==` is equality of bytes: numbers of different types, and 1.0 and 1.00 as decimals, are different values.
 package enum Value: Hashable, Sendable {
@@ -40,6 +40,61 @@ extension Value {
         case .uuid: .uuid
         case .link: .link
         case .null, .list, .dictionary, .set, .embedded: nil
+        }
+    }
+}
+
+extension Value {
+    /// The value of a payload, an empty collection or object for a marker; nil for an erasure, and for a link, whose
+    /// target only a changeset's strings can tell.
+    init?(_ payload: Payload) {
+        switch payload {
+        case .null: self = .null
+        case .int(let value): self = .int(value)
+        case .bool(let value): self = .bool(value)
+        case .string(let value): self = .string(value)
+        case .binary(let value): self = .binary(value)
+        case .timestamp(let value): self = .timestamp(value)
+        case .float(let bits): self = .float(bits: bits)
+        case .double(let bits): self = .double(bits: bits)
+        case .decimal(let value): self = .decimal(value)
+        case .objectID(let value): self = .objectID(value)
+        case .uuid(let value): self = .uuid(value)
+        case .list: self = .list([])
+        case .dictionary: self = .dictionary([:])
+        case .set: self = .set([])
+        case .objectValue: self = .embedded(StoredObject())
+        case .erased, .link: return nil
+        }
+    }
+
+    /// Whether the value is null, a scalar or a link.
+    var isPlain: Bool {
+        switch self {
+        case .list, .dictionary, .set, .embedded: false
+        default: true
+        }
+    }
+
+    /// The kind of a collection; `single` for any other value.
+    var collection: CollectionType {
+        switch self {
+        case .list: .list
+        case .dictionary: .dictionary
+        case .set: .set
+        default: .single
+        }
+    }
+}
+
+extension CollectionType {
+    /// A collection of this kind without elements; null for `single`.
+    var empty: Value {
+        switch self {
+        case .list: .list([])
+        case .dictionary: .dictionary([:])
+        case .set: .set([])
+        case .single: .null
         }
     }
 }
