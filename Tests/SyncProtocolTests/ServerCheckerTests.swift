@@ -143,31 +143,6 @@ import Testing
         #expect(Self.code(verdict) == .badServerVersion)
     }
 
-    @Test func identsAreCheckedAgainstTheRecord() {
-        func code(
-            _ download: (ServerVersion, ClientVersion), latest: ServerVersion, salt: FileSalt = 77
-        ) -> ErrorCode? {
-            let ident = Ident(
-                session: 1, file: ClientFileIdent(ident: 5, salt: salt),
-                download: DownloadCursor(serverVersion: download.0, clientVersion: download.1),
-                latest: SaltedServerVersion(version: latest, salt: 9))
-            do {
-                try IdentChecker.check(
-                    ident, salt: 77, recorded: UploadCursor(clientVersion: 4, serverVersion: 8), current: 20)
-                return nil
-            } catch {
-                return error.code
-            }
-        }
-        #expect(code((10, 3), latest: 10) == nil)
-        #expect(code((8, 4), latest: 20) == nil)
-        #expect(code((10, 3), latest: 10, salt: 78) == .divergingHistories)
-        #expect(code((11, 3), latest: 10) == .badServerVersion)
-        #expect(code((10, 3), latest: 21) == .badServerVersion)
-        #expect(code((7, 3), latest: 10) == .badServerVersion)
-        #expect(code((10, 5), latest: 10) == .badClientVersion)
-    }
-
     @Test func aPlainUploadIsAccepted() throws {
         var checker = try Self.live()
         #expect(

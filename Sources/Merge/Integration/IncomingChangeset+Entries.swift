@@ -4,10 +4,14 @@ package import SyncModel
 extension IncomingChangeset {
     /// A changeset on its way up.
     package init(_ entry: UploadedChangeset, from clientFile: FileIdent) throws(ChangesetError) {
+        self.init(entry, parsed: try Changeset(parsing: entry.changeset), from: clientFile)
+    }
+
+    /// A changeset on its way up, parsed already.
+    package init(_ entry: UploadedChangeset, parsed changeset: Changeset, from clientFile: FileIdent) {
         self.init(
             version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: entry.serverVersion.rawValue,
-            originTimestamp: entry.timestamp.rawValue, originFileIdent: clientFile.rawValue,
-            changeset: try Changeset(parsing: entry.changeset))
+            originTimestamp: entry.timestamp.rawValue, originFileIdent: clientFile.rawValue, changeset: changeset)
     }
 
     /// A changeset on its way down: an entry of the history whose client version says what of the receiver's own it is based

@@ -108,7 +108,10 @@ package struct ServerSessionChecker: Sendable {
         guard file == nil || file == ident.file else {
             throw SyncProtocolError(.badClientFileIdent, session: session, "IDENT: not the ident that was allocated")
         }
-        try IdentChecker.check(ident)
+        guard ident.download.serverVersion <= ident.latest.version else {
+            throw SyncProtocolError(
+                .badServerVersion, session: session, "IDENT: dlServerVer lies beyond latestServerVer")
+        }
         file = ident.file
         // The recorded upload cursor is at least what the client has downloaded of it.
         let upload = UploadCursor(clientVersion: ident.download.clientVersion)

@@ -74,9 +74,14 @@ struct SimulatedSession: Sendable {
     /// The client identifies itself, if it has not yet.
     mutating func open(recorded: ClientFileProgress, latest: ServerVersion) throws(SimulationFailure) {
         guard gateway == nil else { return }
-        try Self.checking("the server") { () throws(SyncProtocolError) in
-            try IdentChecker.check(
-                identification, salt: Self.salt, recorded: recorded.upload, current: latest)
+        guard identification.file.salt == Self.salt else {
+            throw SimulationFailure(.versionsAreKept, "the server refuses the salt of an honest client")
+        }
+        do throws(CursorFault) {
+            try recorded.check(
+                identification.download, latest: identification.latest.version, current: latest)
+        } catch {
+            throw SimulationFailure(.versionsAreKept, "the server refuses an honest IDENT: \(error.message)")
         }
         var checker = ServerSessionChecker(bind: Self.bind, mode: .partition, version: .maximum)
         try Self.accept(checker.receive(.ident(identification)))
