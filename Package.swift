@@ -24,8 +24,10 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings + settings)
 }
 
 /// A library below `Tests`, for tests and tools.
@@ -116,7 +118,9 @@ let package = Package(
                 "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", "Operations",
                 collections, logging,
                 metrics, lifecycle,
-            ]),
+            ],
+            // What an owner's parts do runs where the owner runs, on its slice's own queue.
+            settings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         module(
             "Gateway",
             [

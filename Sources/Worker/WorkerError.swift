@@ -6,6 +6,8 @@ package struct WorkerError: Error, CustomStringConvertible, Sendable {
         package static let corrupt = Code(name: "corrupt")
         /// Something has no place in what the protocol allows.
         package static let tooLarge = Code(name: "tooLarge")
+        /// A second batch was given to an owner that was going through one.
+        package static let busy = Code(name: "busy")
         /// The worker is stopping.
         package static let stopping = Code(name: "stopping")
     }

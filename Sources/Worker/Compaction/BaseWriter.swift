@@ -1,6 +1,3 @@
-import Changesets
-import Logging
-import Merge
 import RealmState
 import Storage
 import SyncModel
@@ -36,32 +33,25 @@ actor BaseWriter {
         let key = HistoryKey(realm: record.id, generation: record.generation)
         // The state counts as written when its last version was: what a client wrote offline before that yields to it.
         let timestamp = try await snapshot.historyHeading(of: key, version: record.latest.version)?.entry.timestamp
-        var stage = Stage(record: record, timestamp: timestamp ?? clock.changesetNow, createdAt: clock.now())
-        try await commit(&stage)
+        var base = BaseRecord(
+            realm: record.id, generation: record.generation, version: record.latest.version,
+            historyBytes: record.historyBytes, createdAt: clock.now())
+        try await commit(SliceBatch(), of: base)
 
         let schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)
-        var builder = StateChangesets(schema: schema, byteBudget: changesetBytes(for: record))
-        if !schema.tables.isEmpty { try stage.append(StateChangesets(schema: schema).schemaChangeset()) }
-        var last: ObjectRow?
-        while true {
-            let start = ContinuousClock.now
-            let page = try await snapshot.objects(in: record.id, after: last, maxBytes: limits.pageBytes)
-            guard let end = page.last else { break }
-            for (row, body) in page {
-                guard let table = schema.table(TableID(rawValue: row.table)) else { continue }
-                let object = try StoredObject(decoding: body)
-                for changeset in builder.append(ObjectAddress(table.name, row.key), object) {
-                    try stage.append(changeset)
-                }
-            }
-            last = end.row
-            try await commit(&stage)
+        let builder = StateChangesets(schema: schema, byteBudget: changesetBytes(for: record))
+        var history = StateHistory(
+            key: base.historyKey, salt: record.latest.salt, timestamp: timestamp ?? clock.changesetNow)
+        var start = ContinuousClock.now
+        try await history.write(record, schema, builder, from: snapshot, pageBytes: limits.pageBytes) {
+            try await commit($1, of: try base.holding($0))
             try await Task.sleep(for: start.duration(to: .now))
+            start = .now
         }
-        if let rest = builder.finish() { try stage.append(rest) }
-        stage.base.isComplete = true
-        try await commit(&stage)
-        return stage.base
+        base = try base.holding(history)
+        base.isComplete = true
+        try await commit(history.take(), of: base)
+        return base
     }
 
     /// So many that the base has fewer changesets than the history it stands for, whose versions they take.
@@ -70,51 +60,24 @@ actor BaseWriter {
         return max(limits.changesetBytes, Int(min(average.multipliedReportingOverflow(by: 4).partialValue, 8 << 20)))
     }
 
-    private func commit(_ stage: inout Stage) async throws {
+    private func commit(_ batch: SliceBatch, of base: BaseRecord) async throws {
         try Task.checkCancellation()
-        try await store.commit(stage.take(), epoch: epoch)
+        var batch = batch
+        batch.bases = [base]
+        try await store.commit(batch, epoch: epoch)
     }
+}
 
-    /// What the next commit writes.
-    private struct Stage {
-        var base: BaseRecord
-        private let salt: VersionSalt
-        private let timestamp: SyncTimestamp
-        private var digests: DigestWriter
-        private var history: [HistoryRecord] = []
-
-        init(record: RealmRecord, timestamp: SyncTimestamp, createdAt: UInt64) {
-            base = BaseRecord(
-                realm: record.id, generation: record.generation, version: record.latest.version,
-                historyBytes: record.historyBytes, createdAt: createdAt)
-            salt = record.latest.salt
-            self.timestamp = timestamp
-            digests = DigestWriter(key: base.historyKey, after: 0)
+extension BaseRecord {
+    /// The base with as much as was written of it.
+    fileprivate func holding(_ history: StateHistory) throws -> BaseRecord {
+        guard history.latest <= version else {
+            throw WorkerError(
+                .tooLarge, "the state at version \(version) takes more changesets than there are versions")
         }
-
-        mutating func append(_ changeset: Changeset) throws {
-            let bytes = changeset.encoded()
-            guard !bytes.isEmpty else { return }
-            guard base.lastEntry < base.version else {
-                throw WorkerError(
-                    .tooLarge, "the state at version \(base.version) takes more changesets than there are versions")
-            }
-            base.entries += 1
-            base.bytes += UInt64(bytes.count)
-            digests.append(origin: 1, Touches(of: CollectionOfOne(changeset)))
-            let entry = HistoryEntry(
-                serverVersion: base.lastEntry, clientVersion: 0, originFile: .server, timestamp: timestamp,
-                changeset: bytes)
-            history.append(HistoryRecord(entry, salt: salt, cumulativeBytes: base.bytes))
-        }
-
-        mutating func take() -> SliceBatch {
-            var batch = SliceBatch()
-            batch.bases = [base]
-            batch.history[base.historyKey] = history
-            batch.historyDigests = digests.take()
-            history = []
-            return batch
-        }
+        var base = self
+        base.entries = UInt64(history.latest.rawValue)
+        base.bytes = history.bytes
+        return base
     }
 }

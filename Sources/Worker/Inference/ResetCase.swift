@@ -60,20 +60,6 @@ struct ResetCase: Codable, Equatable {
     var openedAt: UInt64
     var dueAt: UInt64?
 
-    init(
-        name: RealmName, user: String, identOld: FileIdent, campaign: String, connection: String,
-        mayRecover: Bool = true,
-        openedAt: UInt64
-    ) {
-        self.name = name
-        self.user = user
-        self.identOld = identOld
-        self.campaign = campaign
-        self.connection = connection
-        self.mayRecover = mayRecover
-        self.openedAt = openedAt
-    }
-
     /// The ident that the client realm goes on under, as far as it is known.
     var identNew: FileIdent? {
         switch phase {

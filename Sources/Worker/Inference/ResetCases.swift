@@ -6,6 +6,8 @@ import SyncModel
 struct ResetCases {
     private var known: [ClientFileKey: ResetCase] = [:]
     private var changed: Set<ClientFileKey> = []
+    /// How cases were that the message in hand has changed; nil if they were not there.
+    private var before: [ClientFileKey: (resetCase: ResetCase?, wasChanged: Bool)] = [:]
 
     var isEmpty: Bool { known.isEmpty }
 
@@ -18,8 +20,21 @@ struct ResetCases {
 
     /// To be written with the next commit.
     mutating func change(_ resetCase: ResetCase, of key: ClientFileKey) {
+        if before[key] == nil { before[key] = (known[key], changed.contains(key)) }
         known[key] = resetCase
         changed.insert(key)
+    }
+
+    /// The changes of the message in hand stay.
+    mutating func keep() { before = [:] }
+
+    /// The cases are as they were before the message in hand.
+    mutating func undo() {
+        for (key, (resetCase, wasChanged)) in before {
+            known[key] = resetCase
+            if !wasChanged { changed.remove(key) }
+        }
+        before = [:]
     }
 
     /// A user's cases of a realm that are not closed, the newest client file first.

@@ -30,9 +30,10 @@ struct ClientFileEntry {
         reciprocalBytes += changeset.count - (previous?.count ?? -32)
     }
 
+    /// - Parameter settled: up to where they were dropped before.
     /// - Returns: whether the store may have any of them.
-    mutating func dropReciprocals(through version: ServerVersion) -> Bool {
-        let wereAllKnown = hasReciprocals(after: record.upload.serverVersion)
+    mutating func dropReciprocals(after settled: ServerVersion, through version: ServerVersion) -> Bool {
+        let wereAllKnown = hasReciprocals(after: settled)
         let count = reciprocals.count
         if count > 0 {
             reciprocals = reciprocals.filter { $0.key > version }

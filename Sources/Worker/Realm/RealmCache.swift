@@ -19,6 +19,10 @@ struct RealmCache {
     /// Holds a realm that changes are pending for, although a commit in between may have let go of it.
     mutating func hold(_ context: RealmContext) { realms[context.name] = context }
 
+    mutating func forget(_ context: RealmContext) {
+        if realms[context.name] === context { realms[context.name] = nil }
+    }
+
     mutating func forget(app: String) { realms = realms.filter { $0.key.app != app } }
 
     /// Forgets the realms that were not used for longest, until the others keep to the slice's limits. Only when nothing of them

@@ -1,43 +1,74 @@
 import Changesets
+import Merge
+import Messages
 import RealmState
 import Storage
 import SyncModel
 
 /// What an owner holds of one realm between batches. Confined to its slice's actor.
+///
+/// A message changes a realm only after `begin`, and `keep` or `undo` ends that: what the message appends to the history waits
+/// aside until then, and what it changes in place is remembered as it was. Caches, and the book of sessions, which records what
+/// was heard and not what it led to, are no part of that.
 final class RealmContext {
-    var record: RealmRecord
-    var isDirty = false
-    /// It is among those that the next commit deals with.
-    var isTouched = false
-    var state: RealmState
-    var recent: RecentHistory
-    var index: HistoryIndex
-    var digests: DigestWriter
+    private(set) var record: RealmRecord
+    private(set) var state: RealmState
+    private(set) var recent: RecentHistory
+    private(set) var index: HistoryIndex
+    private var digests: DigestWriter
     var parsed: ChangesetCache
+    var sessions: SessionBook
     var lastUse: UInt64 = 0
-    /// The version that the batch in hand found, and the client files whose uploads it dealt with.
-    var batchStart: ServerVersion
-    var acknowledged: [FileIdent] = []
-    /// Gateways are told its latest version with the next commit although nothing has changed.
-    var isToldAgain = false
-    var sessions = SessionBook()
-
-    private(set) var clientFiles: [FileIdent: ClientFileEntry] = [:]
-    private var dirtyIdents: Set<FileIdent> = []
+    private var clientFiles: [FileIdent: ClientFileEntry] = [:]
     private var uses: UInt64 = 0
+    private var unsaved: Unsaved
+    private var draft: Draft?
 
-    init(record: RealmRecord, schema: Schema, limits: WorkerLimits) {
+    /// What the messages that are through have changed since the last commit.
+    private struct Unsaved {
+        /// The version that the last commit left.
+        var start: ServerVersion
+        var isRecordChanged = false
+        var clientFiles: Set<FileIdent> = []
+        var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
+        var reciprocalTrims: [ClientFileKey: ServerVersion] = [:]
+        /// Client files whose uploads were dealt with.
+        var acknowledged: [FileIdent] = []
+        /// Gateways are told its latest version although nothing has changed.
+        var isToldAgain = false
+        var isListed = false
+    }
+
+    /// What the message in hand changes: how that was before, and what waits until the message is through.
+    private struct Draft {
+        var record: RealmRecord
+        var isRecordChanged = false
+        var clientFiles: [FileIdent: ClientFileRecord?] = [:]
+        var history: [(record: HistoryRecord, touches: Touches)] = []
+        var upload: (clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)?
+        var isToldAgain = false
+    }
+
+    /// - Parameter isNew: it is not stored yet.
+    init(
+        record: RealmRecord, schema: Schema, limits: WorkerLimits, sessions: SessionBook = SessionBook(),
+        isNew: Bool = false
+    ) {
         let latest = record.latest.version
         self.record = record
+        self.sessions = sessions
+        self.isNew = isNew
         state = RealmState(schema: schema, residency: .partial, compatibility: record.compatibility)
         recent = RecentHistory(after: latest)
         index = HistoryIndex(after: latest)
         digests = DigestWriter(
             key: HistoryKey(realm: record.id, generation: record.generation), after: latest)
         parsed = ChangesetCache(maxBytes: limits.maxParsedBytes)
-        batchStart = latest
+        unsaved = Unsaved(start: latest, isRecordChanged: isNew)
     }
 
+    /// The message in hand has made the realm.
+    private(set) var isNew: Bool
     var name: RealmName { record.name }
     var historyKey: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
     /// Bytes of what is held of the history.
@@ -53,6 +84,7 @@ final class RealmContext {
         return clientFiles.values[index]
     }
 
+    /// Takes in what the store has of a client file.
     func remember(_ record: ClientFileRecord) {
         guard clientFiles[record.ident] == nil else { return }
         uses &+= 1
@@ -60,39 +92,208 @@ final class RealmContext {
         clientFiles[record.ident]?.lastUse = uses
     }
 
-    /// Changes a client file's row, to be written with the batch.
+    /// Takes in all reciprocals that the store has of a client file after a version; nil: they are too many.
+    func remember(_ stored: [ServerVersion: [UInt8]]?, after version: ServerVersion, of ident: FileIdent) {
+        guard let index = clientFiles.index(forKey: ident) else { return }
+        if let stored {
+            clientFiles.values[index].load(stored, after: version)
+        } else {
+            clientFiles.values[index].hasMany = true
+        }
+    }
+
+    // MARK: Caches
+
+    /// The objects that applying a changeset touches and that are not loaded yet.
+    func missing(for changeset: Changeset) -> [ObjectRow: ObjectAddress] {
+        var rows: [ObjectRow: ObjectAddress] = [:]
+        for address in RealmState.addresses(touchedBy: changeset) where !state.isLoaded(address) {
+            guard let table = state.schema.table(address.className)?.id else { continue }
+            rows[ObjectRow(table: table.rawValue, key: address.key)] = address
+        }
+        return rows
+    }
+
+    func load(_ address: ObjectAddress, _ object: StoredObject?) { state.load(address, object) }
+
+    /// Lets the index reach further back, if there is room.
+    func prepend(_ segment: IndexSegment, maxBytes: Int) {
+        if index.bytes + segment.bytes <= maxBytes { index.prepend(segment) }
+    }
+
+    /// The store has dropped the history up to a version.
+    func compacted(through version: ServerVersion) { record.historyBase = max(record.historyBase, version) }
+
+    // MARK: One message
+
+    /// - Returns: whether it was not begun yet.
+    func begin() -> Bool {
+        guard draft == nil else { return false }
+        draft = Draft(record: record)
+        state.begin()
+        return true
+    }
+
+    /// Makes the changes of the message in hand the realm's.
+    ///
+    /// - Returns: whether they are the first since the last commit.
+    func keep() -> Bool {
+        guard let draft else { return false }
+        self.draft = nil
+        state.commit()
+        isNew = false
+        for (record, touches) in draft.history {
+            recent.append(record)
+            index.append(origin: record.entry.originFile, touches)
+            digests.append(origin: record.entry.originFile, touches)
+        }
+        if let (ident, outcome, isAcknowledged) = draft.upload {
+            store(outcome, of: ident, before: draft.clientFiles[ident] ?? nil)
+            if isAcknowledged, !unsaved.acknowledged.contains(ident) { unsaved.acknowledged.append(ident) }
+        }
+        unsaved.isRecordChanged = unsaved.isRecordChanged || draft.isRecordChanged
+        unsaved.clientFiles.formUnion(draft.clientFiles.keys)
+        unsaved.isToldAgain = unsaved.isToldAgain || draft.isToldAgain
+        defer { unsaved.isListed = true }
+        return !unsaved.isListed
+    }
+
+    /// Leaves the realm as it was before the message in hand.
+    func undo() {
+        guard let draft else { return }
+        self.draft = nil
+        state.rollback()
+        record = draft.record
+        for (ident, before) in draft.clientFiles {
+            if let before { clientFiles[ident]?.record = before } else { clientFiles[ident] = nil }
+        }
+    }
+
+    private func store(_ outcome: UploadOutcome, of ident: FileIdent, before: ClientFileRecord?) {
+        guard let index = clientFiles.index(forKey: ident) else { return }
+        if let settled = outcome.settled,
+            clientFiles.values[index].dropReciprocals(after: before?.upload.serverVersion ?? 0, through: settled)
+        {
+            unsaved.reciprocalTrims[key(ident)] = settled
+        }
+        for reciprocal in outcome.reciprocals {
+            let version = ServerVersion(reciprocal.version)
+            let bytes = reciprocal.changeset.encoded()
+            clientFiles.values[index].setReciprocal(bytes, version: version)
+            unsaved.reciprocals[key(ident), default: [:]][version] = bytes
+        }
+    }
+
+    // MARK: Changing, after `begin`
+
+    /// Changes a client file's row.
     func update(_ ident: FileIdent, _ change: (inout ClientFileRecord) -> Void) {
         guard let index = clientFiles.index(forKey: ident) else { return }
+        saveRow(of: ident, clientFiles.values[index].record)
         change(&clientFiles.values[index].record)
-        dirtyIdents.insert(ident)
     }
 
-    /// Changes what is held of a client file beside its row, in place.
-    func updateEntry<T>(_ ident: FileIdent, _ change: (inout ClientFileEntry) -> T) -> T? {
-        guard let index = clientFiles.index(forKey: ident) else { return nil }
-        return change(&clientFiles.values[index])
-    }
-
-    func insert(_ record: ClientFileRecord) {
-        uses &+= 1
-        var entry = ClientFileEntry(record: record)
+    /// Adds the client file that gets the next ident.
+    func insert(_ make: (FileIdent) -> ClientFileRecord) -> ClientFileRecord {
+        var entry = ClientFileEntry(record: make(record.nextIdent))
         entry.load([:], after: 0)
+        uses &+= 1
         entry.lastUse = uses
-        clientFiles[record.ident] = entry
-        dirtyIdents.insert(record.ident)
+        clientFiles[entry.record.ident] = entry
+        saveRow(of: entry.record.ident, nil)
+        record.nextIdent = FileIdent(record.nextIdent.rawValue + 1)
+        draft?.isRecordChanged = true
+        return entry.record
     }
 
-    // MARK: Committing
-
-    var dirtyClientFiles: [ClientFileRecord] {
-        dirtyIdents.sorted().compactMap { clientFiles[$0]?.record }
+    private func saveRow(of ident: FileIdent, _ row: ClientFileRecord?) {
+        precondition(draft != nil, "a realm is changed only by a message in hand")
+        if draft?.clientFiles.index(forKey: ident) == nil { draft?.clientFiles.updateValue(row, forKey: ident) }
     }
 
-    /// Everything pending is durable: forgets what is beyond the limits.
+    func apply(_ changeset: Changeset) throws(RealmStateError) { try state.apply(changeset) }
+
+    /// Appends one version to the history, whether or not the merge has left anything of it.
+    func append(
+        _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp
+    ) {
+        precondition(draft != nil, "a realm is changed only by a message in hand")
+        let bytes = changeset.encoded()
+        record.latest = SaltedServerVersion(version: record.latest.version + 1, salt: record.salt)
+        record.historyBytes += UInt64(bytes.count)
+        draft?.isRecordChanged = true
+        let entry = HistoryEntry(
+            serverVersion: record.latest.version, clientVersion: clientVersion, originFile: origin,
+            timestamp: timestamp, changeset: bytes)
+        draft?.history.append(
+            (
+                HistoryRecord(entry, salt: record.salt, cumulativeBytes: record.historyBytes),
+                Touches(of: CollectionOfOne(changeset))
+            ))
+    }
+
+    /// Takes in what an upload changes beside history and state.
+    func integrated(_ outcome: UploadOutcome, of ident: FileIdent, at now: UInt64, isAcknowledged: Bool) {
+        update(ident) {
+            $0.lastSeen = now
+            $0.upload = outcome.progress.upload
+            $0.lockedServerVersion = outcome.progress.lockedServerVersion
+        }
+        draft?.upload = (ident, outcome, isAcknowledged)
+    }
+
+    func tellAgain() { draft?.isToldAgain = true }
+}
+
+// MARK: - Committing
+
+extension RealmContext {
+    /// Adds what the next commit has to write.
+    func gather(into batch: inout SliceBatch) {
+        let id = record.id
+        let changes = state.takeChanges()
+        if changes.schemaChanged {
+            record.schema = state.schema.encoded()
+            unsaved.isRecordChanged = true
+        }
+        for table in changes.erasedTables {
+            batch.tableRemovals[id, default: []].insert(table.rawValue)
+        }
+        for (table, key) in changes.erased {
+            batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
+        }
+        for (table, key, object) in changes.upserted {
+            batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
+        }
+        if unsaved.isRecordChanged { batch.realms.append(record) }
+        if !unsavedHistory.isEmpty { batch.history[historyKey] = Array(unsavedHistory) }
+        batch.historyDigests += digests.take()
+        batch.clientFiles += unsaved.clientFiles.sorted().compactMap { clientFiles[$0]?.record }
+        batch.reciprocals.merge(unsaved.reciprocals) { $1 }
+        batch.reciprocalTrims.merge(unsaved.reciprocalTrims) { $1 }
+    }
+
+    private var unsavedHistory: ArraySlice<HistoryRecord> {
+        recent.records(after: unsaved.start, through: record.latest.version)
+    }
+
+    /// What gateways are told about the realm after the commit.
+    func notice(maxBytes: Int) -> IntegratedNotice? {
+        let latest = record.latest
+        guard latest.version > unsaved.start || !unsaved.acknowledged.isEmpty || unsaved.isToldAgain else { return nil }
+        let bytes = unsavedHistory.reduce(0) { $0 + $1.entry.changeset.count + 32 }
+        return IntegratedNotice(
+            realm: name, generation: record.generation, follows: unsaved.start, latest: latest,
+            entries: bytes > maxBytes ? [] : unsavedHistory.map(\.entry),
+            acknowledgements: unsaved.acknowledged.compactMap { ident in
+                clientFile(ident).map { .init(clientFile: ident, upload: $0.record.upload) }
+            })
+    }
+
+    /// Everything is durable: forgets what is beyond the limits.
     func committed(limits: WorkerLimits) {
-        isDirty = false
-        for ident in dirtyIdents { clientFiles[ident]?.trimReciprocals(to: limits.maxReciprocalBytes) }
-        dirtyIdents = []
+        for ident in unsaved.clientFiles { clientFiles[ident]?.trimReciprocals(to: limits.maxReciprocalBytes) }
+        unsaved = Unsaved(start: record.latest.version)
         if clientFiles.count > limits.maxClientFilesPerRealm {
             let oldest = clientFiles.sorted { $0.value.lastUse < $1.value.lastUse }
             for (ident, _) in oldest.prefix(clientFiles.count - limits.maxClientFilesPerRealm / 2) {

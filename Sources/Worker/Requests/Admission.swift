@@ -1,3 +1,4 @@
+import Merge
 import Messages
 import Storage
 import SyncModel
@@ -53,24 +54,10 @@ struct Admission {
         to download: DownloadCursor, latest: SaltedServerVersion, current: ServerVersion, isKept: Bool,
         salt: VersionSalt?
     ) -> Objection? {
-        if download.serverVersion < file.upload.serverVersion {
-            return Objection(
-                code: .badServerVersion,
-                reason: "download cursor \(download.serverVersion) lies before what the client has uploaded on")
-        }
-        guard isKept else {
-            return Objection(
-                code: .clientFileExpired,
-                reason: "the history after server version \(download.serverVersion) is compacted")
-        }
-        if download.clientVersion > file.upload.clientVersion {
-            return Objection(
-                code: .badClientVersion, reason: "client version \(download.clientVersion) was never integrated")
-        }
-        guard download.serverVersion <= latest.version, latest.version <= current else {
-            return Objection(
-                code: .badServerVersion,
-                reason: "server version \(latest.version) does not exist; the latest is \(current)")
+        do throws(CursorFault) {
+            try file.progress.check(download, latest: latest.version, current: current, isKept: isKept)
+        } catch {
+            return Objection(code: error.code, reason: error.message)
         }
         guard salt == latest.salt else {
             return Objection(
@@ -85,64 +72,5 @@ struct Admission {
     func integrated(at download: DownloadCursor) -> ClientVersion? {
         download.serverVersion >= file.upload.serverVersion && download.clientVersion <= file.upload.clientVersion
             ? file.upload.clientVersion : nil
-    }
-}
-
-/// What a session's page request or upload is about.
-struct SessionClaim {
-    var session: SessionReference
-    var clientFile: FileIdent
-    /// In which the session was identified.
-    var generation: UInt64
-    /// Where a refusal goes; nil: to the session, unasked.
-    var address: ReplyAddress?
-}
-
-extension SliceOwner {
-    /// An app whose sync is on; nil once the session has been refused.
-    func admit(
-        _ name: RealmName, _ session: SessionReference, needsClientFile: Bool = false, to address: ReplyAddress?
-    ) async throws -> AppRecord? {
-        guard let app = try await settings(of: name.app) else {
-            try refuse(name, session, .unknownApp(name.app), to: address)
-            return nil
-        }
-        if let refusal = Refusal.notEnabled(app, needsClientFile: needsClientFile) {
-            try refuse(name, session, refusal, to: address)
-            return nil
-        }
-        return app
-    }
-
-    /// A client file's row; nil once the session has been refused.
-    func admit(
-        _ ident: FileIdent, _ session: SessionReference, of app: AppRecord, in context: RealmContext,
-        to address: ReplyAddress?
-    ) async throws -> ClientFileRecord? {
-        if let file = try await clientFile(ident, in: context) { return file }
-        let refusal = Refusal.reset(
-            code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
-            campaign: nil)
-        try refuse(context.name, session, refusal, to: address)
-        return nil
-    }
-
-    /// The live row of an identified session's client file; nil once the session has been refused.
-    func admit(_ claim: SessionClaim, of app: AppRecord, in context: RealmContext) async throws -> ClientFileRecord? {
-        guard let file = try await admit(claim.clientFile, claim.session, of: app, in: context, to: claim.address)
-        else { return nil }
-        let admission = Admission(file: file, generation: context.record.generation)
-        if let objection = admission.objection(campaign: try await reason(for: file)) {
-            try await refuseForReset(
-                context, claim.session, code: objection.code, objection.reason, app: app, file: file,
-                integrated: file.upload.clientVersion, to: claim.address)
-            return nil
-        }
-        guard claim.generation == context.record.generation else {
-            let refusal = Refusal.retry("the session belongs to another sync generation")
-            try refuse(context.name, claim.session, refusal, to: claim.address)
-            return nil
-        }
-        return file
     }
 }

@@ -56,26 +56,26 @@ struct ResetPaces {
     }
 }
 
-extension SliceOwner {
+extension SessionRequests {
     /// How many seconds a client that resets must wait before it may bind its fresh copy; nil if it need not.
     func turn(of request: BindRequest, app: AppRecord, in context: RealmContext) async throws -> Int? {
-        let generation = try await generation(of: app)
+        let generation = try await work.generation(of: app)
         guard let campaign = generation.campaign else { return nil }
         let now = clock.uptime()
         let pace: ResetPace
-        if let known = paces.pace(of: app.id, in: generation.generation) {
+        if let known = work.memory.paces.pace(of: app.id, in: generation.generation) {
             pace = known
         } else {
             pace = ResetPace(
                 generation: generation.generation, startedAt: now,
                 clientRealms: try await store.countClientFiles(campaign: campaign), limits: limits)
-            paces.keep(pace, of: app.id)
+            work.memory.paces.keep(pace, of: app.id)
         }
         guard let seconds = pace.wait(user: request.user, partition: context.name.partition, at: now) else {
             return nil
         }
         // Clients that are new, and not resetting, wait for nobody.
-        let resets = try await store.resets(of: RealmUser(realm: context.record.id, user: request.user))
+        let resets = try await work.resets(of: RealmUser(realm: context.record.id, user: request.user))
         return resets.waiting.isEmpty ? nil : seconds
     }
 }

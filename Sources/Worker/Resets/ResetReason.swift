@@ -1,5 +1,3 @@
-import Storage
-
 /// What a client is told of why it must reset: the operator's words where there are any.
 enum ResetReason {
     /// Bytes of UTF-8, as the admin API allows them; a message published from a shell may hold more.
@@ -18,19 +16,5 @@ enum ResetReason {
                 bytes += character.utf8.count
                 return bytes <= maxBytes
             })
-    }
-}
-
-extension SliceOwner {
-    /// Keeps a campaign's reason with the next commit, for the clients that come later.
-    func keep(reason: String?, of campaign: String) {
-        guard let text = ResetReason.bounded(reason) else { return }
-        pending.reasons[campaign] = pending.reasons[campaign] ?? text
-    }
-
-    /// What the client of a client file that must reset is told.
-    func reason(for file: ClientFileRecord) async throws -> String {
-        guard file.state == .resetRequired, let campaign = file.campaign else { return ResetReason.termination }
-        return try await store.reason(campaign: campaign) ?? ResetReason.unknown
     }
 }

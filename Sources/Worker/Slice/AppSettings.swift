@@ -9,46 +9,40 @@ struct AppSettings: Sendable {
 
     /// Nil for an app that does not exist.
     func app(_ id: String) async throws(StoreError) -> AppRecord? {
-        do throws(StoreError) {
-            return try await directory.app(id)
-        } catch {
-            throw Self.passing(error, id)
-        }
+        try await Self.asking(about: id) { () throws(StoreError) in try await directory.app(id) }
     }
 
     /// As they are now.
     func latest(_ id: String) async throws(StoreError) -> AppRecord? {
-        do throws(StoreError) {
-            return try await directory.latest(id)
-        } catch {
-            throw Self.passing(error, id)
-        }
+        try await Self.asking(about: id) { () throws(StoreError) in try await directory.latest(id) }
     }
 
     /// Those of the classes and properties that the app does not have.
     func missing(_ elements: [SchemaElement], in app: String) async throws(StoreError) -> [SchemaElement] {
-        do throws(StoreError) {
-            return try await directory.schemas.missing(elements, in: app)
-        } catch {
-            throw Self.passing(error, app)
+        try await Self.asking(about: app) { () throws(StoreError) in
+            try await directory.schemas.missing(elements, in: app)
         }
     }
 
     /// Makes classes and properties the app's.
     /// - Throws: `full`.
     func extend(_ app: String, with elements: [SchemaElement]) async throws(StoreError) {
-        do throws(StoreError) {
+        try await Self.asking(about: app) { () throws(StoreError) in
             try await directory.schemas.extend(app, with: elements)
-        } catch {
-            throw error.code == .full ? error : Self.passing(error, app)
         }
     }
 
-    private static func passing(_ error: StoreError, _ id: String) -> StoreError {
-        guard !error.isRetriable else { return error }
-        return StoreError(
-            .unavailable,
-            "the control store cannot tell the settings of app \(id): restore it; sluice doctor looks at it",
-            underlying: error)
+    private static func asking<Answer>(
+        about app: String, _ body: () async throws(StoreError) -> Answer
+    ) async throws(StoreError) -> Answer {
+        do throws(StoreError) {
+            return try await body()
+        } catch {
+            guard !error.isRetriable, error.code != .full else { throw error }
+            throw StoreError(
+                .unavailable,
+                "the control store cannot tell the settings of app \(app): restore it; sluice doctor looks at it",
+                underlying: error)
+        }
     }
 }

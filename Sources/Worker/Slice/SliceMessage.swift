@@ -1,8 +1,9 @@
 import AMQP
+import Changesets
 import Messages
 import SyncModel
 
-/// What a slice's queue holds, by type. A message is decoded once, however often its batch is gone through.
+/// What a slice's queue holds, by type.
 enum SliceMessage: Sendable {
     case changesets(ChangesetMessage)
     case bind(BindRequest)
@@ -69,6 +70,8 @@ struct SliceDelivery: Sendable {
     /// Tells a repetition; nil if the publisher gave none.
     let id: String?
     let content: Result<SliceMessage, PoisonError>
+    /// The changesets that it carries, one for each entry.
+    let changesets: [Result<Changeset, ChangesetError>]
 
     init(_ message: AMQPMessage) {
         original = message
@@ -79,6 +82,13 @@ struct SliceDelivery: Sendable {
         } catch {
             id = nil
             content = .failure(PoisonError(reason: error.description, app: nil))
+        }
+        guard case .success(.changesets(let carrying)) = content else {
+            changesets = []
+            return
+        }
+        changesets = carrying.entries.map { entry in
+            Result { () throws(ChangesetError) in try Changeset(parsing: entry.changeset) }
         }
     }
 
@@ -94,4 +104,12 @@ struct SliceDelivery: Sendable {
 
     /// The one realm that the message is about; nil also if it cannot be read.
     var realm: RealmName? { try? content.get().realm }
+}
+
+/// Where the answer to a request goes.
+struct ReplyAddress {
+    var queue: String
+    var correlationID: String?
+    /// Whether the broker has delivered the request before: then its sender may have gone on since.
+    var isRedelivered = false
 }

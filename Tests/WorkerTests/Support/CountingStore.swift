@@ -8,6 +8,11 @@ import Synchronization
 final class CountingStore: SliceStore {
     private let store: MemorySliceStore
     let historyRead = Mutex(0)
+    /// Calls of `read`, and each object that one asked for.
+    let lookups = Mutex(0)
+    let objectsRead = Mutex<[ObjectRow]>([])
+    /// Reset cases cannot be read.
+    let hasDamagedCases = Mutex(false)
     let hidesDigests = Mutex(false)
     /// How many commits succeed before all fail; nil for no end.
     let commitsLeft = Mutex<Int?>(nil)
@@ -35,6 +40,11 @@ final class CountingStore: SliceStore {
         if let realm = damagedHistory.withLock({ $0 }), lookup.bases.contains(realm) {
             throw StoreError(.corrupt, "the history is damaged, as the test wants it")
         }
+        if hasDamagedCases.withLock({ $0 }), !lookup.resetCases.isEmpty {
+            throw StoreError(.corrupt, "the reset cases are damaged, as the test wants it")
+        }
+        lookups.withLock { $0 += 1 }
+        objectsRead.withLock { $0 += lookup.objects.values.joined() }
         var lookup = lookup
         if hidesDigests.withLock({ $0 }) { lookup.digests = [] }
         let found = try await store.read(lookup)

@@ -4,8 +4,10 @@ import Messages
 import Storage
 import SyncModel
 
-/// Which events of a realm's traffic belong to which reset.
-extension SliceOwner {
+/// Decides which events of a realm's traffic belong to which reset, and reports what follows from them.
+struct Inference: SlicePart {
+    let work: SliceWork
+
     /// An event about a client file that is old or new in some case.
     ///
     /// - Parameters:
@@ -14,7 +16,7 @@ extension SliceOwner {
     func observe(
         _ event: ResetEvent, of ident: FileIdent, campaign: String?, opensOnly: Bool = false, in context: RealmContext
     ) async throws {
-        guard let file = try await clientFile(ident, in: context) else { return }
+        guard let file = try await work.clientFile(ident, in: context) else { return }
         if let campaign {
             // The client realm is the old ident's, whose case is open already.
             guard try await !isUnfinishedCopy(file) else { return }
@@ -23,8 +25,9 @@ extension SliceOwner {
                 guard case .refused(let connection) = event else { return }
                 let opened = ResetCase(
                     name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
-                    mayRecover: try await settings(of: context.name.app)?.clientRecovery ?? true, openedAt: stamp)
-                cases.change(opened, of: key)
+                    mayRecover: try await work.settings(of: context.name.app)?.clientRecovery ?? true,
+                    openedAt: work.stamp)
+                work.cases.change(opened, of: key)
                 return
             }
             if !opensOnly { try await give(event, to: key, in: context) }
@@ -38,18 +41,18 @@ extension SliceOwner {
         guard let ident else {
             // The session of a reset says its ident only later: the connection tells whose it is.
             for key in try await openCases(of: request.user, in: context)
-            where cases[key]?.connection == request.connection {
+            where work.cases[key]?.connection == request.connection {
                 try await give(.bound(session: session), to: key, in: context)
             }
             return
         }
         guard let (key, isSame) = try await caseAwaitingIdent(request, in: context) else { return }
-        context.update(ident) { $0.resetOf = key.ident }
+        work.change(context).update(ident) { $0.resetOf = key.ident }
         if !isSame {
             // The session of the reset comes where the fresh copy was made.
-            guard var moved = cases[key] else { return }
+            guard var moved = work.cases[key] else { return }
             moved.connection = request.connection
-            cases.change(moved, of: key)
+            work.cases.change(moved, of: key)
         }
         try await give(
             .boundFresh(ident: ident, session: session, isSameConnection: isSame), to: key, in: context)
@@ -65,7 +68,7 @@ extension SliceOwner {
 
     func observeUnbind(_ notice: UnbindNotice, in context: RealmContext) async throws {
         if let ident = notice.clientFile {
-            guard let file = try await clientFile(ident, in: context) else { return }
+            guard let file = try await work.clientFile(ident, in: context) else { return }
             // A live session's error is sent by its gateway: its UNBIND is the first that is heard of it.
             if file.state == .resetRequired, let campaign = file.campaign, notice.isOrderly,
                 try await !isUnfinishedCopy(file), try await resetCase(context.key(ident)) == nil
@@ -77,7 +80,7 @@ extension SliceOwner {
         } else {
             let isOwnChoice = notice.isOrderly && !notice.wasRefused
             for key in try await openCases(of: notice.user, in: context)
-            where cases[key]?.connection == notice.connection {
+            where work.cases[key]?.connection == notice.connection {
                 try await give(.left(session: notice.session, isOwnChoice: isOwnChoice), to: key, in: context)
             }
         }
@@ -90,14 +93,14 @@ extension SliceOwner {
         let key = ClientFileKey(realm: file.realm, ident: old)
         guard var changed = try await resetCase(key) else { return }
         if changed.hasAbandoned(file.ident) {
-            return try publishOnce(superseded(file, of: name, campaign: campaign, by: campaign))
+            return try work.publishOnce(superseded(file, of: name, campaign: campaign, by: campaign))
         }
         guard changed.identNew == file.ident else { return }
         let before = changed
         let conclusion = changed.take(
-            .overtaken(campaign: campaign), at: stamp, quiet: limits.quietAfterMark.milliseconds)
+            .overtaken(campaign: campaign), at: work.stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
-        cases.change(changed, of: key)
+        work.cases.change(changed, of: key)
         if let conclusion { try report(conclusion, of: changed) }
     }
 
@@ -106,10 +109,10 @@ extension SliceOwner {
         for record in try await store.dueResetCases(at: now, limit: 500) {
             guard var settled = readable(record) else { continue }
             let conclusion = settled.take(.tick, at: now, quiet: limits.quietAfterMark.milliseconds)
-            cases.change(settled, of: record.key)
+            work.cases.change(settled, of: record.key)
             if let conclusion { try report(conclusion, of: settled) }
         }
-        try await flush()
+        try await work.flush()
     }
 
     /// Evidence is not worth a client's session: a case that cannot be read is closed, and nothing more is concluded from it.
@@ -121,7 +124,7 @@ extension SliceOwner {
         var closed = record
         closed.isOpen = false
         closed.dueAt = nil
-        pending.resetCases.append(closed)
+        work.stage { [closed] in $0.resetCases.append(closed) }
         return nil
     }
 
@@ -135,9 +138,9 @@ extension SliceOwner {
     }
 
     private func resetCase(_ key: ClientFileKey) async throws -> ResetCase? {
-        if let known = cases[key] { return known }
+        if let known = work.cases[key] { return known }
         guard let record = try await store.resetCase(key), let found = readable(record) else { return nil }
-        cases.remember(found, of: key)
+        work.cases.remember(found, of: key)
         return found
     }
 
@@ -148,19 +151,21 @@ extension SliceOwner {
     }
 
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
-        let stored = try await store.resets(of: RealmUser(realm: context.record.id, user: user)).openCases
-        for record in stored where cases[record.key] == nil { cases.remember(readable(record), of: record.key) }
-        return cases.open(of: user, in: context.record.id)
+        let stored = try await work.resets(of: RealmUser(realm: context.record.id, user: user)).openCases
+        for record in stored where work.cases[record.key] == nil {
+            work.cases.remember(readable(record), of: record.key)
+        }
+        return work.cases.open(of: user, in: context.record.id)
     }
 
     /// The case that a new ident belongs to: one of the same connection, else the latest that could be meant.
     private func caseAwaitingIdent(
         _ request: BindRequest, in context: RealmContext
     ) async throws -> (key: ClientFileKey, isSame: Bool)? {
-        let open = try await openCases(of: request.user, in: context).filter { cases[$0]?.awaitsIdent == true }
-        if let key = open.first(where: { cases[$0]?.connection == request.connection }) { return (key, true) }
+        let open = try await openCases(of: request.user, in: context).filter { work.cases[$0]?.awaitsIdent == true }
+        if let key = open.first(where: { work.cases[$0]?.connection == request.connection }) { return (key, true) }
         // A live session was told by its gateway, and its UNBIND may still be on its way.
-        let waiting = try await store.resets(of: RealmUser(realm: context.record.id, user: request.user)).waiting
+        let waiting = try await work.resets(of: RealmUser(realm: context.record.id, user: request.user)).waiting
         for file in waiting where file.connection == request.connection {
             guard let campaign = file.campaign, try await !isUnfinishedCopy(file),
                 try await resetCase(context.key(file.ident)) == nil
@@ -175,7 +180,7 @@ extension SliceOwner {
     /// The ident that a session's fresh copy was given before, if it is a reset's.
     func identCopied(by request: BindRequest, in context: RealmContext) async throws -> FileIdent? {
         for key in try await openCases(of: request.user, in: context) {
-            guard let known = cases[key], known.connection == request.connection,
+            guard let known = work.cases[key], known.connection == request.connection,
                 case .copying(let ident, request.context.session, _) = known.phase
             else { continue }
             return ident
@@ -186,14 +191,14 @@ extension SliceOwner {
     private func give(_ event: ResetEvent, to key: ClientFileKey, in context: RealmContext) async throws {
         guard var changed = try await resetCase(key) else { return }
         let before = changed
-        if let old = try await clientFile(key.ident, in: context), old.state == .resetRequired,
+        if let old = try await work.clientFile(key.ident, in: context), old.state == .resetRequired,
             let campaign = old.campaign
         {
             changed.move(to: campaign)
         }
-        let conclusion = changed.take(event, at: stamp, quiet: limits.quietAfterMark.milliseconds)
+        let conclusion = changed.take(event, at: work.stamp, quiet: limits.quietAfterMark.milliseconds)
         guard changed != before else { return }
-        cases.change(changed, of: key)
+        work.cases.change(changed, of: key)
         if let conclusion { try report(conclusion, of: changed) }
         try await link(changed, from: before, key: key, in: context)
     }
@@ -202,11 +207,11 @@ extension SliceOwner {
     private func link(
         _ changed: ResetCase, from before: ResetCase, key: ClientFileKey, in context: RealmContext
     ) async throws {
-        guard try await clientFile(key.ident, in: context) != nil else { return }
+        guard try await work.clientFile(key.ident, in: context) != nil else { return }
         switch changed.phase {
         case .merged(let ident, _, _), .replaced(let ident):
             guard before.phase != changed.phase else { return }
-            context.update(key.ident) {
+            work.change(context).update(key.ident) {
                 $0.state = .superseded
                 $0.supersededBy = ident
             }
@@ -214,27 +219,26 @@ extension SliceOwner {
                 try await retire(copy, replacedBy: ident, campaign: changed.campaign, in: context)
             }
         case .notified where before.phase != .notified:
-            context.update(key.ident) {
+            work.change(context).update(key.ident) {
                 $0.state = .resetRequired
                 $0.supersededBy = nil
             }
         default: return
         }
-        touch(context)
     }
 
     /// An abandoned fresh copy that a campaign has found is accounted for: nothing will present its ident again.
     private func retire(
         _ copy: FileIdent, replacedBy ident: FileIdent, campaign: String, in context: RealmContext
     ) async throws {
-        guard let file = try await clientFile(copy, in: context), file.state == .resetRequired,
+        guard let file = try await work.clientFile(copy, in: context), file.state == .resetRequired,
             let found = file.campaign
         else { return }
-        context.update(copy) {
+        work.change(context).update(copy) {
             $0.state = .superseded
             $0.supersededBy = ident
         }
-        try publishOnce(superseded(file, of: context.name, campaign: found, by: campaign))
+        try work.publishOnce(superseded(file, of: context.name, campaign: found, by: campaign))
     }
 
     private func superseded(
@@ -257,6 +261,6 @@ extension SliceOwner {
                 "result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)",
             ])
         metrics.outcome(app: resetCase.name.app)
-        try publishOnce(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
+        try work.publishOnce(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
     }
 }

@@ -1,33 +1,34 @@
-import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
-extension SliceOwner {
-    /// What the clock drives: generations said again, client files expired, inferences settled, histories compacted.
+/// What the clock drives.
+struct Ticks: SlicePart {
+    let work: SliceWork
+
+    /// Generations are said again, client files expired, inferences settled, histories compacted.
     ///
     /// None of it waits for another: what is stored of one realm may be damaged, and is every tick again.
     func tick(_ message: TickMessage) async throws {
-        try await flush()
-        tickedAt = message.at
+        try await work.flush()
+        work.memory.tickedAt = message.at
         // Whatever is ended for having waited too long must be old by both clocks: one of them may be wrong.
         let now = min(clock.now(), message.at)
         try tellOfQuietRealms()
         for generation in try await store.appGenerations() {
             let notice = GenerationNotice(
                 app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
-            publish(
-                Publication(
-                    .realms(key: ResetNotice.topicKey(app: generation.app)),
-                    try AMQPMessage(notice, persistent: false)))
+            try work.publish(notice, to: ResetNotice.topicKey(app: generation.app))
             try await sparing("client files of app \(generation.app)") {
                 try await expire(generation.app, now: now)
             }
         }
-        try await sparing("reset cases") { try await settleCases(now: now) }
-        try await flush()
-        try await sparing("histories") { try await compact(for: limits.compaction.timePerRun) }
-        try await sparing("free space") { try await reclaim() }
+        try await sparing("reset cases") { try await inference.settleCases(now: now) }
+        try await work.flush()
+        let compaction = Compaction(work: work)
+        try await sparing("histories") { try await compaction.compact(for: limits.compaction.timePerRun) }
+        try await sparing("free space") { try await compaction.reclaim() }
     }
 
     /// Does something with what is stored, and goes on if that turns out to be damaged.
@@ -35,13 +36,20 @@ extension SliceOwner {
         do {
             try await body()
         } catch {
-            guard isDamage(error) else { throw error }
+            guard MessageHandler.isDamage(error) else { throw error }
             logger.error("damaged rows are passed over", metadata: ["of": "\(what)", "error": "\(error)"])
         }
     }
 
-    /// Whether the error is about what was read; what could not be committed is another matter.
-    func isDamage(_ error: any Error) -> Bool { !isCommitting && Condemned.isDamage(error) }
+    /// Has gateways told once more where realms stand that have come to rest.
+    private func tellOfQuietRealms() throws {
+        for (name, position) in work.memory.quiet.tick() {
+            let notice = IntegratedNotice(
+                realm: name, generation: position.generation, follows: position.latest.version,
+                latest: position.latest, entries: [], acknowledgements: [])
+            try work.publish(notice, to: name.topicKey)
+        }
+    }
 
     /// Client files that were not seen for the app's maximum offline time cannot come back.
     private func expire(_ id: String, now: UInt64) async throws {
@@ -52,11 +60,11 @@ extension SliceOwner {
         guard !files.isEmpty else { return }
         for var file in files {
             file.state = .expired
-            pending.clientFiles.append(file)
+            work.stage { [file] in $0.clientFiles.append(file) }
         }
         metrics.expired(files.count, app: id)
         logger.info("client files expired", metadata: ["app": "\(id)", "count": "\(files.count)"])
-        try await flush()
-        realms.forget(app: id)
+        try await work.flush()
+        work.memory.realms.forget(app: id)
     }
 }

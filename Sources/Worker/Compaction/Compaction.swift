@@ -1,9 +1,10 @@
 import Logging
 import Storage
 import SyncModel
+import Synchronization
 
-/// How far the owner has come with looking after its realms' histories.
-struct CompactionState {
+/// How far an owner has come with looking after its realms' histories.
+final class CompactionState {
     static let maxDamaged = 1_000
     /// The realm that was looked at last; nil at the beginning of a round.
     var last: RealmID?
@@ -11,56 +12,70 @@ struct CompactionState {
     var damaged: Set<RealmID> = []
     /// Time ran out with something left to drop.
     var isBehind = false
-    /// The realm whose base is being written.
-    var writing: RealmID?
-    var writer: Task<Void, Never>?
+    /// The base that is being written beside the batches.
+    var writing: BaseWriting?
+
+    // The epoch stops a writer, too, but later.
+    deinit { writing?.task.cancel() }
+
+    func finishWriting() async { await writing?.task.value }
 }
 
-// Histories are compacted between messages, with the tick that drives it and, where that was not enough, after the batches
-// that follow: as long at a time as `CompactionLimits` says. Every commit leaves the realm whole.
-extension SliceOwner {
+/// A base on its way.
+struct BaseWriting {
+    let realm: RealmID
+    let task: Task<Void, Never>
+    /// Set by the task at its end.
+    let isDone: Flag
+
+    final class Flag: Sendable {
+        private let value = Mutex(false)
+        var isSet: Bool { value.withLock { $0 } }
+        func set() { value.withLock { $0 = true } }
+    }
+}
+
+/// Compacts histories between messages, with the tick that drives it and, where that was not enough, after the batches that
+/// follow: as long at a time as `CompactionLimits` says. Every commit leaves the realm whole.
+struct Compaction: SlicePart {
+    let work: SliceWork
+    private var state: CompactionState { work.memory.compaction }
+
+    init(work: SliceWork) { self.work = work }
+
     /// Looks at the next realms: has bases written, and drops what no client file needs any more.
     ///
     /// Called with nothing pending, so that what the store says of client files is how it is.
     func compact(for time: Duration) async throws {
         let deadline = ContinuousClock.now + time
         let limit = limits.compaction.realmsPerRun
-        let records = try await store.realms(after: compaction.last, limit: limit)
-        compaction.isBehind = false
+        let records = try await store.realms(after: state.last, limit: limit)
+        state.isBehind = false
         for record in records {
             guard try await compactUndamaged(record, until: deadline) else {
-                compaction.isBehind = true
+                state.isBehind = true
                 return
             }
-            compaction.last = record.id
+            state.last = record.id
         }
-        if records.count < limit { compaction.last = nil }
-    }
-
-    /// Goes on with what a tick has left; does nothing if it left nothing.
-    package func compactFurther(for time: Duration) async throws {
-        guard compaction.isBehind else { return }
-        try await compact(for: time)
-        try await reclaim()
+        if records.count < limit { state.last = nil }
     }
 
     func reclaim() async throws {
-        let bytes = try await store.returnSpace(maxBytes: limits.compaction.reclaimedPerRun, epoch: epoch)
+        let bytes = try await store.returnSpace(
+            maxBytes: limits.compaction.reclaimedPerRun, epoch: work.environment.epoch)
         metrics.reclaimed(bytes)
     }
-
-    /// Waits for the base that is being written.
-    package func finishWriting() async { _ = await compaction.writer?.value }
 
     private func compactUndamaged(
         _ record: RealmRecord, until deadline: ContinuousClock.Instant
     ) async throws -> Bool {
-        guard !compaction.damaged.contains(record.id) else { return true }
+        guard !state.damaged.contains(record.id) else { return true }
         do {
             return try await compact(record, until: deadline)
         } catch {
-            guard isDamage(error) else { throw error }
-            if compaction.damaged.count < CompactionState.maxDamaged { compaction.damaged.insert(record.id) }
+            guard MessageHandler.isDamage(error) else { throw error }
+            if state.damaged.count < CompactionState.maxDamaged { state.damaged.insert(record.id) }
             logger.error(
                 "a realm's history is damaged and is not compacted",
                 metadata: [
@@ -79,7 +94,7 @@ extension SliceOwner {
         // It restarts when it is next needed.
         guard try await isCurrent(record) else { return true }
         // Asked first: one that is complete by the time that the bases are read must not be taken for a torso.
-        let isWriting = compaction.writing == record.id
+        let isWriting = writing?.realm == record.id
         let bases = try await store.bases(of: record.id)
         let newest = bases.last { $0.isComplete && $0.generation == record.generation }
         var kept = 0
@@ -102,7 +117,7 @@ extension SliceOwner {
 
     private func isCurrent(_ record: RealmRecord) async throws -> Bool {
         guard let app = try await apps.app(record.name.app) else { return false }
-        return try await generation(of: app).generation <= record.generation
+        return try await work.generation(of: app).generation <= record.generation
     }
 
     private func isLong(_ record: RealmRecord, after newest: BaseRecord?) -> Bool {
@@ -115,12 +130,14 @@ extension SliceOwner {
 
     /// One at a time in a slice; the others' turn comes with a later round.
     private func startWriting(_ record: RealmRecord) {
-        guard compaction.writing == nil else { return }
-        compaction.writing = record.id
-        let writer = BaseWriter(store: store, epoch: epoch, limits: limits.compaction, clock: clock)
-        let (name, logger, metrics) = (record.name, logger, metrics)
-        // Beside the batches, and not kept alive by the owner's end: the epoch stops it, or the cancellation.
-        compaction.writer = Task { [weak self] in
+        guard writing == nil else { return }
+        let environment = work.environment
+        let writer = BaseWriter(
+            store: store, epoch: environment.epoch, limits: limits.compaction, clock: clock)
+        let (name, logger, metrics) = (record.name, environment.logger, environment.metrics)
+        let isDone = BaseWriting.Flag()
+        let task = Task {
+            defer { isDone.set() }
             do {
                 if let base = try await writer.write(name) {
                     metrics.baseWritten(base.bytes, app: name.app)
@@ -137,11 +154,12 @@ extension SliceOwner {
                     level: isExpected ? .debug : .warning, "base of a realm's history not written",
                     metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])
             }
-            await self?.wroteBase()
         }
+        state.writing = BaseWriting(realm: record.id, task: task, isDone: isDone)
     }
 
-    private func wroteBase() { compaction.writing = nil }
+    /// The base that is still being written.
+    private var writing: BaseWriting? { state.writing.flatMap { $0.isDone.isSet ? nil : $0 } }
 
     // MARK: Dropping
 
@@ -161,9 +179,9 @@ extension SliceOwner {
             guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
             var batch = SliceBatch()
             batch.compactions = [key: through]
-            try await commit(batch)
-            if let context = realms[record.name], context.record.generation == record.generation {
-                context.record.historyBase = max(context.record.historyBase, through)
+            try await work.commit(batch)
+            if let context = work.memory.realms[record.name], context.record.generation == record.generation {
+                context.compacted(through: through)
             }
             metrics.compacted(from.distance(to: through), app: record.name.app)
             from = through
@@ -182,11 +200,11 @@ extension SliceOwner {
             {
                 batch.bases = [base]
                 batch.historyTrims = [base.historyKey: through]
-                try await commit(batch)
+                try await work.commit(batch)
             } else {
                 batch.baseRemovals = [base]
                 batch.historyTrims = [base.historyKey: ServerVersion(WireIntegerBounds.maximum)]
-                try await commit(batch)
+                try await work.commit(batch)
                 return true
             }
         }

@@ -1,7 +1,10 @@
 import Storage
 import SyncModel
 
-extension SliceOwner {
+/// Decides whether an app lets its realms' schema change.
+struct SchemaAdmission {
+    let apps: AppSettings
+
     /// Whether the app lets a client change its realm's schema like this; what is new is the app's from then on.
     ///
     /// Every client declares all of its classes whenever it opens a realm for the first time, so in a new realm everything

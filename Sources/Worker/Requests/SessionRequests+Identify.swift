@@ -2,7 +2,7 @@ import Messages
 import Storage
 import SyncModel
 
-extension SliceOwner {
+extension SessionRequests {
     /// A client says which file it is and how far it has come: with every check that docs/protocol.md has.
     ///
     /// A newer session simply takes over; two sessions of one file cannot hurt each other, since uploads name what they
@@ -10,8 +10,8 @@ extension SliceOwner {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await admit(name, session, to: address) else { return }
-        let context = try await unrestartedRealm(name, of: app)
+        guard let app = try await admittance.admit(name, session, to: address) else { return }
+        let context = try await work.unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident
         let standing = context.sessions.standing(of: session)
         switch standing {
@@ -19,34 +19,33 @@ extension SliceOwner {
         case .open(let known) where known.clientFile == ident: return metrics.requestRepeated()
         case .open, .unknown: break
         }
-        guard let file = try await admit(ident, session, of: app, in: context, to: address) else { return }
+        guard let file = try await admittance.admit(ident, session, of: app, in: context, to: address) else { return }
         let admission = Admission(file: file, generation: context.record.generation)
         if let objection = admission.objection(toClient: request.clientFile, of: request.user) {
             let refusal = Refusal.reset(
                 code: objection.code, objection.reason, app: app, clientFile: ident, campaign: nil)
-            return try refuse(name, session, refusal, to: address)
+            return try admittance.refuse(name, session, refusal, to: address)
         }
         if let objection = try await objection(to: request, admission, context) {
             return try await refuse(request, objection, app, admission, standing, in: context, to: address)
         }
         if request.download.serverVersion > 0 {
-            _ = try await begin(file, at: request.download.serverVersion, in: context)
+            _ = try await work.begin(file, at: request.download.serverVersion, in: context)
         }
-        let now = stamp
+        let now = work.stamp
         let connection = context.sessions.connection(of: session)
-        context.update(ident) {
+        work.change(context).update(ident) {
             $0.lastSeen = now
             $0.seenServerVersion = max($0.seenServerVersion, request.download.serverVersion)
             if let connection { $0.connection = connection }
         }
-        touch(context)
-        context.sessions.identified(session, as: ident)
-        try await observeIdentify(request, in: context)
-        try reply(
+        try await inference.observeIdentify(request, in: context)
+        try work.reply(
             IdentifiedAnswer(
                 generation: context.record.generation, upload: file.upload,
                 lockedServerVersion: file.lockedServerVersion, latest: context.record.latest),
             to: address)
+        context.sessions.identified(session, as: ident)
     }
 
     /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.
@@ -56,7 +55,7 @@ extension SliceOwner {
     ) async throws {
         let session = request.context.session
         let file = admission.file
-        let changesNothing = objection.isOfFile ? try await !hasGoneOn(file, in: context) : false
+        let changesNothing = objection.isOfFile ? try await !inference.hasGoneOn(file, in: context) : false
         var verdict = ResetQuestions.Verdict.reset
         if !changesNothing {
             verdict = context.sessions.questions.verdict(
@@ -68,16 +67,16 @@ extension SliceOwner {
         switch verdict {
         case .reset:
             // Before it is refused: that it presents itself says that the client realm goes on under it.
-            try await observeIdentify(request, in: context)
-            try await refuseForReset(
+            try await inference.observeIdentify(request, in: context)
+            try await admittance.refuseForReset(
                 context, session, code: objection.code, objection.reason, app: app, file: file,
                 integrated: admission.integrated(at: request.download), isNewAttempt: true,
                 to: address)
         case .ask(let question):
             metrics.doubted(app: app.id)
-            try reply(ConfirmAnswer(question: question), to: address)
+            try work.reply(ConfirmAnswer(question: question), to: address)
         case .retry:
-            try refuse(
+            try admittance.refuse(
                 context.name, session,
                 .retry("the request of client file \(file.ident) may be an old one: \(objection.reason)"), to: address)
         }
@@ -93,10 +92,12 @@ extension SliceOwner {
     private func objection(
         to request: IdentifyRequest, _ admission: Admission, _ context: RealmContext
     ) async throws -> Admission.Objection? {
-        if let objection = admission.objection(campaign: try await reason(for: admission.file)) { return objection }
+        if let objection = admission.objection(campaign: try await admittance.reason(for: admission.file)) {
+            return objection
+        }
         return admission.objection(
             to: request.download, latest: request.latest, current: context.record.latest.version,
-            isKept: try await isKept(after: request.download.serverVersion, for: admission.file, in: context),
+            isKept: try await work.isKept(after: request.download.serverVersion, for: admission.file, in: context),
             salt: try await salt(of: request.latest.version, context))
     }
 

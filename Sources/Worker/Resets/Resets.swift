@@ -3,7 +3,10 @@ import Messages
 import Storage
 import SyncModel
 
-extension SliceOwner {
+/// Has client realms reset: all of an app that is terminated, all of a realm, or one.
+struct Resets: SlicePart {
+    let work: SliceWork
+
     /// One client realm, or every one of a realm, must reset. The realm's history goes on as it is.
     func reset(_ message: ResetMessage, messageID: String?) async throws {
         guard let app = try await apps.latest(message.realm.app) else {
@@ -14,21 +17,21 @@ extension SliceOwner {
                 reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
         }
         keep(reason: message.reason, of: campaign)
-        var generation = try await generation(of: app).generation
+        var generation = try await work.generation(of: app).generation
         // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as
         // it is large.
-        if let context = try await storedRealm(message.realm) {
+        if let context = try await work.storedRealm(message.realm) {
             generation = max(generation, context.record.generation)
-            try await flush()
+            try await work.flush()
             if let ident = message.clientFile {
-                if let file = try await clientFile(ident, in: context), file.state == .live {
+                if let file = try await work.clientFile(ident, in: context), file.state == .live {
                     mark([file], in: context, campaign: campaign)
                 }
             } else {
                 try await markAll(of: context, campaign: campaign)
             }
         }
-        try await flush()
+        try await work.flush()
         try await reportFound(
             kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
     }
@@ -45,19 +48,18 @@ extension SliceOwner {
             isDone = files.count < limit
             last = files.last?.ident ?? last
             mark(files, in: context, campaign: campaign)
-            if isDone { pending.seenMessages.append(pass) }
-            try await flush()
+            if isDone { work.stage { $0.seenMessages.append(pass) } }
+            try await work.flush()
         }
     }
 
     private func mark(_ files: [ClientFileRecord], in context: RealmContext, campaign: String) {
         for file in files {
             context.remember(file)
-            context.update(file.ident) {
+            work.change(context).update(file.ident) {
                 $0.state = .resetRequired
                 $0.campaign = campaign
             }
-            touch(context)
         }
     }
 
@@ -68,8 +70,12 @@ extension SliceOwner {
             clientFile: file.ident, campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(reason) ?? ResetReason.reset,
             integrated: file.upload.clientVersion)
-        publish(
-            Publication(
-                .realms(key: ResetNotice.topicKey(app: name.app)), try AMQPMessage(notice, persistent: false)))
+        try work.publish(notice, to: ResetNotice.topicKey(app: name.app))
+    }
+
+    /// Keeps a campaign's reason with the next commit, for the clients that come later.
+    func keep(reason: String?, of campaign: String) {
+        guard let text = ResetReason.bounded(reason) else { return }
+        work.stage { $0.reasons[campaign] = $0.reasons[campaign] ?? text }
     }
 }

@@ -4,7 +4,7 @@ import Messages
 import Storage
 import SyncModel
 
-extension SliceOwner {
+extension Resets {
     /// Begins an app's next generation here and tells the coordinator whom it reaches.
     ///
     /// Given twice it reports twice, with the same content: the campaign's client files stay listed.
@@ -17,8 +17,8 @@ extension SliceOwner {
                 reason: "a termination needs a campaign or a message id, so that its repetition changes nothing",
                 app: app.id)
         }
-        try await flush()
-        let current = try await generation(of: app)
+        try await work.flush()
+        let current = try await work.generation(of: app)
         var accounted = current
         if let earlier = try await store.appGeneration(campaign: campaign), earlier.app == app.id {
             accounted = earlier
@@ -26,12 +26,12 @@ extension SliceOwner {
             wanted > current.generation, wanted < UInt64(Int64.max)
         {
             accounted = AppGenerationRecord(app: app.id, generation: wanted, campaign: campaign, at: clock.now())
-            pending.terminations.append(accounted)
+            work.stage { [accounted] in $0.terminations.append(accounted) }
             keep(reason: message.reason, of: campaign)
             // What is in memory of the app's client files is about to be wrong.
-            realms.forget(app: app.id)
-            generations[app.id] = nil
-            try await flush()
+            work.memory.realms.forget(app: app.id)
+            work.memory.generations[app.id] = nil
+            try await work.flush()
             logger.notice(
                 "sync terminated",
                 metadata: ["app": "\(app.id)", "campaign": "\(campaign)", "generation": "\(wanted)"])
@@ -46,8 +46,7 @@ extension SliceOwner {
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
             campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(message.reason) ?? ResetReason.termination)
-        publish(
-            Publication(.realms(key: ResetNotice.topicKey(app: app.id)), try AMQPMessage(notice, persistent: false)))
+        try work.publish(notice, to: ResetNotice.topicKey(app: app.id))
     }
 
     private static func successor(of generation: UInt64) -> UInt64? {
@@ -75,10 +74,10 @@ extension SliceOwner {
                         partition: $0.name.partition, clientFile: $0.record.ident, user: $0.record.user,
                         lastSeen: $0.record.lastSeen)
                 })
-            publish(Publication(.outcomes, try AMQPMessage(report)))
-            for file in files { try await overtake(file.record, of: file.name, by: campaign) }
+            work.publish(Publication(.outcomes, try AMQPMessage(report)))
+            for file in files { try await inference.overtake(file.record, of: file.name, by: campaign) }
             // What was read and changed of their cases must not gather.
-            if !cases.isEmpty { try await flush() }
+            if !work.cases.isEmpty { try await work.flush() }
             guard kind == ResetMessage.type else { continue }
             for file in files where file.record.state == .resetRequired {
                 try tell(file.record, of: file.name, campaign: campaign, reason: reason)

@@ -2,15 +2,15 @@ import Messages
 import Storage
 import SyncModel
 
-extension SliceOwner {
+extension SessionRequests {
     /// A page of history for a session that is behind.
     func page(_ request: PageRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await settings(of: name.app) else {
-            return try refuse(name, session, .unknownApp(name.app), to: address)
+        guard let app = try await work.settings(of: name.app) else {
+            return try admittance.refuse(name, session, .unknownApp(name.app), to: address)
         }
-        let context = try await unrestartedRealm(name, of: app)
+        let context = try await work.unrestartedRealm(name, of: app)
         let standing = context.sessions.standing(of: session)
         switch standing {
         case .ended: return metrics.requestRepeated()
@@ -19,31 +19,31 @@ extension SliceOwner {
         }
         let claim = SessionClaim(
             session: session, clientFile: request.clientFile, generation: request.generation, address: address)
-        guard var file = try await admit(claim, of: app, in: context) else { return }
+        guard var file = try await admittance.admit(claim, of: app, in: context) else { return }
         let latest = context.record.latest
         let after = request.after.serverVersion
         guard after <= latest.version else {
-            return try await refuseForReset(
+            return try await admittance.refuseForReset(
                 context, session, code: .badServerVersion,
                 "server version \(after) does not exist; the latest is \(latest.version)",
                 app: app, file: file, integrated: nil, to: address)
         }
-        guard try await isKept(after: after, for: file, in: context) else {
+        guard try await work.isKept(after: after, for: file, in: context) else {
             // The session may have asked long ago and come further by notices: only an IDENT tells where a client is, and
             // the next one brings the reset if it must be.
-            return try refuse(
+            return try admittance.refuse(
                 name, session,
                 .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
                 to: address)
         }
-        context.sessions.asked(session, after: after)
         // Also where there is nothing yet: what comes next goes by its notices, not by a page.
-        file = try await begin(file, at: after, in: context)
+        file = try await work.begin(file, at: after, in: context)
         let answer = try await answer(to: request, file, context)
         if request.isMark, answer.isComplete {
-            try await observe(.marked, of: file.ident, campaign: nil, in: context)
+            try await inference.observe(.marked, of: file.ident, campaign: nil, in: context)
         }
-        try reply(answer, to: address)
+        try work.reply(answer, to: address)
+        context.sessions.asked(session, after: after)
     }
 
     /// What comes next for the client: of the base that it began with, then of the history. One read of bounded size of each:
@@ -56,7 +56,7 @@ extension SliceOwner {
         var cursor = request.after
         var entries: [HistoryEntry] = []
         var bytes = 0
-        if let base = try await base(at: cursor.serverVersion, of: file, in: context) {
+        if let base = try await work.base(at: cursor.serverVersion, of: file, in: context) {
             let records = try await store.history(
                 of: base.historyKey, after: cursor.serverVersion, through: base.lastEntry, maxBytes: budget)
             for record in records {
@@ -76,7 +76,7 @@ extension SliceOwner {
         let isFull = bytes >= budget
         var records: [HistoryRecord] = []
         if !isFull {
-            records = try await history(
+            records = try await work.history(
                 of: context, after: cursor.serverVersion, through: latest.version, maxBytes: budget - bytes)
         }
         for record in records { try advance(&cursor, to: record, of: file, in: context, &entries) }
@@ -87,7 +87,7 @@ extension SliceOwner {
         let covered: UInt64
         if let last = records.last {
             covered = last.cumulativeBytes
-        } else if let base = try await base(at: request.after.serverVersion, of: file, in: context) {
+        } else if let base = try await work.base(at: request.after.serverVersion, of: file, in: context) {
             covered = base.historyBytes
         } else {
             covered = context.record.historyBytes
@@ -110,15 +110,15 @@ extension SliceOwner {
             throw WorkerError(
                 .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
         }
-        cursor.serverVersion = record.version
-        if record.entry.originFile == file.ident {
-            cursor.clientVersion = max(cursor.clientVersion, record.entry.clientVersion)
-        } else if !record.entry.changeset.isEmpty {
-            // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs
-            // that), not the author's version.
-            var entry = record.entry
-            entry.clientVersion = cursor.clientVersion
-            entries.append(entry)
-        }
+        guard
+            cursor.pass(
+                record.entry.originFile, record.entry.clientVersion, isEmpty: record.entry.changeset.isEmpty,
+                for: file.ident)
+        else { return }
+        // To its receiver an entry tells what of the receiver's own was integrated before it (its merge needs that), not the
+        // author's version.
+        var entry = record.entry
+        entry.clientVersion = cursor.clientVersion
+        entries.append(entry)
     }
 }

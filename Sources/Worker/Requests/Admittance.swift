@@ -1,0 +1,132 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+import SyncModel
+
+/// What a session's page request or upload is about.
+struct SessionClaim {
+    var session: SessionReference
+    var clientFile: FileIdent
+    /// In which the session was identified.
+    var generation: UInt64
+    /// Where a refusal goes; nil: to the session, unasked.
+    var address: ReplyAddress?
+}
+
+/// Lets sessions go on, or tells them why they may not.
+struct Admittance: SlicePart {
+    let work: SliceWork
+
+    /// An app whose sync is on; nil once the session has been refused.
+    func admit(
+        _ name: RealmName, _ session: SessionReference, needsClientFile: Bool = false, to address: ReplyAddress?
+    ) async throws -> AppRecord? {
+        let app = try await work.settings(of: name.app)
+        guard let app, Refusal.notEnabled(app, needsClientFile: needsClientFile) == nil else {
+            let refusal = app.flatMap { Refusal.notEnabled($0, needsClientFile: needsClientFile) }
+            try refuse(name, session, refusal ?? .unknownApp(name.app), to: address)
+            return nil
+        }
+        return app
+    }
+
+    /// A client file's row; nil once the session has been refused.
+    func admit(
+        _ ident: FileIdent, _ session: SessionReference, of app: AppRecord, in context: RealmContext,
+        to address: ReplyAddress?
+    ) async throws -> ClientFileRecord? {
+        if let file = try await work.clientFile(ident, in: context) { return file }
+        let refusal = Refusal.reset(
+            code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
+            campaign: nil)
+        try refuse(context.name, session, refusal, to: address)
+        return nil
+    }
+
+    /// The live row of an identified session's client file; nil once the session has been refused.
+    func admit(_ claim: SessionClaim, of app: AppRecord, in context: RealmContext) async throws -> ClientFileRecord? {
+        guard let file = try await admit(claim.clientFile, claim.session, of: app, in: context, to: claim.address)
+        else { return nil }
+        let admission = Admission(file: file, generation: context.record.generation)
+        if let objection = admission.objection(campaign: try await reason(for: file)) {
+            try await refuseForReset(
+                context, claim.session, code: objection.code, objection.reason, app: app, file: file,
+                integrated: file.upload.clientVersion, to: claim.address)
+            return nil
+        }
+        guard claim.generation == context.record.generation else {
+            let refusal = Refusal.retry("the session belongs to another sync generation")
+            try refuse(context.name, claim.session, refusal, to: claim.address)
+            return nil
+        }
+        return file
+    }
+
+    /// What the client of a client file that must reset is told.
+    func reason(for file: ClientFileRecord) async throws -> String {
+        guard file.state == .resetRequired, let campaign = file.campaign else { return ResetReason.termination }
+        return try await store.reason(campaign: campaign) ?? ResetReason.unknown
+    }
+
+    // MARK: Refusing
+
+    func refuse(
+        _ realm: RealmName, _ session: SessionReference, _ refusal: Refusal, to address: ReplyAddress? = nil
+    ) throws {
+        logger.debug(
+            "session refused",
+            metadata: [
+                "app": "\(realm.app)", "realm": "\(realm.partition)", "code": "\(refusal.code.rawValue)",
+                "client_file": "\(refusal.clientFile ?? 0)", "reason": "\(refusal.message)",
+            ])
+        metrics.refused(app: realm.app)
+        let answer = RefusedAnswer(
+            realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
+            tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
+            campaign: refusal.campaign, integrated: refusal.integrated)
+        let unasked = ReplyAddress(queue: work.environment.topology.gateway(session.gateway), correlationID: nil)
+        try work.reply(answer, to: address ?? unasked)
+    }
+
+    /// Refuses a session of a client file that must reset, and accounts for the reset.
+    ///
+    /// - Parameters:
+    ///   - integrated: up to which client version the realm's state has what the client has written, if that is certain.
+    ///   - isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way when it
+    ///     was refused, and says nothing of a reset that has begun.
+    func refuseForReset(
+        _ context: RealmContext, _ session: SessionReference, code: ErrorCode, _ message: String, app: AppRecord,
+        file: ClientFileRecord, integrated: ClientVersion?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
+    ) async throws {
+        let campaign = try requireReset(context, file, reason: message)
+        try await inference.overtake(file, of: context.name, by: campaign)
+        try await inference.observe(
+            .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
+            campaign: campaign, opensOnly: !isNewAttempt, in: context)
+        try refuse(
+            context.name, session,
+            .reset(
+                code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated),
+            to: address)
+    }
+
+    /// Marks a client file, and reports it under a campaign of its own if no campaign asked for the reset.
+    private func requireReset(_ context: RealmContext, _ file: ClientFileRecord, reason: String) throws -> String {
+        if file.state == .resetRequired || file.state == .superseded, let campaign = file.campaign { return campaign }
+        let campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
+        work.change(context).update(file.ident) {
+            $0.state = .resetRequired
+            $0.campaign = campaign
+        }
+        let report = FoundReport(
+            kind: ResetMessage.type, campaign: campaign, app: context.name.app, slice: slice,
+            generation: context.record.generation, reason: reason, chunk: 0, chunks: 1,
+            clientRealms: [
+                FoundReport.ClientRealm(
+                    partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen)
+            ])
+        try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
+        return campaign
+    }
+}

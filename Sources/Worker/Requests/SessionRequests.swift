@@ -1,0 +1,76 @@
+import Messages
+import Storage
+import SyncModel
+
+/// Answers what gateways ask for their sessions: BIND, IDENT and pages of history.
+struct SessionRequests: SlicePart {
+    let work: SliceWork
+
+    /// A session begins; it may ask for a client file ident, which is durable before the answer leaves.
+    func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
+        let name = request.context.realm
+        let session = request.context.session
+        guard let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address)
+        else {
+            return
+        }
+        if let known = try await work.storedRealm(name) {
+            guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
+            if let file = try await fileCopied(by: request, of: app, in: known) {
+                // An owner that died has given it out for this very request: the reset that it belongs to goes on with it.
+                try work.reply(
+                    BoundAnswer(generation: known.record.generation, slice: slice, clientFile: file), to: address)
+                return known.sessions.bound(session, on: request.connection)
+            }
+            if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: known) {
+                metrics.paced(app: app.id)
+                return try admittance.refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
+            }
+        }
+        // A realm that has to restart does so for the first who begins anew, and whose turn it is.
+        let context =
+            request.needsClientFile
+            ? try await work.realm(name, of: app) : try await work.unrestartedRealm(name, of: app)
+        let generation = max(context.record.generation, try await work.generation(of: app).generation)
+        let now = work.stamp
+        var file: ClientFileIdent?
+        if request.needsClientFile {
+            file =
+                work.change(context).insert { ident in
+                    ClientFileRecord(
+                        realm: context.record.id, file: ClientFileIdent(ident: ident, salt: SliceWork.makeSalt()),
+                        user: request.user, generation: context.record.generation, createdAt: now, lastSeen: now,
+                        connection: request.connection, protocolVersion: request.protocolVersion,
+                        userAgent: request.userAgent)
+                }.file
+        }
+        try await inference.observeBind(request, clientFile: file?.ident, in: context)
+        try work.reply(BoundAnswer(generation: generation, slice: slice, clientFile: file), to: address)
+        context.sessions.bound(session, on: request.connection)
+    }
+
+    /// The client file that a request for one was given before, if a reset's fresh copy is made with it and it still holds.
+    private func fileCopied(
+        by request: BindRequest, of app: AppRecord, in context: RealmContext
+    ) async throws -> ClientFileIdent? {
+        let generation = context.record.generation
+        guard request.needsClientFile, generation == (try await work.generation(of: app).generation),
+            let ident = try await inference.identCopied(by: request, in: context),
+            let known = try await work.clientFile(ident, in: context), known.state == .live,
+            known.generation == generation
+        else { return nil }
+        return known.file
+    }
+
+    /// A session ends. Evidence only: nothing is answered.
+    func unbind(_ notice: UnbindNotice) async throws {
+        guard let context = try await work.storedRealm(notice.realm) else { return }
+        if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
+        if let ident = notice.clientFile, try await work.clientFile(ident, in: context) != nil {
+            let now = work.stamp
+            work.change(context).update(ident) { $0.lastSeen = now }
+        }
+        try await inference.observeUnbind(notice, in: context)
+        context.sessions.ended(notice.session)
+    }
+}

@@ -1,0 +1,154 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+import SyncModel
+
+/// Takes the messages of one batch, has each dealt with by the part of the owner that it is for, and gives up those that cannot
+/// be dealt with.
+struct MessageHandler: SlicePart {
+    let work: SliceWork
+    /// Realms that a message has found damaged. It may be the only one that touches what is damaged.
+    private var damaged: Set<RealmName> = []
+    /// Realms that a second message has found damaged, and why: their other messages are not tried.
+    private var givenUp: [RealmName: String] = [:]
+
+    init(work: SliceWork) { self.work = work }
+
+    /// Deals with one message. One that cannot be dealt with leaves no trace, and hurts no other.
+    ///
+    /// - Throws: what is of more than this message: a failed commit, or a store that cannot be read.
+    mutating func take(_ delivery: SliceDelivery) async throws {
+        if let realm = delivery.realm, let reason = givenUp[realm] {
+            try await giveUp(delivery, reason: reason)
+        } else {
+            do {
+                try await handle(try delivery.content.get(), of: delivery)
+            } catch let error as PoisonError {
+                work.undo()
+                try work.setAside(delivery.original, reason: error.reason, app: error.app)
+            } catch {
+                guard await isOfOneMessage(error) else { throw error }
+                work.undo()
+                if Self.isDamage(error), let realm = delivery.realm, !damaged.insert(realm).inserted {
+                    givenUp[realm] = "\(error)"
+                }
+                try await giveUp(delivery, reason: "\(error)")
+            }
+        }
+        work.keep()
+    }
+
+    /// Whether the message in hand alone cannot go on with the error.
+    private func isOfOneMessage(_ error: any Error) async -> Bool {
+        switch error {
+        case is CancellationError, is CommitError: false
+        // Damage of what every message needs is of all.
+        case let error as StoreError: error.code == .corrupt ? (try? await store.ownership()) != nil : false
+        default: true
+        }
+    }
+
+    /// Whether what is stored cannot be read.
+    static func isDamage(_ error: any Error) -> Bool {
+        switch error {
+        case let error as StoreError: error.code == .corrupt
+        case let error as WorkerError: error.code == .corrupt
+        default: false
+        }
+    }
+
+    // MARK: Dealing with a message
+
+    private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
+        if content.mayMakeRealm, let realm = content.realm, try forward(delivery.original, of: realm) { return }
+        let requests = SessionRequests(work: work)
+        switch content {
+        case .changesets(let changesets):
+            if let upload = changesets.upload {
+                try await Uploads(work: work).integrate(changesets, upload, delivery)
+            } else {
+                try await Uploads(work: work).integrate(event: changesets, delivery)
+            }
+        case .bind(let request):
+            if let address = address(of: request.context, delivery) { try await requests.bind(request, reply: address) }
+        case .identify(let request):
+            if let address = address(of: request.context, delivery) {
+                try await requests.identify(request, reply: address)
+            }
+        case .page(let request):
+            if let address = address(of: request.context, delivery) { try await requests.page(request, reply: address) }
+        case .unbind(let notice): try await requests.unbind(notice)
+        case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
+        case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
+        case .tick(let tick): try await Ticks(work: work).tick(tick)
+        case .claim: break
+        }
+    }
+
+    /// Passes a message on that was published to another slice's queue than its realm lives in, as a shell may do.
+    private func forward(_ message: AMQPMessage, of realm: RealmName) throws -> Bool {
+        guard let slices = work.environment.slices, case let right = realm.slice(of: slices), right != slice else {
+            return false
+        }
+        let header = "x-sluice-forwarded"
+        guard message.properties.headers[header] == nil else {
+            throw PoisonError(
+                reason: "realm \(realm) lives in slice \(right), and the message was passed on to slice \(slice): the"
+                    + " processes do not agree on the number of slices",
+                app: realm.app)
+        }
+        var message = message.forRepublishing()
+        message.properties.headers[header] = .bool(true)
+        work.publish(Publication(.slice(right), message))
+        return true
+    }
+
+    /// Where the answer to a request goes; nil if nobody waits for it any more.
+    private func address(of context: RequestContext, _ delivery: SliceDelivery) -> ReplyAddress? {
+        let age = work.memory.requestAges.age(sentAt: context.sentAt, by: context.session.gateway, at: clock.uptime())
+        guard age <= context.patience else {
+            metrics.requestExpired()
+            return nil
+        }
+        let properties = delivery.original.properties
+        return ReplyAddress(
+            queue: properties.replyTo ?? work.environment.topology.gateway(context.session.gateway),
+            correlationID: properties.correlationID, isRedelivered: properties.headers["x-delivery-count"] != nil)
+    }
+
+    // MARK: Giving a message up
+
+    /// Does what can be done for a message that cannot be dealt with.
+    ///
+    /// What its sender would only send again, for as long as the damage lasts, is not kept: the queue of the dead letters would
+    /// grow without end. A client is told to come back much later; the next tick, or the next session's end, says the same.
+    private func giveUp(_ delivery: SliceDelivery, reason: String) async throws {
+        let content = try? delivery.content.get()
+        switch content {
+        case .bind, .identify, .page:
+            complain(of: delivery, reason)
+            guard let request = content?.request, let address = address(of: request, delivery) else { return }
+            try admittance.refuse(request.realm, request.session, .damaged(request.realm), to: address)
+        case .changesets(let changesets):
+            guard let upload = changesets.upload else {
+                return try work.setAside(delivery.original, reason: reason, app: changesets.realm.app)
+            }
+            // Its client keeps what it has not been acknowledged.
+            complain(of: delivery, reason)
+            try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
+        case .unbind, .tick: complain(of: delivery, reason)
+        case .termination, .reset, .claim, nil:
+            try work.setAside(delivery.original, reason: reason, app: delivery.realm?.app)
+        }
+    }
+
+    private func complain(of delivery: SliceDelivery, _ reason: String) {
+        logger.error(
+            "message given up: what is stored cannot be read",
+            metadata: [
+                "type": "\(delivery.original.properties.type ?? "")", "app": "\(delivery.realm?.app ?? "")",
+                "realm": "\(delivery.realm?.partition ?? "")", "reason": "\(reason)",
+            ])
+    }
+}

@@ -1,0 +1,36 @@
+import Logging
+import Messages
+import Storage
+import SyncModel
+
+/// What an owner works with, the same for as long as it owns its slice.
+struct SliceEnvironment: Sendable {
+    let store: any SliceStore
+    let epoch: Epoch
+    let apps: AppSettings
+    let topology: Topology
+    /// Of the cluster; nil for an owner that is used alone.
+    let slices: SliceCount?
+    let limits: WorkerLimits
+    let clock: WorkerClock
+    let metrics: WorkerMetrics
+    let logger: Logger
+}
+
+/// One of the things that an owner does with messages. What it changes goes into the unit of work, and nowhere else.
+protocol SlicePart {
+    var work: SliceWork { get }
+}
+
+extension SlicePart {
+    var store: any SliceStore { work.environment.store }
+    var slice: SliceNumber { store.slice }
+    var apps: AppSettings { work.environment.apps }
+    var limits: WorkerLimits { work.environment.limits }
+    var clock: WorkerClock { work.environment.clock }
+    var metrics: WorkerMetrics { work.environment.metrics }
+    var logger: Logger { work.environment.logger }
+
+    var admittance: Admittance { Admittance(work: work) }
+    var inference: Inference { Inference(work: work) }
+}

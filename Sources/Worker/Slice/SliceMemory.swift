@@ -1,0 +1,25 @@
+import Storage
+import SyncModel
+
+/// What an owner remembers from one batch to the next. The store or the next messages can tell all of it again.
+final class SliceMemory {
+    var realms = RealmCache()
+    var generations: [String: AppGenerationRecord] = [:]
+    var nextRealm: RealmID?
+    var outbox = Outbox()
+    var quiet = QuietRealms()
+    var requestAges = RequestAges()
+    var paces = ResetPaces()
+    /// The coordinator's time at its last tick.
+    var tickedAt: UInt64 = 0
+    let compaction = CompactionState()
+
+    /// Memory may be ahead of the store: the realms are read again.
+    func forgetRealms() {
+        realms = RealmCache()
+        generations = [:]
+        nextRealm = nil
+        outbox.forget()
+        quiet.dropped()
+    }
+}

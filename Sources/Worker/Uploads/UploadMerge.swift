@@ -1,0 +1,213 @@
+import Changesets
+import Merge
+import Storage
+import SyncModel
+
+/// Feeds one upload's merge with what its client has not seen: of that only what the upload may conflict with, read in steps of
+/// bounded size (docs/merge.md, "Uploads at the server").
+struct UploadMerge: SlicePart {
+    let work: SliceWork
+    let file: ClientFileRecord
+    let context: RealmContext
+
+    func merge(_ integration: inout UploadIntegration) async throws {
+        let current = context.record.latest.version
+        guard integration.position < current else { return }
+        if let base = try await work.base(at: integration.position, of: file, in: context) {
+            try await merge(&integration, over: base)
+        }
+        let start = integration.position
+        if let versions = try await versions(for: integration) {
+            var rest = versions[...]
+            while let first = rest.first {
+                let (locals, count) = try await locals(of: rest, for: integration, after: start)
+                let end = rest.dropFirst(count - 1).first ?? first
+                try merge(&integration, over: locals, through: end)
+                rest = rest.dropFirst(count)
+            }
+            return
+        }
+        while integration.position < current {
+            let records = try await work.history(
+                of: context, after: integration.position, through: current, maxBytes: limits.maxWindowBytes)
+            guard let end = records.last?.version else {
+                throw WorkerError(
+                    .corrupt, "realm \(context.name) has no version \(integration.position + 1) in its history")
+            }
+            let items = try records.filter {
+                integration.meets(author: $0.entry.originFile, isEmpty: $0.entry.changeset.isEmpty)
+            }.map(item)
+            try merge(&integration, over: try await reciprocated(items, for: integration, after: start), through: end)
+        }
+    }
+
+    /// Merges an upload of a client that has not got all of its base with the rest of it, as if the base were history.
+    private func merge(_ integration: inout UploadIntegration, over base: BaseRecord) async throws {
+        let start = integration.position
+        var selected: ArraySlice<ServerVersion>?
+        if let search = search(base.historyKey, integration) {
+            selected = try await search.versions(after: start, through: base.lastEntry, in: store)[...]
+        }
+        var cursor = start
+        while selected.map({ !$0.isEmpty }) ?? (cursor < base.lastEntry) {
+            let records: [HistoryRecord]
+            if let selected {
+                records = try await store.history(
+                    of: base.historyKey, at: selected.prefix(256), maxBytes: limits.maxWindowBytes)
+            } else {
+                records = try await store.history(
+                    of: base.historyKey, after: cursor, through: base.lastEntry, maxBytes: limits.maxWindowBytes)
+            }
+            guard let last = records.last else {
+                throw WorkerError(
+                    .corrupt, "realm \(context.name) lacks changesets of its base at version \(base.version)")
+            }
+            let locals = try await reciprocated(try records.map(item), for: integration, after: start)
+            try merge(&integration, over: locals, through: last.version)
+            selected = selected?.dropFirst(records.count)
+            cursor = last.version
+        }
+        // All of the base is the realm as it was at the base's version.
+        try merge(&integration, over: [], through: base.version)
+    }
+
+    /// Merges an upload with the next versions that take part.
+    private func merge(
+        _ integration: inout UploadIntegration, over entries: [LocalChangeset], through end: ServerVersion
+    ) throws {
+        do {
+            let conflicts = try integration.merge(over: entries, through: end, using: MergeEngine())
+            if !entries.isEmpty { metrics.merged(over: entries.count, conflicts: conflicts, app: context.name.app) }
+        } catch {
+            throw BadChangesetError(reason: error.description)
+        }
+    }
+
+    // MARK: Selecting
+
+    /// A search for what an upload may conflict with; nil if it may conflict with everything.
+    private func search(_ key: HistoryKey, _ integration: UploadIntegration) -> HistorySearch? {
+        let touches = integration.touches()
+        guard limits.usesHistoryIndex, !touches.isDestructive else { return nil }
+        return HistorySearch(
+            key: key, touches: touches, author: integration.clientFile, maxBytes: limits.maxDigestBytes,
+            base: key == context.historyKey ? context.record.historyBase : 0, logger: logger)
+    }
+
+    /// The versions that an upload may still conflict with, ascending: by the index as far back as that goes, then by the digests
+    /// of older history, by which the index is made to reach further back. Nil: all of them.
+    private func versions(for integration: UploadIntegration) async throws -> [ServerVersion]? {
+        let (author, start) = (integration.clientFile, integration.position)
+        if limits.usesHistoryIndex, context.index.isAll(by: author, after: start) { return [] }
+        guard let search = search(context.historyKey, integration) else { return nil }
+        let end = context.index.base
+        var found: [ServerVersion] = []
+        if start < end {
+            found = try await search.versions(after: start, through: end, in: store) { stretch in
+                if stretch.through == end { context.prepend(stretch, maxBytes: limits.maxIndexBytes) }
+            }
+        }
+        var indexed: [ServerVersion] = []
+        context.index.collect(search.touches.keys, after: start, notBy: author, into: &indexed)
+        for version in indexed.sorted() where version > found.last ?? 0 { found.append(version) }
+        return found
+    }
+
+    // MARK: Local changesets
+
+    /// As many of the versions as one step may hold, at least one; and how many those were.
+    private func locals(
+        of versions: ArraySlice<ServerVersion>, for integration: UploadIntegration, after base: ServerVersion
+    ) async throws -> (locals: [LocalChangeset], count: Int) {
+        var items: [ChangesetCache.Item] = []
+        var bytes = 0
+        var rest = versions
+        while let version = rest.first, bytes < limits.maxWindowBytes {
+            if let known = context.parsed.item(version) {
+                items.append(known)
+            } else if let record = context.recent.record(version) {
+                let item = try item(record)
+                context.parsed.insert(item)
+                items.append(item)
+            } else {
+                // What is missing is mostly missing in a row.
+                let missing = rest.prefix(256).prefix { $0 <= context.recent.base }
+                let records = try await store.history(
+                    of: context.historyKey, at: missing, maxBytes: min(limits.maxWindowBytes - bytes, 1 << 20))
+                guard !records.isEmpty, records.map(\.version).elementsEqual(missing.prefix(records.count)) else {
+                    throw WorkerError(
+                        .corrupt, "realm \(context.name) lacks a version at or after \(version) in its history")
+                }
+                for record in records {
+                    let item = try item(record)
+                    context.parsed.insert(item)
+                    items.append(item)
+                    bytes += item.bytes
+                    rest = rest.dropFirst()
+                }
+                continue
+            }
+            bytes += items.last?.bytes ?? 0
+            rest = rest.dropFirst()
+        }
+        return (try await reciprocated(items, for: integration, after: base), versions.count - rest.count)
+    }
+
+    private func item(_ record: HistoryRecord) throws -> ChangesetCache.Item {
+        ChangesetCache.Item(
+            local: LocalChangeset(
+                version: record.version.rawValue, originTimestamp: record.entry.timestamp.rawValue,
+                originFileIdent: record.entry.originFile.rawValue,
+                changeset: try parsed(record.entry.changeset, record.version)),
+            bytes: record.entry.changeset.count)
+    }
+
+    /// The entries that take part in the merge, as earlier merges with the same client have left them.
+    private func reciprocated(
+        _ items: [ChangesetCache.Item], for integration: UploadIntegration, after base: ServerVersion
+    ) async throws -> [LocalChangeset] {
+        var locals: [LocalChangeset] = []
+        for item in items
+        where integration.meets(author: FileIdent(item.local.originFileIdent), isEmpty: item.bytes == 0) {
+            locals.append(item.local)
+        }
+        guard !locals.isEmpty else { return [] }
+        let reciprocals = try await reciprocals(
+            at: locals.map { ServerVersion($0.version) }, after: base)
+        guard !reciprocals.isEmpty else { return locals }
+        for index in locals.indices {
+            let version = ServerVersion(locals[index].version)
+            guard let reciprocal = reciprocals[version] else { continue }
+            locals[index].changeset = try parsed(reciprocal, version)
+        }
+        return locals
+    }
+
+    private func parsed(_ bytes: [UInt8], _ version: ServerVersion) throws -> Changeset {
+        do {
+            return try Changeset(parsing: bytes)
+        } catch {
+            throw WorkerError(
+                .corrupt, "version \(version) of realm \(context.name) cannot be read", underlying: error)
+        }
+    }
+
+    // MARK: Reciprocals
+
+    /// The client's reciprocals, those of the given versions at least. All are held if they are few; of many only what is
+    /// asked for is read.
+    private func reciprocals(
+        at versions: [ServerVersion], after base: ServerVersion
+    ) async throws -> [ServerVersion: [UInt8]] {
+        let key = context.key(file.ident)
+        guard let entry = context.clientFile(file.ident) else { return [:] }
+        if entry.hasReciprocals(after: base) { return entry.reciprocals }
+        if !entry.hasMany {
+            let stored = try await store.reciprocals(of: key, after: base, maxBytes: limits.maxReciprocalBytes)
+            context.remember(stored, after: base, of: file.ident)
+            if stored != nil { return context.clientFile(file.ident)?.reciprocals ?? [:] }
+        }
+        let stored = try await store.reciprocals(of: key, at: versions.filter { entry.reciprocals[$0] == nil })
+        return stored.merging(entry.reciprocals) { _, newer in newer }
+    }
+}

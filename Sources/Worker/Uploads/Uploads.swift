@@ -1,0 +1,179 @@
+import Changesets
+import Merge
+import Messages
+import RealmState
+import Storage
+import SyncModel
+
+/// Makes clients' uploads, and changesets that are published from a shell, part of their realms.
+struct Uploads: SlicePart {
+    let work: SliceWork
+
+    /// Integrates one UPLOAD: all of its new changesets, or none.
+    ///
+    /// - Parameter delivery: by which the message came.
+    func integrate(
+        _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ delivery: SliceDelivery
+    ) async throws {
+        _ = try await existingApp(of: message)
+        guard let app = try await admittance.admit(message.realm, upload.session, to: nil) else { return }
+        let context = try await work.unrestartedRealm(message.realm, of: app)
+        let claim = SessionClaim(
+            session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
+        guard var file = try await admittance.admit(claim, of: app, in: context) else { return }
+        if let first = message.entries.first { file = try await work.begin(file, at: first.serverVersion, in: context) }
+        let isInBase = try await work.base(at: file.upload.serverVersion, of: file, in: context) != nil
+        let verdict = file.progress.verdict(
+            on: upload.head, entries: message.entries.lazy.map(\.cursor), latest: context.record.latest.version,
+            kept: isInBase ? 0 : context.record.historyBase)
+        switch verdict {
+        case .retry(let reason):
+            metrics.gap(app: app.id)
+            try admittance.refuse(context.name, upload.session, .retry(reason))
+        case .reset(let code, let reason):
+            // An upload that contradicts the row does not say what its client has under the row's numbers.
+            try await admittance.refuseForReset(
+                context, upload.session, code: code, reason, app: app, file: file,
+                integrated: code == .clientFileExpired ? file.upload.clientVersion : nil)
+        case .integrate(let first):
+            let entries = message.entries[first...]
+            metrics.duplicates(first, app: app.id)
+            do {
+                let outcome = try await integrate(
+                    Array(zip(entries, delivery.changesets[first...])), of: upload, by: file, from: app, in: context)
+                // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
+                work.change(context).integrated(
+                    outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
+            } catch let error as SchemaRefusedError {
+                work.undo()
+                // Its client comes back with it, from where it has begun.
+                work.change(context).update(file.ident) { $0.historyStart = file.historyStart }
+                return try admittance.refuse(context.name, upload.session, error.refusal)
+            } catch let error as BadChangesetError {
+                work.undo()
+                // The realm goes on without it; its author cannot, since what follows builds on it.
+                try work.setAside(delivery.original, reason: error.reason, app: app.id, isOnce: true)
+                return try await admittance.refuseForReset(
+                    context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
+                    integrated: file.upload.clientVersion)
+            }
+            metrics.integrated(entries.count, app: app.id)
+            try await inference.observe(
+                .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+        }
+    }
+
+    /// - Throws: `BadChangesetError` or `SchemaRefusedError`; what the message has changed is then to be undone.
+    private func integrate(
+        _ entries: [(UploadedChangeset, Result<Changeset, ChangesetError>)], of upload: ChangesetMessage.Upload,
+        by file: ClientFileRecord,
+        from app: AppRecord, in context: RealmContext
+    ) async throws -> UploadOutcome {
+        let changesets = try entries.map { entry, parsed in
+            do {
+                return IncomingChangeset(entry, parsed: try parsed.get(), from: file.ident)
+            } catch {
+                throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
+            }
+        }
+        var integration = UploadIntegration(
+            upload.head, of: file.ident, changesets: changesets, recorded: file.progress)
+        if !entries.isEmpty {
+            try await UploadMerge(work: work, file: file, context: context).merge(&integration)
+            try await apply(integration.changesets.map(\.changeset), in: context) {
+                try await SchemaAdmission(apps: apps).admit($0, from: app)
+            }
+            for merged in integration.changesets {
+                work.change(context).append(
+                    merged.changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
+                    timestamp: SyncTimestamp(merged.originTimestamp))
+            }
+        }
+        return integration.outcome
+    }
+
+    /// Integrates changesets published from a shell: written by the server itself on top of the latest version.
+    ///
+    /// A message that cannot be applied is set aside whole. Its id tells a repetition.
+    func integrate(event message: ChangesetMessage, _ delivery: SliceDelivery) async throws {
+        let app = try await existingApp(of: message)
+        if let id = delivery.id {
+            let seen = try await work.isSeen(messageID: id)
+            if seen.now || seen.before { metrics.duplicates(message.entries.count, app: app.id) }
+            if seen.now { return }
+            if seen.before {
+                // The owner that dealt with it first may have died before gateways were told.
+                if let context = try await work.storedRealm(message.realm) { work.change(context).tellAgain() }
+                return
+            }
+        }
+        let context = try await work.realm(message.realm, of: app)
+        do {
+            let changesets = try delivery.changesets.enumerated().map { index, parsed in
+                do {
+                    return try parsed.get()
+                } catch {
+                    throw BadChangesetError(reason: "changeset \(index): \(error)")
+                }
+            }
+            // The operator may always.
+            try await apply(changesets, in: context) {
+                try await SchemaAdmission(apps: apps).extend(app, by: $0)
+            }
+            for (changeset, entry) in zip(changesets, message.entries) {
+                work.change(context).append(
+                    changeset, origin: .server, clientVersion: 0,
+                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp)
+            }
+        } catch let error as SchemaRefusedError {
+            throw PoisonError(reason: error.reason, app: app.id)
+        } catch let error as BadChangesetError {
+            throw PoisonError(reason: error.reason, app: app.id)
+        }
+        // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
+        if let id = delivery.id { work.stage { $0.seenMessages.append(id) } }
+        metrics.integrated(message.entries.count, app: app.id)
+    }
+
+    private func existingApp(of message: ChangesetMessage) async throws -> AppRecord {
+        if let app = try await work.settings(of: message.realm.app) { return app }
+        throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+    }
+
+    /// Applies changesets in order.
+    ///
+    /// - Parameter admit: throws if the schema may not change as it has.
+    private func apply(
+        _ changesets: [Changeset], in context: RealmContext, admitting admit: (SchemaChange) async throws -> Void
+    ) async throws {
+        let before = context.state.schema
+        try await work.load(changesets, into: context)
+        do {
+            // Objects of a class that the changesets make are known not to exist elsewhere.
+            for changeset in changesets { try work.change(context).apply(changeset) }
+        } catch {
+            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
+        }
+        if changesets.contains(where: \.declaresSchema) {
+            try await admit(SchemaChange(from: before, to: context.state.schema))
+        }
+    }
+}
+
+extension ChangesetMessage.Upload {
+    fileprivate var head: UploadHead {
+        UploadHead(follows: follows, progress: progress, lockedServerVersion: lockedServerVersion)
+    }
+}
+
+extension ClientFileRecord {
+    /// How far the server has come with the client file.
+    var progress: ClientFileProgress {
+        ClientFileProgress(upload: upload, lockedServerVersion: lockedServerVersion)
+    }
+}
+
+/// A changeset that cannot be part of its realm's history: it does not parse, merge or apply.
+struct BadChangesetError: Error {
+    var reason: String
+}

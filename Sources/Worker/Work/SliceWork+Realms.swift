@@ -1,0 +1,191 @@
+import Changesets
+import Logging
+import RealmState
+import Storage
+import SyncModel
+
+extension SliceWork {
+    /// The app's sync generation in this slice.
+    func generation(of app: AppRecord) async throws -> AppGenerationRecord {
+        if let known = memory.generations[app.id] { return known }
+        let stored: AppGenerationRecord?
+        if let known = ahead.generation(of: app.id) {
+            stored = known
+        } else {
+            stored = try await environment.store.appGeneration(app.id)
+        }
+        let found =
+            stored
+            ?? AppGenerationRecord(
+                app: app.id, generation: max(app.generation, 1), campaign: nil, at: environment.clock.now())
+        memory.generations[app.id] = found
+        return found
+    }
+
+    /// The realm as it is now, made if it is new and of the app's current generation.
+    func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
+        let generation = try await generation(of: app)
+        guard let context = try await storedRealm(name) else { return try await create(name, of: app, generation) }
+        return context.record.generation < generation.generation
+            ? try await RealmRestart(work: self).restart(context, generation: generation.generation) : context
+    }
+
+    /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
+    /// are none but those that must reset: to tell them so it need not restart, which costs as much as it is large.
+    func unrestartedRealm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
+        if let context = try await storedRealm(name) { return context }
+        return try await realm(name, of: app)
+    }
+
+    /// The realm, of whatever generation; nil if there is none.
+    func storedRealm(_ name: RealmName) async throws -> RealmContext? {
+        if let context = memory.realms[name] {
+            memory.realms.use(context)
+            return context
+        }
+        let stored: RealmRecord?
+        if let known = ahead.realm(name) { stored = known } else { stored = try await environment.store.realm(name) }
+        guard var record = stored else { return nil }
+        if record.saltEpoch != environment.epoch {
+            record.salt = Self.makeSalt()
+            record.saltEpoch = environment.epoch
+        }
+        let context = RealmContext(record: record, schema: try schema(record), limits: environment.limits)
+        memory.realms.use(context)
+        return context
+    }
+
+    private func create(
+        _ name: RealmName, of app: AppRecord, _ generation: AppGenerationRecord
+    ) async throws -> RealmContext {
+        let id: RealmID
+        if let next = memory.nextRealm { id = next } else { id = try await environment.store.nextRealmID() }
+        memory.nextRealm = RealmID(id.value + 1)
+        let record = RealmRecord(
+            id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: environment.epoch,
+            compatibility: app.compatibility)
+        let context = RealmContext(record: record, schema: Schema(), limits: environment.limits, isNew: true)
+        memory.realms.use(context)
+        // For an app's first realm, and without a campaign: nobody is to be set back.
+        var first = generation
+        first.campaign = nil
+        stage { $0.terminations.append(first) }
+        environment.logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
+        return change(context)
+    }
+
+    private func schema(_ record: RealmRecord) throws -> Schema {
+        guard !record.schema.isEmpty else { return Schema() }
+        do {
+            return try Schema(decoding: record.schema)
+        } catch {
+            throw WorkerError(.corrupt, "schema of realm \(record.name) cannot be read", underlying: error)
+        }
+    }
+
+    /// Random, never 0, and positive for clients that read it as signed.
+    static func makeSalt<Salt: WireInteger>() -> Salt { Salt(UInt64.random(in: 1...UInt64(Int64.max))) }
+
+    /// A client file's row; nil if there is none.
+    func clientFile(_ ident: FileIdent, in context: RealmContext) async throws -> ClientFileRecord? {
+        if let entry = context.clientFile(ident) { return entry.record }
+        guard ident >= 2 else { return nil }
+        let key = context.key(ident)
+        let stored: ClientFileRecord?
+        if let known = ahead.clientFile(key) {
+            stored = known
+        } else {
+            stored = try await environment.store.clientFile(key)
+        }
+        if let stored { context.remember(stored) }
+        return stored
+    }
+
+    /// Loads what applying changesets touches.
+    func load(_ changesets: some Sequence<Changeset>, into context: RealmContext) async throws {
+        var rows: [ObjectRow: ObjectAddress] = [:]
+        for changeset in changesets { rows.merge(context.missing(for: changeset)) { $1 } }
+        let found = try await environment.store.objects(in: context.record.id, at: Array(rows.keys))
+        for (row, address) in rows {
+            context.load(address, try found[row].map { try Self.object($0, of: context.name) })
+        }
+    }
+
+    static func object(_ bytes: [UInt8], of realm: RealmName) throws -> StoredObject {
+        do {
+            return try StoredObject(decoding: bytes)
+        } catch {
+            throw WorkerError(.corrupt, "an object of realm \(realm) cannot be read", underlying: error)
+        }
+    }
+
+    /// The history of `after + 1 ... through`, uncommitted versions included, until `maxBytes` are reached.
+    func history(
+        of context: RealmContext, after: ServerVersion, through: ServerVersion, maxBytes: Int
+    ) async throws -> [HistoryRecord] {
+        guard after < through else { return [] }
+        var records: [HistoryRecord] = []
+        var bytes = 0
+        if after < context.recent.base {
+            let end = min(through, context.recent.base)
+            records = try await environment.store.history(
+                of: context.historyKey, after: after, through: end, maxBytes: maxBytes)
+            bytes = records.reduce(0) { $0 + $1.entry.changeset.count + HistoryQuery.overhead }
+            guard let last = records.last, last.version == end else { return records }
+        }
+        for record in context.recent.records(after: max(after, context.recent.base), through: through) {
+            guard bytes < maxBytes || records.isEmpty else { break }
+            bytes += record.entry.changeset.count + HistoryQuery.overhead
+            records.append(record)
+        }
+        return records
+    }
+}
+
+// MARK: - Where a client file's history begins
+
+// It is decided once, and durable before anything is answered by it: what the versions below mean to a client, and what its
+// uploads are merged with, hangs on it.
+extension SliceWork {
+    /// The client file gets the realm, or writes to it, for the first time.
+    ///
+    /// - Parameter version: what it has already; 0 lets it begin with the newest base, if there is one.
+    func begin(
+        _ file: ClientFileRecord, at version: ServerVersion, in context: RealmContext
+    ) async throws -> ClientFileRecord {
+        guard file.historyStart == nil else { return file }
+        var file = file
+        file.historyStart = version
+        if version == 0 {
+            let generation = context.record.generation
+            let newest = try await bases(of: context).last { $0.generation == generation && $0.isComplete }
+            file.historyStart = newest?.version ?? 0
+        }
+        change(context).update(file.ident) { $0.historyStart = file.historyStart }
+        return file
+    }
+
+    /// The base that a client file is within at a version; nil if it is in the history.
+    func base(
+        at version: ServerVersion, of file: ClientFileRecord, in context: RealmContext
+    ) async throws -> BaseRecord? {
+        guard let start = file.historyStart, version < start else { return nil }
+        let generation = context.record.generation
+        return try await bases(of: context).first {
+            $0.version == start && $0.generation == generation && $0.isComplete
+        }
+    }
+
+    private func bases(of context: RealmContext) async throws -> [BaseRecord] {
+        if let known = ahead.found.bases[context.record.id] { return known }
+        return try await environment.store.bases(of: context.record.id)
+    }
+
+    /// Whether everything that comes after a version for a client file is still there.
+    func isKept(after version: ServerVersion, for file: ClientFileRecord, in context: RealmContext) async throws -> Bool
+    {
+        if file.historyStart == nil, version == 0 { return true }
+        if try await base(at: version, of: file, in: context) != nil { return true }
+        return version >= context.record.historyBase
+    }
+}

@@ -1,0 +1,254 @@
+import AMQP
+import Foundation
+import Logging
+import Messages
+import Storage
+import SyncModel
+
+/// The unit of work of one batch: what its messages have read, what they have changed, and what is to be published once that is
+/// durable.
+///
+/// Each message's changes are kept apart until it is through. `keep` adds them to those of the messages before it, `undo` drops
+/// them, and either costs only what that message has changed. One commit writes what was kept; if it fails, the whole unit of
+/// work and the memory of its realms go.
+final class SliceWork {
+    let environment: SliceEnvironment
+    let memory: SliceMemory
+    /// What is to be published, as far as it is durable.
+    private(set) var published: [Publication] = []
+    var cases = ResetCases()
+
+    /// What is changed beside realms and reset cases, and what is to be published for it.
+    private struct Effects {
+        var batch = SliceBatch()
+        var publications: [Publication] = []
+        var realms: [RealmContext] = []
+    }
+
+    /// Of the message in hand.
+    private var current = Effects()
+    /// Of the messages before it, since the last commit.
+    private var kept = Effects()
+    private var seen: Set<String> = []
+    private var settings: [String: AppRecord] = [:]
+    /// What was read ahead; it holds until the next commit.
+    private(set) var ahead = ReadAhead()
+
+    init(_ environment: SliceEnvironment, _ memory: SliceMemory) {
+        self.environment = environment
+        self.memory = memory
+    }
+
+    private var store: any SliceStore { environment.store }
+
+    /// Now, as it is recorded to wait from: not before the coordinator's last tick, so that a clock that was put back makes
+    /// nobody look long gone.
+    var stamp: UInt64 { max(environment.clock.now(), memory.tickedAt) }
+
+    /// An app's settings; the same until the next commit.
+    func settings(of id: String) async throws -> AppRecord? {
+        if let known = settings[id] { return known }
+        let found = try await environment.apps.app(id)
+        settings[id] = found
+        return found
+    }
+
+    // MARK: Reading
+
+    /// Reads what messages to come name, in one call.
+    func read(ahead lookup: SliceLookup) async throws(StoreError) -> SliceFindings {
+        guard !lookup.isEmpty else { return SliceFindings() }
+        let found = try await store.read(lookup)
+        ahead.add(found, of: lookup)
+        return found
+    }
+
+    /// Whether a message has had its effect already.
+    func isSeen(messageID id: String) async throws -> (now: Bool, before: Bool) {
+        if seen.contains(id) { return (true, false) }
+        if let known = ahead.isSeen(id) { return (false, known) }
+        return (false, try await store.isSeen(messageID: id))
+    }
+
+    func resets(of user: RealmUser) async throws -> SliceFindings.UserResets {
+        if let known = ahead.found.users[user] { return known }
+        return try await store.resets(of: user)
+    }
+
+    // MARK: Changing
+
+    /// The realm, to be changed by the message in hand and written with the next commit.
+    func change(_ context: RealmContext) -> RealmContext {
+        if context.begin() {
+            current.realms.append(context)
+            // A commit in between may have let go of it.
+            memory.realms.hold(context)
+        }
+        return context
+    }
+
+    /// Changes what the next commit writes beside realms and reset cases.
+    func stage(_ change: (inout SliceBatch) -> Void) { change(&current.batch) }
+
+    /// Publishes after the commit.
+    func publish(_ publication: Publication) { current.publications.append(publication) }
+
+    /// Publishes to the gateways that have sessions of a realm or an app.
+    func publish(_ notice: some Message, to key: String) throws {
+        publish(Publication(.realms(key: key), try AMQPMessage(notice, persistent: false)))
+    }
+
+    /// Publishes after the commit, by this owner or a later one, what nothing would make again: reports of a transition, whose
+    /// message finds the transition made when it comes again. The commit that holds the transition holds them, too, until they
+    /// have arrived.
+    func publishOnce(_ publication: Publication) throws {
+        guard let stored = StoredPublication(publication) else { return publish(publication) }
+        var publication = publication
+        let id = UUID().uuidString
+        publication.outboxID = id
+        current.batch.outbox.append(OutboxRecord(id: id, body: try stored.encoded()))
+        publish(publication)
+    }
+
+    func reply(_ answer: some Message, to address: ReplyAddress) throws {
+        let message = try AMQPMessage(answer, correlationID: address.correlationID, persistent: false)
+        publish(Publication(.queue(address.queue), message))
+    }
+
+    /// Puts a message in the dead-letter queue: the same effect as a rejection, with the reason attached.
+    ///
+    /// - Parameter isOnce: the message, if it comes again, is not looked at any more.
+    func setAside(_ message: AMQPMessage, reason: String, app: String?, isOnce: Bool = false) throws {
+        environment.logger.error(
+            "message set aside in the dead-letter queue",
+            metadata: ["type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)"])
+        environment.metrics.deadLettered(app: app)
+        var dead = message.forRepublishing()
+        dead.properties.headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(1_000)))
+        dead.properties.headers[DeadLetter.queueHeader] = .string(environment.topology.slice(store.slice))
+        dead.properties.headers["x-sluice-type"] = .string(message.properties.type ?? "")
+        if let app { dead.properties.headers[DeadLetter.appHeader] = .string(app) }
+        if isOnce { try publishOnce(Publication(.dead, dead)) } else { publish(Publication(.dead, dead)) }
+    }
+
+    // MARK: One message
+
+    /// The message in hand is through.
+    func keep() {
+        for context in current.realms where context.keep() { kept.realms.append(context) }
+        cases.keep()
+        seen.formUnion(current.batch.seenMessages)
+        kept.batch.append(current.batch)
+        kept.publications += current.publications
+        current = Effects()
+    }
+
+    /// The message in hand has changed nothing, as far as that was not committed already.
+    func undo() {
+        for context in current.realms {
+            context.undo()
+            if context.isNew { memory.realms.forget(context) }
+        }
+        cases.undo()
+        memory.quiet.dropped()
+        current = Effects()
+    }
+
+    // MARK: Committing
+
+    /// Commits what all messages up to here have changed, the one in hand included, and lines up what is to be published.
+    ///
+    /// - Throws: `CommitError`; the unit of work is then of no more use.
+    func flush() async throws(CommitError) {
+        keep()
+        do {
+            try await commitKept()
+        } catch {
+            throw error as? CommitError ?? CommitError(underlying: error)
+        }
+    }
+
+    private func commitKept() async throws {
+        var batch = kept.batch
+        let arrived = memory.outbox.arrived
+        batch.outboxRemovals = Array(arrived)
+        for context in kept.realms { context.gather(into: &batch) }
+        batch.resetCases += try cases.records()
+        if !batch.isEmpty {
+            let start = ContinuousClock.now
+            try await commit(batch)
+            environment.metrics.committed(in: start.duration(to: .now))
+            memory.outbox.arrived.subtract(arrived)
+        }
+        let limits = environment.limits
+        for context in kept.realms {
+            if let notice = context.notice(maxBytes: limits.maxNoticeBytes) {
+                published.append(
+                    Publication(.realms(key: context.name.topicKey), try AMQPMessage(notice, persistent: false)))
+                memory.quiet.changed(
+                    context.name, .init(generation: context.record.generation, latest: context.record.latest))
+            }
+            context.committed(limits: limits)
+        }
+        if !kept.realms.isEmpty { memory.realms.trim(to: limits) }
+        published += kept.publications
+        kept = Effects()
+        cases = ResetCases()
+        seen = []
+        settings = [:]
+        ahead = ReadAhead()
+    }
+
+    /// Commits at once what belongs to no message's changes, in steps of bounded size.
+    func commit(_ batch: SliceBatch) async throws(CommitError) {
+        do throws(StoreError) {
+            try await store.commit(batch, epoch: environment.epoch)
+        } catch {
+            throw CommitError(underlying: error)
+        }
+        ahead = ReadAhead()
+    }
+
+    // MARK: Outbox
+
+    /// Lines up what the outbox holds that is not known to have arrived, up to a batch's size at once.
+    func publishLeftovers() async throws {
+        guard memory.outbox.mayHoldLeftovers else { return }
+        let maxBytes = environment.limits.maxBatchBytes
+        let rows = try await store.outbox(after: memory.outbox.lastRead, maxBytes: maxBytes)
+        memory.outbox.lastRead = rows.last?.number ?? memory.outbox.lastRead
+        memory.outbox.mayHoldLeftovers = rows.reduce(0) { $0 + $1.record.body.count + 64 } >= maxBytes
+        for (_, record) in rows where !memory.outbox.arrived.contains(record.id) {
+            do {
+                var publication = try StoredPublication(decoding: record.body).publication
+                publication.outboxID = record.id
+                published.append(publication)
+            } catch {
+                environment.logger.error(
+                    "a message in the outbox cannot be read; it stays there",
+                    metadata: ["id": "\(record.id)", "error": "\(error)"])
+            }
+        }
+        if !published.isEmpty {
+            environment.logger.notice(
+                "publishing what was left to publish", metadata: ["count": "\(published.count)"])
+        }
+    }
+}
+
+/// A commit has failed: what it would have written is of many messages, and none of them counts.
+struct CommitError: Error {
+    var underlying: any Error
+}
+
+extension SliceBatch {
+    /// Adds what a message changes beside realms and reset cases.
+    fileprivate mutating func append(_ other: SliceBatch) {
+        terminations += other.terminations
+        reasons.merge(other.reasons) { first, _ in first }
+        clientFiles += other.clientFiles
+        resetCases += other.resetCases
+        seenMessages += other.seenMessages
+        outbox += other.outbox
+    }
+}
