@@ -33,8 +33,7 @@ final class AppCore: Sendable {
         var id: String
         var base: URL
     }
-    private struct WeakCore { weak var core: AppCore? }
-    private static let registry = Mutex<[Key: WeakCore]>([:])
+    private static let registry = Mutex<[Key: AppReference]>([:])
 
     static func shared(id: String, configuration: AppConfiguration) -> AppCore {
         let key = Key(id: id, base: Realm.Configuration.baseDirectory)
@@ -42,7 +41,7 @@ final class AppCore: Sendable {
             if let core = registry[key]?.core { return core }
             registry = registry.filter { $0.value.core != nil }
             let core = AppCore(id: id, configuration: configuration, base: key.base)
-            registry[key] = WeakCore(core: core)
+            registry[key] = AppReference(core)
             return core
         }
     }

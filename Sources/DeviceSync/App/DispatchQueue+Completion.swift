@@ -19,7 +19,7 @@ extension DispatchQueue {
         }
     }
 
-    /// Likewise, for a callback that gets the error alone, nil for none.
+    /// Runs `body`, then calls `completion` with its error on this queue; with nil for none.
     func complete(
         _ completion: @Sendable @escaping ((any Error)?) -> Void, with body: @Sendable @escaping () async throws -> Void
     ) {

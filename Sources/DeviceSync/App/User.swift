@@ -53,9 +53,13 @@ public final class User: Sendable {
     /// files of others are kept. The local tokens are gone even if this throws.
     /// - Throws: `AppError` if the server could not be told.
     public func logOut() async throws {
+        try await end(as: record?.profile.isAnonymous == true ? .removed : .loggedOut)
+    }
+
+    /// Drops the local tokens, then ends the session with the server.
+    private func end(as state: UserState) async throws {
         let token = refreshToken
-        let isAnonymous = record?.profile.isAnonymous ?? false
-        core.endLocally(id, as: isAnonymous ? .removed : .loggedOut)
+        core.endLocally(id, as: state)
         if let token { try await core.http.endSession(refreshToken: token) }
     }
 
@@ -67,9 +71,7 @@ public final class User: Sendable {
     /// Logs the user out and forgets it; its files are deleted at the next launch.
     /// - Throws: `AppError` if the server could not be told.
     public func remove() async throws {
-        let token = refreshToken
-        core.endLocally(id, as: .removed)
-        if let token { try await core.http.endSession(refreshToken: token) }
+        try await end(as: .removed)
     }
 
     /// Logs the user out and forgets it; see `remove()`.

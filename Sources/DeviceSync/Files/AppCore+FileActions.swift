@@ -55,7 +55,7 @@ enum FileActionRunner {
         // Under another name until complete, so that a crash cannot leave half a backup under the promised one.
         let partial = URL(fileURLWithPath: backup + ".partial")
         try RealmFileSet.remove(partial)
-        // Not even opened if it is none of SQLite's: that would cost it its log.
+        // Do not open a file that is no SQLite database: SQLite would remove its log.
         if try RealmFileSet.isDatabase(file) {
             do {
                 try copyDatabase(file, to: partial)

@@ -36,7 +36,7 @@ final class MetadataStore: Sendable {
         }
     }
 
-    /// One without contents is new; what cannot be read is for `open` to say.
+    /// Whether the file has contents and is no database. A file that cannot be read is left to `open`, which says why.
     private static func isForeign(_ file: URL) -> Bool {
         let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
         return (size ?? 0) > 0 && (try? RealmFileSet.isDatabase(file)) == false
@@ -66,7 +66,7 @@ final class MetadataStore: Sendable {
             for column in ["ident", "salt"] where !columns.contains(column) {
                 try database.execute(sql: "ALTER TABLE file_actions ADD COLUMN \(column) INTEGER")
             }
-            // Damage shows where it is read.
+            // Read everything, so that damage shows now.
             for table in ["users", "current_user", "user_files", "file_actions", "outcomes"] {
                 _ = try Row.fetchAll(database, sql: "SELECT * FROM \(table)")
             }
@@ -153,7 +153,7 @@ final class MetadataStore: Sendable {
 
     func removeFileAction(id: String) throws { _ = try database.write { try FileAction.deleteOne($0, key: id) } }
 
-    /// What an earlier reset or deletion of a realm left to do is settled.
+    /// Drops the actions of a realm that an earlier reset or deletion left behind.
     func removeFileActions(path: String) throws {
         _ = try database.write { try FileAction.filter(Column("original") == path).deleteAll($0) }
     }

@@ -22,7 +22,7 @@ struct RealmFileSet: Sendable {
         return try Self.remove(main)
     }
 
-    /// Whether it is one of SQLite's, which removes the log beside any other file that it opens.
+    /// Whether the file is a SQLite database. SQLite removes the log beside any other file that it opens.
     static func isDatabase(_ file: URL) throws -> Bool {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }

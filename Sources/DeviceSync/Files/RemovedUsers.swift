@@ -64,7 +64,7 @@ struct RemovedUsersFiles {
         return true
     }
 
-    /// Whether the realm was last opened by one of them. A damaged one was, as far as anybody knows.
+    /// Whether a removed user opened the realm last. A damaged realm counts as theirs, since it cannot say.
     private func belongs(_ file: URL) throws -> Bool {
         guard let sync = try RealmFile.syncIfReadable(at: file) else { return true }
         return sync.userID.map(users.contains) ?? false

@@ -72,7 +72,7 @@ struct CollectionDifference {
         insertions.sort()
     }
 
-    /// The indexes of a longest rising subsequence: what need not be said to have moved.
+    /// The indexes of a longest rising subsequence: the elements that need not be reported as moved.
     private static func longestRise(_ numbers: [Int]) -> Set<Int> {
         /// Of the rises of each length the one with the smallest end, as the index of that end.
         var ends: [Int] = []

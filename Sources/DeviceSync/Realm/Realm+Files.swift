@@ -145,7 +145,7 @@ enum RealmCopy {
         return sync
     }
 
-    /// Likewise; what the original has downloaded counts.
+    /// The same for a copy of a synced realm, which keeps the progress of the original's downloads.
     private static func state(for target: SyncConfiguration, from old: SyncFileState) throws -> SyncFileState {
         var sync = state(for: target)
         guard old.partition == sync.partition else {

@@ -50,13 +50,13 @@ extension Realm {
         guard let sync = configuration.syncConfiguration,
             behavior == .always || (behavior == .once && !fileExists(for: configuration))
         else { return Realm(instance: try await RealmOpener.open(configuration)) }
-        // Before there is a file: with one, the next `.once` would open it empty.
+        // Check before the file is made: the next `.once` would open an empty file at once.
         guard sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
         let instance = try await RealmOpener.open(configuration, declaringSchema: false)
         instance.session?.resume()
         try await instance.session?.wait(
             for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
-        // Only now: what the server's copy has is not for this client to add.
+        // Only after the download: this client must not upload what the server's copy has already.
         try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
         return Realm(instance: instance)
     }

@@ -52,7 +52,7 @@ final class RealmInstance: Sendable {
     var schema: Schema { read { $0.schema } }
     var reading: ValueReading { ValueReading(instance: self, schema: schema) }
 
-    /// What is committed, as this instance sees it.
+    /// The newest commit that this instance sees.
     var current: RealmSnapshot { snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot }
 
     /// The handle of an object that exists.
@@ -118,7 +118,7 @@ final class RealmInstance: Sendable {
         return result
     }
 
-    /// Likewise; neither waiting nor the disk blocks the caller's executor.
+    /// Runs `block` in a transaction without blocking the caller's executor while it waits or writes.
     func write<Result>(
         isolation: isolated (any Actor)?, _ block: () throws -> Result
     ) async throws -> Result {
@@ -179,7 +179,7 @@ final class RealmInstance: Sendable {
         core.lock.unlock()
     }
 
-    /// Changes something in the transaction; what does not fit is a programming error.
+    /// Changes something in the transaction. A value that does not fit traps.
     func edit(_ body: (inout RecordingTransaction) throws -> Void) {
         contents.withLock { contents in
             guard var transaction = contents.transaction.take() else {

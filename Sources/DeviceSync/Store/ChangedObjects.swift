@@ -1,9 +1,9 @@
 internal import Changesets
 internal import RealmState
 
-/// Which objects one or several commits have touched.
+/// The objects that one or several commits have changed.
 struct ChangedObjects: Sendable {
-    /// Beyond this many it is cheaper to compare two states than to remember.
+    /// With more changed objects than this, comparing two states is cheaper than remembering them.
     private static let limit = 50_000
 
     /// Nothing is known: anything may have changed.
@@ -34,7 +34,7 @@ struct ChangedObjects: Sendable {
         for (table, keys) in other.keys { self.keys[table, default: []].formUnion(keys) }
     }
 
-    /// Of one class; nil if anything may have changed.
+    /// The changed objects of one class; nil if any may have changed.
     func keys(of className: ByteString, in schema: Schema) -> Set<ObjectKey>? {
         guard !isEverything else { return nil }
         return schema.table(className).flatMap { keys[$0.id] } ?? []

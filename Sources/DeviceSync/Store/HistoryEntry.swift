@@ -9,11 +9,11 @@ struct HistoryEntry: Sendable, Equatable {
     var originFile: FileIdent
     /// The newest server version integrated at the time.
     var remoteVersion: ServerVersion
-    /// Of a local write, in streaming form; empty for what came from the server.
+    /// The changeset of a local write, in streaming form; empty for a download.
     var changeset: [UInt8]
-    /// The changeset as what the server sent later has left it; nil while it is unchanged.
+    /// The changeset as merges with later downloads have left it; nil while it is unchanged.
     var reciprocal: [UInt8]?
 
-    /// The changeset as a merge with what the server sends next has to meet it.
+    /// The changeset that the next download is merged with.
     var merged: [UInt8] { reciprocal ?? changeset }
 }

@@ -36,7 +36,7 @@ final class RealmCore: Sendable {
     let file: RealmFile
     /// Whether commits are kept for upload.
     let isSynced: Bool
-    /// Whose session the realm has; nil for a local realm, and for one that only a session's owner knows of.
+    /// The user whose session the realm has; nil for a local realm and for the fresh copy of a client reset.
     let owner: Owner?
     let lock = WriteLock()
     let observers = RealmObservers()
@@ -70,7 +70,7 @@ final class RealmCore: Sendable {
     var sync: SyncFileState { current.withLock { $0.sync } }
     /// The version that the app gave its schema; nil if it never did.
     var schemaVersion: UInt64? { current.withLock { $0.schemaVersion } }
-    /// The two as one commit left them.
+    /// The snapshot and the sync state of the same commit.
     var newest: (snapshot: RealmSnapshot, sync: SyncFileState) { current.withLock { ($0.snapshot, $0.sync) } }
 
     // MARK: Writing; all of it with the write lock held

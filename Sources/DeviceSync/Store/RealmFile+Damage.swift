@@ -13,7 +13,7 @@ extension RealmFile {
 
     /// What a closed file knows of its server; nil if the file is damaged.
     static func syncIfReadable(at file: URL) throws -> SyncFileState? {
-        // Not even opened if it is none of SQLite's: that would cost it its log.
+        // Do not open a file that is no SQLite database: SQLite would remove its log.
         guard try RealmFileSet.isDatabase(file) else { return nil }
         do {
             return try storedSync(at: file)

@@ -325,7 +325,7 @@ final class RealmFile: Sendable {
     }
 
     deinit {
-        // Closed before the mark goes, which it does with this object; one that is closed already says nothing.
+        // Close the database before the mark goes with this object. Closing a closed database does nothing.
         try? database.close()
     }
 }

@@ -14,9 +14,9 @@ final class RealmObservers: Sendable {
         var deliver: Deliver
         /// The token of the observation, by which a writer may leave the observer out.
         var token: ObjectIdentifier?
-        /// What changed after all that it has heard of or has on its queue. To begin with, anything.
+        /// The changes after everything that was delivered or is on the queue; at first, anything may have changed.
         var unseen = ChangedObjects.everything
-        /// What is on the queue for it, with what changed on the way there and no more.
+        /// The delivery on the queue: a snapshot, and the changes on the way to it.
         var pending: (snapshot: RealmSnapshot, changed: ChangedObjects)?
 
         /// - Returns: whether nothing was on its queue.

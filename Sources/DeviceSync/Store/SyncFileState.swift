@@ -10,7 +10,7 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// The partition's path; a file belongs to one partition.
     var partition: String?
     var userID: String?
-    /// The app's, once the server has said it.
+    /// The app's compatibility, once the server has said it.
     var compatibility: PeerCompatibility?
 
     /// Tells one file from another that takes its place; zeros as long as the server has given it no name.

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Code that asks for the lock again before it can let go of it would wait for itself: that traps.
 final class WriteLock: Sendable {
-    /// Who can certainly not go on to end the transaction while it waits for the lock.
+    /// Code that can certainly not end the transaction while it waits for the lock itself.
     private enum Holder: Equatable {
         /// The transaction is a block that runs on this thread.
         case thread(pthread_t)
@@ -46,7 +46,7 @@ final class WriteLock: Sendable {
     }
 
     /// Runs a part of the transaction of a caller that has the lock. The part may end the transaction.
-    /// - Parameter isHeld: whether it has not.
+    /// - Parameter isHeld: whether the caller still has the lock after the part.
     func run<Result>(_ block: () throws -> Result, isHeld: () -> Bool) rethrows -> Result {
         setHolder(isBlock: true)
         defer { if isHeld() { contents.withLock { $0.holder = nil } } }

@@ -19,12 +19,13 @@ struct DownloadIntegrator {
 
     init(core: RealmCore) { self.core = core }
 
-    /// - Parameter compatibility: by which rules the app's copies are made; kept with this one from now on.
+    /// - Parameter compatibility: the rules by which the app's copies are made, which this copy keeps.
     /// - Returns: the new progress and the local version it made.
     mutating func integrate(
         _ download: Download, _ compatibility: PeerCompatibility
     ) throws -> (progress: SyncProgress, version: ClientVersion) {
-        var integration = DownloadIntegration(download.progress, changesets: try parse(download))
+        let changesets = try orBadChangeset("parse") { try download.entries.map { try IncomingChangeset($0) } }
+        var integration = DownloadIntegration(download.progress, changesets: changesets)
         core.lock.lock()
         defer { core.lock.unlock() }
         do {
@@ -51,10 +52,8 @@ struct DownloadIntegrator {
         sync.progress = outcome.progress
         var state = snapshot.state
         state.compatibility = compatibility
-        do {
+        try orBadChangeset("apply") {
             for changeset in integration.changesets { try state.apply(changeset.changeset) }
-        } catch {
-            throw IntegrationError(code: .badChangeset, message: "Failed to apply received changeset: \(error)")
         }
         var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
         commit.reciprocals = outcome.reciprocals.map { (ClientVersion($0.version), $0.changeset.encoded()) }
@@ -68,11 +67,12 @@ struct DownloadIntegrator {
         return (sync.progress, commit.version)
     }
 
-    private func parse(_ download: Download) throws -> [IncomingChangeset] {
+    /// Runs `body`; an error is blamed on what the server sent.
+    private func orBadChangeset<Result>(_ verb: String, _ body: () throws -> Result) throws -> Result {
         do {
-            return try download.entries.map { try IncomingChangeset($0) }
+            return try body()
         } catch {
-            throw IntegrationError(code: .badChangeset, message: "Failed to parse received changeset: \(error)")
+            throw IntegrationError(code: .badChangeset, message: "Failed to \(verb) received changeset: \(error)")
         }
     }
 
@@ -88,10 +88,8 @@ struct DownloadIntegrator {
                     originFileIdent: own.rawValue, changeset: try Changeset(parsing: entry.merged)),
                 size: entry.merged.count)
         }
-        do {
+        try orBadChangeset("transform") {
             try integration.merge(over: window.entries, through: version, using: MergeEngine())
-        } catch {
-            throw IntegrationError(code: .badChangeset, message: "Failed to transform received changeset: \(error)")
         }
     }
 }

@@ -119,7 +119,7 @@ struct NIOWebSocketConnector: WebSocketConnecting {
     }
 }
 
-/// The sending side of a socket and the one door for its events: nothing comes after the end.
+/// The sending side of a socket, through which its events pass too: none comes after the end.
 final class WebSocketSink: WebSocketChannel {
     private struct Contents {
         var channel: (any Channel)?
@@ -226,7 +226,7 @@ private final class WebSocketFrameHandler: ChannelInboundHandler {
             var data = frame.unmaskedData
             let code = CloseCode(rawValue: data.readInteger() ?? 1005)
             let end = ConnectionEnd.closeFrame(code)
-            // A normal closure says nothing: what follows it is the end of the connection.
+            // A normal closure gives no reason: wait for the connection to end.
             guard end.reaction(routeIsVerified: true).action != .wait else { return }
             sink.end(end)
         default: break

@@ -101,7 +101,7 @@ final class SyncClient: Sendable {
 
     func waitForTermination() { running.wait() }
 
-    /// Stops everything where it is, as the end of the process would; for tests.
+    /// Stops everything at once, as the end of the process would; for tests.
     func abandon() {
         for connection in connections {
             connection.executor.queue.sync { connection.assumeIsolated { $0.abandon() } }

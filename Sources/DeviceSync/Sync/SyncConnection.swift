@@ -30,7 +30,7 @@ actor SyncConnection {
     var lifecycle = ConnectionMachine()
     var keepalive: Keepalive
     var channel: (any WebSocketChannel)?
-    /// By which rules the app's copies are made; nil until the server says it, which only Sluice does.
+    /// The rules by which the app's copies are made; nil until the server names them, which only Sluice does.
     var compatibility: PeerCompatibility?
     var random = SystemRandomNumberGenerator()
     private(set) var isAbandoned = false
@@ -64,7 +64,7 @@ actor SyncConnection {
         executor.queue.async { self.assumeIsolated { body($0) } }
     }
 
-    /// Likewise, for a session whose realm is still synced by then.
+    /// Runs `body` with a session's realm, unless the session has ended by then.
     nonisolated func perform(
         for session: SyncSession, _ body: @escaping @Sendable (SyncedRealm, isolated SyncConnection) -> Void
     ) {
@@ -107,7 +107,7 @@ actor SyncConnection {
         realm.add(wait, on: self)
     }
 
-    /// Stops everything where it is, as the end of the process would; for tests.
+    /// Stops everything at once, as the end of the process would; for tests.
     func abandon() {
         isAbandoned = true
         channel?.close()

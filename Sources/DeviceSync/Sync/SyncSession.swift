@@ -94,7 +94,8 @@ public final class SyncSession: Sendable, Equatable {
         for direction: ProgressDirection, queue: DispatchQueue? = nil, block: @Sendable @escaping ((any Error)?) -> Void
     ) {
         let queue = queue ?? app.core?.syncManager.callbackQueue ?? .main
-        wait(for: direction, failingOnConnectionErrors: false, id: nil) { error in queue.async { block(error) } }
+        begin(
+            SyncWait(direction: direction, failsOnConnectionErrors: false) { error in queue.async { block(error) } })
     }
 
     /// Returns once the direction has caught up: everything committed here before the call is with the server, or
@@ -106,30 +107,23 @@ public final class SyncSession: Sendable, Equatable {
 
     func wait(for direction: ProgressDirection, failingOnConnectionErrors: Bool) async throws {
         let id = UUID()
+        let cancel: @Sendable () -> Void = { self.connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                wait(for: direction, failingOnConnectionErrors: failingOnConnectionErrors, id: id) { error in
+                let wait = SyncWait(
+                    id: id, direction: direction, failsOnConnectionErrors: failingOnConnectionErrors
+                ) { error in
                     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
                 }
-                if Task.isCancelled { connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
+                begin(wait)
+                if Task.isCancelled { cancel() }
             }
         } onCancel: {
-            connection.perform(for: self) { realm, _ in realm.waits.cancel(id) }
+            cancel()
         }
     }
 
-    private func wait(
-        for direction: ProgressDirection, failingOnConnectionErrors: Bool, id: UUID?,
-        completion: @Sendable @escaping ((any Error)?) -> Void
-    ) {
-        connection.perform {
-            $0.wait(
-                self,
-                SyncWait(
-                    id: id ?? UUID(), direction: direction, failsOnConnectionErrors: failingOnConnectionErrors,
-                    completion: completion))
-        }
-    }
+    private func begin(_ wait: SyncWait) { connection.perform { $0.wait(self, wait) } }
 
     /// Each change of the connection's state, the present one first. Ends with the session. (Not upstream.)
     public var connectionStates: AsyncStream<ConnectionState> {

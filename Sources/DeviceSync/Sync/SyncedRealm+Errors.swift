@@ -6,7 +6,7 @@ internal import SyncProtocol
 
 /// What errors of the server mean for a realm (docs/protocol.md, "Actions").
 extension SyncedRealm {
-    /// An error of one session; its UNBIND is on the way.
+    /// Acts on an error of one session, whose UNBIND is on the way.
     func sessionError(
         _ code: ErrorCode, _ body: JSONErrorBody, _ role: Role, on connection: isolated SyncConnection
     ) {
@@ -69,7 +69,7 @@ extension SyncedRealm {
         compensations.append((body.compensatingWriteServerVersion ?? 0, error))
     }
 
-    /// The session that an error has ended goes on after a while.
+    /// Lets the session that an error has ended go on after a while.
     func retry(_ code: ErrorCode, _ body: JSONErrorBody, on connection: isolated SyncConnection) {
         let delay = backoff.next(
             after: .sessionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff,

@@ -79,7 +79,7 @@ extension SyncedRealm {
         }
     }
 
-    /// By which rules a copy records and applies from now on.
+    /// The rules by which a copy records and applies changes from now on.
     ///
     /// A server that does not say so makes its copies as stock clients do. A server that has stopped saying so, as in a
     /// cluster whose gateways are of an older version, must not be followed: the copies would come apart for good.
@@ -99,7 +99,7 @@ extension SyncedRealm {
         _ download: Download, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
     ) {
         do {
-            // Out of the session while it works: it keeps what it has parsed, and must not have to copy it.
+            // Taken out of the session while it works, so that the changesets it keeps parsed are not copied.
             var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)
             let (progress, version) = try integrator.integrate(download, try rules(for: core, on: connection))
             sessions[role]?.integrator = integrator

@@ -136,7 +136,7 @@ final class SyncedRealm {
         stop(.userIsNotLoggedIn(session.userID), on: connection)
     }
 
-    /// The last instance of the realm is gone: what is to be uploaded still is.
+    /// The last instance of the realm is gone. Syncing ends once everything is uploaded.
     func instancesGone(on connection: isolated SyncConnection) {
         guard !session.hasInstances else { return }
         if !isSyncing || connection.isAbandoned || isUploaded { finish(on: connection) }
@@ -192,7 +192,7 @@ final class SyncedRealm {
         connection.sayGoodbye(machine, newestVersion: newest)
     }
 
-    /// A new session in place of the present one.
+    /// Starts a new session in place of the present one.
     func restart(on connection: isolated SyncConnection) {
         // A reset goes on from its fresh copy, as on a new connection.
         guard !reset.isUnderWay else { return perform(reset.connected(), on: connection) }
