@@ -97,8 +97,8 @@ let package = Package(
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging]),
-        module("AdminAPI", ["SyncModel"]),
         module("Storage", ["SyncModel", "Changesets"]),
+        module("AdminAPI", ["SyncModel", "Storage"]),
         module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
         module(
             "Operations",
@@ -197,7 +197,7 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
-        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "Coordinator", "Changesets", grdb]),
+        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "Changesets", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",
@@ -222,12 +222,12 @@ let package = Package(
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
-        tests("AdminAPI"),
+        tests("AdminAPI", ["Storage"]),
         tests(
             "Coordinator",
             [
-                "SyncModel", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite", logging,
-                httpClient,
+                "SyncModel", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite",
+                "MemoryStorage", grdb, logging, httpClient,
             ]),
         tests(
             "DeviceSync",

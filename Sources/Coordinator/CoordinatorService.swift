@@ -33,18 +33,19 @@ package final class CoordinatorService: Service {
     package func run() async throws {
         defer { boundPort.stop() }
         try await checkSlices()
-        let parts = CoordinatorParts(
-            configuration: configuration, control: control, readiness: readiness, clock: .system, logger: logger)
-        let server = try parts.server(boundPort: boundPort)
+        let context = CoordinatorContext(
+            configuration: configuration, store: control, readiness: readiness, clock: .system, logger: logger)
+        let server = AdminServer(
+            context: context, boundPort: boundPort, token: try AdminToken.resolve(configuration))
         try await withGracefulShutdownHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
-                group.addTask { try await parts.work() }
+                group.addTask { try await BrokerWork(context: context).run() }
                 // Both end by themselves in a graceful shutdown; one that fails takes the other with it.
                 while try await group.next() != nil {}
             }
         } onGracefulShutdown: {
-            parts.state.stop()
+            context.state.stop()
         }
     }
 

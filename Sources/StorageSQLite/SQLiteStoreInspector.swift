@@ -77,8 +77,7 @@ extension SQLiteStoreInspector {
                 return try DatabaseQueue(path: file, configuration: configuration).read(body)
             }
         } catch {
-            throw error as? StoreError
-                ?? StoreError(.unavailable, "the control store \(file) cannot be read", underlying: error)
+            throw SQLiteFailure.storeError(error, "the control store \(file) cannot be read")
         }
     }
 }

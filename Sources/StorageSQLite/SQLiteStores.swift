@@ -30,8 +30,7 @@ package actor SQLiteStores: Stores {
             return try await opening.value
         } catch {
             openedControl = nil
-            throw error as? StoreError
-                ?? StoreError(.unavailable, "the control store cannot be opened", underlying: error)
+            throw SQLiteFailure.storeError(error, "the control store cannot be opened")
         }
     }
 
@@ -48,7 +47,7 @@ package actor SQLiteStores: Stores {
             return try await opening.value
         } catch {
             slices[slice] = nil
-            throw error as? StoreError ?? StoreError(.unavailable, "slice \(slice) cannot be opened", underlying: error)
+            throw SQLiteSliceStore.translate(error, slice: slice)
         }
     }
 

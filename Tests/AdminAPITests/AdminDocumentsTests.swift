@@ -1,5 +1,6 @@
 import AdminAPI
 import Foundation
+import Storage
 import Testing
 
 /// The JSON of the admin API, key by key: scripts and dashboards rest on it.
@@ -32,7 +33,7 @@ import Testing
             + #""recovered":70,"superseded":1,"unproven":12},"generation":2,"id":"schema-7","kind":"termination","#
             + #""reason":"schema change","slices":[{"chunks":1,"chunksReported":1,"found":15,"slice":0}],"#
             + #""slicesExpected":8,"slicesReported":8,"startedAt":9,"state":"running"}"#
-        try keeps(CampaignDocument.self, campaign)
+        try keeps(CampaignSummary.self, campaign)
         try keeps(CampaignList.self, #"{"campaigns":[\#(campaign)],"next":"schema-7"}"#)
         try keeps(
             ClientRealmList.self,
@@ -43,6 +44,15 @@ import Testing
                 + #""updatedAt":5,"user":"u"}]}"#)
         try keeps(TerminationRequest.self, #"{"campaign":"c","enable":true,"reason":"r"}"#)
         try keeps(ResetRequest.self, #"{"campaign":"c","clientFile":7,"partition":"nw","reason":"r"}"#)
+    }
+
+    @Test func countsOfAnOlderCoordinatorLackWhatItDidNotCount() throws {
+        let counts = try JSONDecoder().decode(
+            CampaignCounts.self,
+            from: Data(
+                #"{"discarded":5,"failed":0,"found":10,"manual":2,"notified":9,"pending":1,"recovered":2}"#.utf8))
+        #expect(counts == CampaignCounts(notified: 9, recovered: 2, discarded: 5, manual: 2, pending: 1))
+        #expect(counts.superseded == 0 && counts.unproven == 0)
     }
 
     @Test func plansKeepTheirKeys() throws {

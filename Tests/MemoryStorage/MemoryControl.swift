@@ -8,10 +8,9 @@ struct MemoryControl: Sendable {
         var chunks: Int
     }
 
-    struct ParkedKey: Hashable {
-        var app: String
-        var partition: String
-        var clientFile: FileIdent
+    struct Place: Hashable {
+        var campaign: String
+        var clientRealm: ClientRealmKey
     }
 
     var sliceCount: Int?
@@ -26,9 +25,9 @@ struct MemoryControl: Sendable {
     var campaigns: [CampaignRecord] = []
     /// The parts of found reports that have come, by campaign.
     var chunks: [String: [Chunks: Set<Int>]] = [:]
-    var entries: [CampaignEntryKey: CampaignEntry] = [:]
+    var entries: [Place: CampaignEntry] = [:]
     /// In the order in which they were parked.
-    var parked: [(key: ParkedKey, report: OutcomeReport)] = []
+    var parked: [(key: ClientRealmKey, report: OutcomeReport)] = []
 
     func existingApp(_ id: String) throws -> AppRecord {
         guard let app = apps[id] else { throw StoreError(.notFound, "there is no app \(id)") }
@@ -53,100 +52,95 @@ struct MemoryControl: Sendable {
     }
 
     func counts(of campaign: String) -> CampaignCounts {
-        let found = entries.filter { $0.key.campaign == campaign && $0.value.foundAt != nil }.values
-        func number(_ outcome: OutcomeClass) -> Int { found.count { $0.outcome == outcome } }
-        return CampaignCounts(
-            notified: found.count { $0.notifiedAt != nil }, recovered: number(.recovered),
-            discarded: number(.discarded), manual: number(.manual), failed: number(.failed),
-            superseded: number(.superseded), pending: number(.pending),
-            unproven: found.count { $0.outcome == .recovered && $0.report?.isUnproven == true })
+        entries.filter { $0.key.campaign == campaign && $0.value.clientRealm.foundAt != nil }.values
+            .reduce(into: CampaignCounts()) { counts, entry in
+                counts.add(
+                    1, entry.clientRealm.outcome, notified: entry.clientRealm.notifiedAt == nil ? 0 : 1,
+                    unproven: entry.isUnproven ? 1 : 0)
+            }
     }
 }
 
 /// One transaction's work on campaigns.
-final class MemoryCampaignRows: CampaignRows {
+final class MemoryCampaigns: CampaignTransaction {
     private(set) var content: MemoryControl
 
     init(_ content: MemoryControl) { self.content = content }
 
-    func app(_ id: String) -> AppRecord? { content.apps[id] }
-    func put(_ app: AppRecord) { content.apps[app.id] = app }
+    func read(_ lookup: CampaignLookup) -> CampaignFindings {
+        var found = CampaignFindings()
+        found.apps = content.apps.filter { lookup.apps.contains($0.key) }
+        for (number, record) in content.campaigns.enumerated() {
+            if lookup.campaigns.contains(record.id) { found.campaigns[record.id] = record }
+            found.standings[record.id] = (Int64(number), record.generation)
+        }
+        for (place, entry) in content.entries where lookup.clientRealms.contains(place.clientRealm) {
+            found.entries[place.clientRealm, default: []].append(entry)
+        }
+        for (key, report) in content.parked where lookup.clientRealms.contains(key) { found.parked[key] = report }
+        return found
+    }
 
-    func campaign(_ id: String) -> CampaignRecord? { content.campaigns.first { $0.id == id } }
-
-    func put(_ campaign: CampaignRecord) {
-        if let index = content.campaigns.firstIndex(where: { $0.id == campaign.id }) {
-            content.campaigns[index] = campaign
-        } else {
-            content.campaigns.append(campaign)
+    func write(_ changes: CampaignChanges) {
+        for app in changes.apps { content.apps[app.id] = app }
+        for campaign in changes.campaigns {
+            if let index = content.campaigns.firstIndex(where: { $0.id == campaign.id }) {
+                content.campaigns[index] = campaign
+            } else {
+                content.campaigns.append(campaign)
+            }
+        }
+        for chunk in changes.chunks {
+            let series = MemoryControl.Chunks(slice: chunk.slice, chunks: chunk.chunks)
+            content.chunks[chunk.campaign, default: [:]][series, default: []].insert(chunk.chunk)
+        }
+        for entry in changes.entries {
+            content.entries[.init(campaign: entry.clientRealm.campaign, clientRealm: entry.key)] = entry
+        }
+        content.parked.removeAll { changes.unparked.contains($0.key) }
+        for report in changes.parked {
+            let key = ClientRealmKey(realm: report.realm, clientFile: report.identOld)
+            content.parked.removeAll { $0.key == key }
+            content.parked.append((key, report))
         }
     }
 
-    func closedCampaigns(of app: String, _ kind: CampaignRecord.Kind, beyond newest: Int) -> [String] {
-        content.campaigns.filter { $0.app == app && $0.kind == kind && $0.state == .closed }
-            .dropLast(newest).map(\.id)
-    }
-
-    func removeCampaign(_ id: String) {
-        content.campaigns.removeAll { $0.id == id }
-        content.chunks[id] = nil
-        content.entries = content.entries.filter { $0.key.campaign != id }
-    }
-
-    func noteChunk(_ chunk: Int, of chunks: Int, from slice: SliceNumber, campaign: String) {
-        content.chunks[campaign, default: [:]][.init(slice: slice, chunks: chunks), default: []].insert(chunk)
-    }
-
-    func slicesReported(to campaign: String) -> Int {
-        Set(content.chunks[campaign, default: [:]].filter { $0.value.count == $0.key.chunks }.map(\.key.slice)).count
-    }
-
-    func entry(_ key: CampaignEntryKey) -> CampaignEntry? { content.entries[key] }
-    func put(_ entry: CampaignEntry, _ key: CampaignEntryKey) { content.entries[key] = entry }
-
-    func entries(
-        app: String, partition: String, clientFile: FileIdent
-    ) -> [(campaign: String, generation: UInt64, entry: CampaignEntry)] {
-        content.campaigns.reversed().compactMap { campaign in
-            let key = CampaignEntryKey(campaign: campaign.id, partition: partition, clientFile: clientFile)
-            guard let entry = content.entries[key], entry.app == app else { return nil }
-            return (campaign.id, campaign.generation, entry)
+    func slicesReported(to campaigns: Set<String>) -> [String: Int] {
+        content.chunks.filter { campaigns.contains($0.key) }.mapValues { parts in
+            Set(parts.filter { $0.value.count == $0.key.chunks }.map(\.key.slice)).count
         }
     }
 
-    func markFound(_ campaign: String, at now: UInt64) {
-        for (key, entry) in content.entries where key.campaign == campaign && entry.foundAt == nil {
-            content.entries[key]?.foundAt = now
+    func markFound(_ campaigns: Set<String>, at now: UInt64) {
+        for (place, entry) in content.entries
+        where campaigns.contains(place.campaign) && entry.clientRealm.foundAt == nil {
+            content.entries[place]?.clientRealm.foundAt = now
         }
     }
 
-    func counts(of campaign: String) -> CampaignCounts { content.counts(of: campaign) }
+    func counts(of campaigns: Set<String>) -> [String: CampaignCounts] {
+        Dictionary(uniqueKeysWithValues: campaigns.map { ($0, content.counts(of: $0)) })
+    }
 
-    func dropUnfound(beyond most: Int) -> Int {
-        let unfound = content.entries.filter { $0.value.foundAt == nil }
-            .sorted { $0.value.updatedAt < $1.value.updatedAt }
-        for (key, _) in unfound.dropLast(most) { content.entries[key] = nil }
+    func removeClosedCampaigns(ofApp app: String, beyond newest: Int) {
+        for kind in CampaignRecord.Kind.allCases {
+            let closed = content.campaigns.filter { $0.app == app && $0.kind == kind && $0.state == .closed }
+            for old in closed.dropLast(newest).map(\.id) {
+                content.campaigns.removeAll { $0.id == old }
+                content.chunks[old] = nil
+                content.entries = content.entries.filter { $0.key.campaign != old }
+            }
+        }
+    }
+
+    func removeUnfound(beyond most: Int) -> Int {
+        let unfound = content.entries.filter { $0.value.clientRealm.foundAt == nil }
+            .sorted { $0.value.clientRealm.updatedAt < $1.value.clientRealm.updatedAt }
+        for (place, _) in unfound.dropLast(most) { content.entries[place] = nil }
         return max(0, unfound.count - most)
     }
 
-    func parkedOutcome(app: String, partition: String, clientFile: FileIdent) -> OutcomeReport? {
-        let key = MemoryControl.ParkedKey(app: app, partition: partition, clientFile: clientFile)
-        return content.parked.first { $0.key == key }?.report
-    }
-
-    func park(_ report: OutcomeReport) {
-        let key = MemoryControl.ParkedKey(
-            app: report.realm.app, partition: report.realm.partition, clientFile: report.identOld)
-        content.parked.removeAll { $0.key == key }
-        content.parked.append((key, report))
-    }
-
-    func removeParkedOutcome(app: String, partition: String, clientFile: FileIdent) {
-        let key = MemoryControl.ParkedKey(app: app, partition: partition, clientFile: clientFile)
-        content.parked.removeAll { $0.key == key }
-    }
-
-    func dropParkedOutcomes(beyond most: Int) -> Int {
+    func removeParked(beyond most: Int) -> Int {
         let excess = max(0, content.parked.count - most)
         content.parked.removeFirst(excess)
         return excess

@@ -1,13 +1,12 @@
 package import Storage
-package import SyncModel
+import SyncModel
 import Synchronization
 
 /// A control store in memory, which is no database: dictionaries that are searched whole.
 package final class MemoryControlStore: ControlStore {
-    package let limits: CampaignLimits
     private let held = Mutex(MemoryControl())
 
-    package init(limits: CampaignLimits = CampaignLimits()) { self.limits = limits }
+    package init() {}
 
     private var content: MemoryControl { held.withLock { $0 } }
 
@@ -164,12 +163,12 @@ package final class MemoryControlStore: ControlStore {
     // MARK: Campaigns
 
     package func changeCampaigns<Value: Sendable>(
-        _ change: @escaping @Sendable (any CampaignRows) throws -> Value
+        _ change: @escaping @Sendable (any CampaignTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
         try self.change { content in
-            let rows = MemoryCampaignRows(content)
-            let value = try change(rows)
-            content = rows.content
+            let campaigns = MemoryCampaigns(content)
+            let value = try change(campaigns)
+            content = campaigns.content
             return value
         }
     }
@@ -189,7 +188,10 @@ package final class MemoryControlStore: ControlStore {
 
     package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
         let content = content
-        return content.campaigns.first { $0.id == id }.map(content.summary)
+        guard let campaign = content.campaigns.first(where: { $0.id == id }) else { return nil }
+        var summary = content.summary(campaign)
+        summary.slices = Self.slices(of: id, content)
+        return summary
     }
 
     package func newestCampaigns() async throws(StoreError) -> [CampaignSummary] {
@@ -198,8 +200,7 @@ package final class MemoryControlStore: ControlStore {
         return newest.values.sorted { $0.app < $1.app }.map(content.summary)
     }
 
-    package func campaignSlices(_ id: String) async throws(StoreError) -> [CampaignSlice] {
-        let content = content
+    private static func slices(of id: String, _ content: MemoryControl) -> [CampaignSlice] {
         let reported = content.chunks[id, default: [:]].map { key, parts in
             let found = content.entries.count { $0.key.campaign == id && $0.value.slice == key.slice }
             return CampaignSlice(slice: key.slice, chunks: key.chunks, chunksReported: parts.count, found: found)
@@ -216,9 +217,8 @@ package final class MemoryControlStore: ControlStore {
     package func clientRealms(
         campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
-        let listed = content.entries.compactMap { key, entry in
-            key.campaign == campaign ? CampaignClientRealm(key, entry) : nil
-        }
+        let listed = content.entries.values.map(\.clientRealm)
+            .filter { $0.campaign == campaign && $0.foundAt != nil }
         return Array(
             listed.filter { realm in
                 (outcome == nil || realm.outcome == outcome)
@@ -227,25 +227,11 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func clientRealmHistory(
-        app: String, partition: String, clientFile: FileIdent, limit: Int
+        _ key: ClientRealmKey, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         let content = content
-        let all = content.campaigns.reversed().compactMap { campaign -> CampaignClientRealm? in
-            let key = CampaignEntryKey(campaign: campaign.id, partition: partition, clientFile: clientFile)
-            guard let entry = content.entries[key], entry.app == app else { return nil }
-            return CampaignClientRealm(key, entry)
-        }
-        return Array(all.prefix(max(limit, 0)))
-    }
-}
-
-extension CampaignClientRealm {
-    /// Nil if the client realm is not found yet.
-    fileprivate init?(_ key: CampaignEntryKey, _ entry: CampaignEntry) {
-        guard let foundAt = entry.foundAt else { return nil }
-        self.init(
-            campaign: key.campaign, app: entry.app, partition: key.partition, clientFile: key.clientFile,
-            user: entry.user, lastSeen: entry.lastSeen, foundAt: foundAt, notifiedAt: entry.notifiedAt,
-            outcome: entry.outcome, supersededBy: entry.supersededBy, report: entry.report, updatedAt: entry.updatedAt)
+        let all = content.campaigns.reversed()
+            .compactMap { content.entries[.init(campaign: $0.id, clientRealm: key)]?.clientRealm }
+        return Array(all.filter { $0.foundAt != nil }.prefix(max(limit, 0)))
     }
 }

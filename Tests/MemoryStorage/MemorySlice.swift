@@ -99,6 +99,12 @@ struct MemorySlice: Sendable {
         }
         let arrived = Set(batch.outboxRemovals)
         outbox.removeAll { arrived.contains($0.record.id) }
+        if !batch.reasons.isEmpty {
+            let resetting = clientFiles.values.filter { $0.state == .resetRequired }.compactMap(\.campaign)
+            let latest = generations.keys.compactMap { latestGeneration(of: $0)?.campaign }
+            let current = Set(resetting + latest + batch.reasons.keys)
+            reasons = reasons.filter { current.contains($0.key) }
+        }
     }
 
     private mutating func terminate(_ record: AppGenerationRecord) {

@@ -30,41 +30,6 @@ extension SchemaDocument {
     }
 }
 
-extension CampaignDocument {
-    init(_ summary: CampaignSummary, slices: [CampaignSlice]? = nil) {
-        let campaign = summary.campaign
-        let counts = summary.counts
-        self.init(
-            id: campaign.id, app: campaign.app, kind: campaign.kind.rawValue, reason: campaign.reason,
-            partition: campaign.partition, clientFile: campaign.clientFile, startedAt: campaign.startedAt,
-            generation: campaign.generation, state: campaign.state.rawValue, slicesExpected: campaign.slicesExpected,
-            slicesReported: campaign.slicesReported, closedAt: campaign.closedAt,
-            counts: Counts(
-                found: counts.found, notified: counts.notified, recovered: counts.recovered,
-                discarded: counts.discarded, manual: counts.manual, failed: counts.failed,
-                superseded: counts.superseded, pending: counts.pending, unproven: counts.unproven),
-            slices: slices?.map {
-                Slice(slice: $0.slice, chunks: $0.chunks, chunksReported: $0.chunksReported, found: $0.found)
-            })
-    }
-
-    /// The campaign with what its slices have reported; nil if there is none.
-    static func read(_ id: String, _ store: any ControlStore) async throws -> CampaignDocument? {
-        guard let summary = try await store.campaign(id) else { return nil }
-        return CampaignDocument(summary, slices: try await store.campaignSlices(id))
-    }
-}
-
-extension ClientRealmDocument {
-    init(_ realm: CampaignClientRealm) {
-        self.init(
-            campaign: realm.campaign, partition: realm.partition, clientFile: realm.clientFile, user: realm.user,
-            lastSeen: realm.lastSeen, foundAt: realm.foundAt, notifiedAt: realm.notifiedAt,
-            outcome: realm.outcome.rawValue, supersededBy: realm.supersededBy, report: realm.report,
-            updatedAt: realm.updatedAt)
-    }
-}
-
 extension ClientRealmCursor {
     /// `<client file>.<partition in hexadecimal>`: safe in a URL.
     var text: String {

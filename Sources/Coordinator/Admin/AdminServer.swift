@@ -5,30 +5,25 @@ import Operations
 
 /// The admin HTTP API: `AdminAPI` describes it, docs/admin-api.md tells of it.
 struct AdminServer: Sendable {
-    let host: String
-    let port: Int
+    let context: CoordinatorContext
     let boundPort: BoundPort
     let token: AdminToken
-    let apps: AppRoutes
-    let sync: SyncRoutes
-    let campaigns: CampaignRoutes
-    let plans: PlanRoutes
-    let cluster: ClusterRoutes
-    let logger: Logger
 
     func run() async throws {
         defer { boundPort.stop() }
+        let (logger, host) = (context.logger, context.configuration.host)
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: AdminErrorMiddleware(logger: logger))
         router.add(middleware: AdminAuthenticationMiddleware(token: token))
         let group = router.group(RouterPath(AdminRoute.base))
-        apps.add(to: group)
-        sync.add(to: group)
-        campaigns.add(to: group)
-        plans.add(to: group)
-        cluster.add(to: group)
+        AppRoutes(context: context).add(to: group)
+        SyncRoutes(context: context).add(to: group)
+        CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
+        PlanRoutes(context: context).add(to: group)
+        ClusterRoutes(context: context).add(to: group)
         let application = Application(
-            router: router, configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            router: router,
+            configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? 0
                 boundPort.set(port)

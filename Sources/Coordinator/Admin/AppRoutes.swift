@@ -5,37 +5,35 @@ import Storage
 
 /// `apps`: create, list, show and change.
 struct AppRoutes: Sendable {
-    let store: any ControlStore
-    let notices: SettingsNotifier
-    let clock: WallClock
+    let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.get(.apps) { _, _ in
-            try AdminResponse.json(AppList(apps: try await store.apps().map { AppDocument($0) }))
+            try AdminResponse.json(AppList(apps: try await context.store.apps().map { AppDocument($0) }))
         }
         group.post(.apps) { request, _ in
             let new = try await AdminRequest.body(AppRequest.self, of: request)
-            let app = try new.record(at: clock.now())
-            try await store.insert(app)
-            await notices.send(app.id)
+            let app = try new.record(at: context.now)
+            try await context.store.insert(app)
+            await context.notices.send(app.id)
             return try AdminResponse.json(AppDocument(app), status: .created)
         }
-        group.get(.app) { _, context in
-            let id = try context.value(of: .app)
-            guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }
-            return try AdminResponse.json(AppDocument(app, users: try await store.userCount(app: id)))
+        group.get(.app) { _, route in
+            let id = try route.value(of: .app)
+            return try AdminResponse.json(
+                AppDocument(try await context.app(id), users: try await context.store.userCount(app: id)))
         }
-        group.get(.schema) { _, context in
-            let id = try context.value(of: .app)
-            guard try await store.app(id) != nil else { throw AdminError.notFound("app \(id)") }
-            return try AdminResponse.json(SchemaDocument(try await store.schema(ofApp: id)))
+        group.get(.schema) { _, route in
+            let id = try route.value(of: .app)
+            _ = try await context.app(id)
+            return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
         }
-        group.patch(.app) { request, context in
-            let id = try context.value(of: .app)
+        group.patch(.app) { request, route in
+            let id = try route.value(of: .app)
             let settings = try await AdminRequest.body(
                 AppRequest.self, of: request, keys: AppRequest.changeableKeys)
             try settings.validate()
-            if let wanted = try settings.wantedCompatibility(), let app = try await store.app(id),
+            if let wanted = try settings.wantedCompatibility(), let app = try await context.store.app(id),
                 app.compatibility != wanted
             {
                 throw AdminError.conflict(
@@ -43,9 +41,23 @@ struct AppRoutes: Sendable {
                     "app \(id) was created with compatibility \(app.compatibility.rawValue), by which the copies that its "
                         + "clients hold are built; create another app with compatibility \(wanted.rawValue)")
             }
-            let app = try await store.updateApp(id) { settings.apply(to: &$0) }
-            await notices.send(id)
+            let app = try await context.store.updateApp(id) { settings.apply(to: &$0) }
+            await context.notices.send(id)
             return try AdminResponse.json(AppDocument(app))
         }
+    }
+}
+
+extension CoordinatorContext {
+    /// - Throws: `not_found`.
+    func app(_ id: String) async throws -> AppRecord {
+        guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }
+        return app
+    }
+
+    /// - Throws: `not_found`.
+    func campaign(_ id: String) async throws -> CampaignSummary {
+        guard let campaign = try await store.campaign(id) else { throw AdminError.notFound("campaign \(id)") }
+        return campaign
     }
 }

@@ -7,8 +7,7 @@ import Synchronization
 
 /// A campaign's progress as lines of JSON: one at once, one for each change, the last when it is closed.
 final class CampaignEvents: Sendable {
-    private let store: any ControlStore
-    private let state: CoordinatorState
+    private let context: CoordinatorContext
     private let open = Mutex(0)
 
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
@@ -16,15 +15,10 @@ final class CampaignEvents: Sendable {
     /// Without a change the line is repeated so often, which also finds out that the client has left.
     private static let repeatAfter: Duration = .seconds(10)
 
-    init(store: any ControlStore, state: CoordinatorState) {
-        self.store = store
-        self.state = state
-    }
+    init(context: CoordinatorContext) { self.context = context }
 
     func response(campaign: String) async throws -> Response {
-        guard let first = try await CampaignDocument.read(campaign, store) else {
-            throw AdminError.notFound("campaign \(campaign)")
-        }
+        let first = try await context.campaign(campaign)
         guard enter() else {
             throw AdminError(
                 status: .serviceUnavailable, code: "too_many_streams",
@@ -40,10 +34,10 @@ final class CampaignEvents: Sendable {
     }
 
     private func write(
-        _ first: CampaignDocument, of campaign: String, to writer: inout any ResponseBodyWriter
+        _ first: CampaignSummary, of campaign: String, to writer: inout any ResponseBodyWriter
     ) async throws {
         var current = first
-        var written: CampaignDocument?
+        var written: CampaignSummary?
         var writtenAt = ContinuousClock.now
         while true {
             if current != written || ContinuousClock.now - writtenAt > Self.repeatAfter {
@@ -52,9 +46,9 @@ final class CampaignEvents: Sendable {
                 try await writer.write(line)
                 (written, writtenAt) = (current, ContinuousClock.now)
             }
-            guard !current.isClosed, !state.isStopping else { return }
+            guard current.campaign.state != .closed, !context.state.isStopping else { return }
             try await Task.sleep(for: Self.period)
-            guard let next = try await CampaignDocument.read(campaign, store) else { return }
+            guard let next = try await context.store.campaign(campaign) else { return }
             current = next
         }
     }

@@ -5,35 +5,30 @@ import SyncModel
 
 /// `campaigns`: list, show, their client realms, and a stream of their progress.
 struct CampaignRoutes: Sendable {
-    let store: any ControlStore
+    let context: CoordinatorContext
     let events: CampaignEvents
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.get(.campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
-            let found = try await store.campaigns(
+            let found = try await context.store.campaigns(
                 app: AdminRequest.query(.app, request), after: AdminRequest.query(.after, request), limit: limit)
             return try AdminResponse.json(
                 CampaignList(
-                    campaigns: found.map { CampaignDocument($0) },
-                    next: found.count == limit ? found.last?.campaign.id : nil))
+                    campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil))
         }
-        group.get(.campaign) { _, context in
-            let id = try context.value(of: .campaign)
-            guard let document = try await CampaignDocument.read(id, store) else {
-                throw AdminError.notFound("campaign \(id)")
-            }
-            return try AdminResponse.json(document)
+        group.get(.campaign) { _, route in
+            try AdminResponse.json(try await context.campaign(route.value(of: .campaign)))
         }
-        group.get(.clientRealms) { request, context in
-            try await clientRealms(request, campaign: context.value(of: .campaign))
+        group.get(.clientRealms) { request, route in
+            try await clientRealms(request, campaign: route.value(of: .campaign))
         }
-        group.get(.campaignEvents) { _, context in
-            try await events.response(campaign: context.value(of: .campaign))
+        group.get(.campaignEvents) { _, route in
+            try await events.response(campaign: route.value(of: .campaign))
         }
-        group.get(.clientRealmHistory) { request, context in
+        group.get(.clientRealmHistory) { request, route in
             try await history(
-                request, app: context.value(of: .app), clientFile: UInt64(context.value(of: .clientFile)))
+                request, app: route.value(of: .app), clientFile: UInt64(route.value(of: .clientFile)))
         }
     }
 
@@ -46,12 +41,13 @@ struct CampaignRoutes: Sendable {
             after = ClientRealmCursor(text: text)
             guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
         }
-        guard try await store.campaign(campaign) != nil else { throw AdminError.notFound("campaign \(campaign)") }
-        let found = try await store.clientRealms(campaign: campaign, outcome: outcome, after: after, limit: limit)
+        _ = try await context.campaign(campaign)
+        let found = try await context.store.clientRealms(
+            campaign: campaign, outcome: outcome, after: after, limit: limit)
         let next = found.count == limit ? found.last : nil
         return try AdminResponse.json(
             ClientRealmList(
-                clientRealms: found.map(ClientRealmDocument.init),
+                clientRealms: found,
                 next: next.map { ClientRealmCursor(partition: $0.partition, clientFile: $0.clientFile).text }))
     }
 
@@ -62,9 +58,9 @@ struct CampaignRoutes: Sendable {
         guard let partition = AdminRequest.query(.partition, request) else {
             throw AdminError.invalid("the query must name the partition: ?partition=...")
         }
-        let found = try await store.clientRealmHistory(
-            app: app, partition: RealmName.partition(fromText: partition), clientFile: clientFile,
-            limit: try AdminRequest.limit(request))
-        return try AdminResponse.json(ClientRealmList(clientRealms: found.map(ClientRealmDocument.init)))
+        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
+        let found = try await context.store.clientRealmHistory(
+            ClientRealmKey(realm: realm, clientFile: clientFile), limit: try AdminRequest.limit(request))
+        return try AdminResponse.json(ClientRealmList(clientRealms: found))
     }
 }

@@ -4,20 +4,20 @@ import SyncModel
 
 /// `cluster`: this coordinator, and the workers and slices as their heartbeats tell.
 struct ClusterRoutes: Sendable {
-    let id: String
-    let slices: SliceCount
-    let state: CoordinatorState
-    let clock: WallClock
+    let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.get(.cluster) { _, _ in
-            try AdminResponse.json(ClusterDocument(coordinator: id, active: state.isActive, slices: slices.value))
+            try AdminResponse.json(
+                ClusterDocument(
+                    coordinator: context.configuration.id, active: context.state.isActive, slices: context.slices.value)
+            )
         }
         group.get(.slices) { _, _ in
-            try AdminResponse.json(SliceList(slices: state.cluster.slices(slices, at: clock.now())))
+            try AdminResponse.json(SliceList(slices: context.state.cluster.slices(context.slices, at: context.now)))
         }
         group.get(.workers) { _, _ in
-            try AdminResponse.json(WorkerList(workers: state.cluster.workers()))
+            try AdminResponse.json(WorkerList(workers: context.state.cluster.workers()))
         }
     }
 }

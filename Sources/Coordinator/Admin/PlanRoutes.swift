@@ -9,17 +9,11 @@ import SyncModel
 
 /// `apps/{app}/termination-plan`: a dry run of a termination.
 struct PlanRoutes: Sendable {
-    let store: any ControlStore
-    let stores: (any StoreInspector)?
-    let link: BrokerLink
-    let state: CoordinatorState
-    let slices: SliceCount
-    let clock: WallClock
+    let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get(.terminationPlan) { request, context in
-            let id = try context.value(of: .app)
-            guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }
+        group.get(.terminationPlan) { request, route in
+            let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.plannedClientRealms)
             return try AdminResponse.json(try await plan(app, limit: limit))
         }
@@ -27,14 +21,14 @@ struct PlanRoutes: Sendable {
 
     /// Reads the slices' stores beside their owners; memory does not grow with the number of client realms.
     private func plan(_ app: AppRecord, limit: Int) async throws -> PlanDocument {
-        guard let stores, let stored = try? stores.slices() else {
+        guard let stores = context.configuration.stores, let stored = try? stores.slices() else {
             throw AdminError(
                 status: .notImplemented, code: "no_store",
                 message: "this coordinator cannot read the slices' stores, from which plans are made")
         }
-        var plan = TerminationPlan(app: app, at: clock.now(), limit: limit)
+        var plan = TerminationPlan(app: app, at: context.now, limit: limit)
         let existing = Set(stored)
-        for slice in slices.all where existing.contains(slice) {
+        for slice in context.slices.all where existing.contains(slice) {
             let reader = try await stores.reader(for: slice)
             try await reader.forEachRealm(app: app.id) { realm in
                 plan.addRealm()
@@ -46,9 +40,10 @@ struct PlanRoutes: Sendable {
 
     private func waiting() async -> PlanDocument.Waiting {
         var waiting = PlanDocument.Waiting()
-        for slice in state.cluster.slices(slices, at: clock.now()) {
-            let queue = link.topology.slice(slice.slice)
-            guard let ready = try? await link.inspect(queue).messageCount, let held = slice.unacknowledged else {
+        for slice in context.state.cluster.slices(context.slices, at: context.now) {
+            let queue = context.topology.slice(slice.slice)
+            guard let ready = try? await context.link.inspect(queue).messageCount, let held = slice.unacknowledged
+            else {
                 waiting.unknownSlices.append(slice.slice)
                 continue
             }

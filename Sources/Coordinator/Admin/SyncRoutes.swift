@@ -7,31 +7,26 @@ import SyncModel
 
 /// `apps/{app}/sync`: terminate, enable, pause, reset.
 struct SyncRoutes: Sendable {
-    let store: any ControlStore
-    let publisher: CampaignPublisher
-    let notices: SettingsNotifier
-    let slices: SliceCount
-    let clock: WallClock
-    let logger: Logger
+    let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.post(.terminate) { try await terminate($0, app: $1.value(of: .app)) }
         group.post(.reset) { try await reset($0, app: $1.value(of: .app)) }
-        group.post(.enable) { request, context in
+        group.post(.enable) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
-            let app = try await store.updateApp(context.value(of: .app)) { $0.syncState = .enabled }
-            await notices.send(app.id)
+            let app = try await context.store.updateApp(route.value(of: .app)) { $0.syncState = .enabled }
+            await context.notices.send(app.id)
             return try AdminResponse.json(AppDocument(app))
         }
-        group.post(.pause) { request, context in
+        group.post(.pause) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
-            let app = try await store.updateApp(context.value(of: .app)) {
+            let app = try await context.store.updateApp(route.value(of: .app)) {
                 if $0.syncState == .enabled { $0.syncState = .paused }
             }
             guard app.syncState == .paused else {
                 throw AdminError.conflict("terminated", "sync of app \(app.id) is terminated: enable it first")
             }
-            await notices.send(app.id)
+            await context.notices.send(app.id)
             return try AdminResponse.json(AppDocument(app))
         }
     }
@@ -39,14 +34,15 @@ struct SyncRoutes: Sendable {
     private func terminate(_ request: Request, app: String) async throws -> Response {
         let body = try await AdminRequest.body(TerminationRequest.self, of: request)
         let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
-        let recorded = try await store.terminate(campaign, enable: body.enable ?? true, slices: slices.value)
-        logger.notice(
+        let recorded = try await context.store.terminate(
+            campaign, enable: body.enable ?? true, slices: context.slices.value)
+        context.logger.notice(
             "sync terminated",
             metadata: [
                 "app": "\(app)", "campaign": "\(campaign.id)", "generation": "\(recorded.app.generation)",
                 "sync_state": "\(recorded.app.syncState.rawValue)",
             ])
-        await notices.send(app)
+        await context.notices.send(app)
         return try await answer(recorded.campaign)
     }
 
@@ -57,7 +53,7 @@ struct SyncRoutes: Sendable {
         }
         let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
         return try await answer(
-            try await store.startReset(
+            try await context.store.startReset(
                 campaign, partition: RealmName.partition(fromText: body.partition), clientFile: body.clientFile))
     }
 
@@ -70,7 +66,7 @@ struct SyncRoutes: Sendable {
         guard (reason?.utf8.count ?? 0) <= AdminLimits.reason else {
             throw .invalid("reason: expected at most \(AdminLimits.reason) bytes")
         }
-        return CampaignRequest(id: id, app: app, reason: reason, at: clock.now())
+        return CampaignRequest(id: id, app: app, reason: reason, at: context.now)
     }
 
     /// 201 once the broker has the message. If it is not to be had the campaign is recorded all the same, and the
@@ -79,17 +75,16 @@ struct SyncRoutes: Sendable {
         var status = HTTPResponse.Status.created
         if campaign.state == .publishing {
             do {
-                _ = try await publisher.publish(campaign)
+                _ = try await context.publisher.publish(campaign)
             } catch {
                 status = .accepted
-                logger.warning(
+                context.logger.warning(
                     "campaign recorded, but not published yet",
                     metadata: ["campaign": "\(campaign.id)", "app": "\(campaign.app)", "error": "\(error)"])
             }
         }
-        guard let summary = try await store.campaign(campaign.id) else {
-            throw AdminError.notFound("campaign \(campaign.id)")
-        }
-        return try AdminResponse.json(CampaignDocument(summary), status: status)
+        var summary = try await context.campaign(campaign.id)
+        summary.slices = nil
+        return try AdminResponse.json(summary, status: status)
     }
 }

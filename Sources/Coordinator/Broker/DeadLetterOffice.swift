@@ -4,23 +4,22 @@ import Messages
 
 /// Puts messages that nobody can use where an operator finds them, whole and with the reason.
 struct DeadLetterOffice: Sendable {
-    let link: BrokerLink
-    let logger: Logger
+    let context: CoordinatorContext
 
     func bury(_ delivery: AMQPDelivery, reason: String, app: String?) async throws {
         var message = delivery.message.forRepublishing()
         var headers = message.properties.headers
         headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(500)))
-        headers[DeadLetter.queueHeader] = .string(link.topology.outcomes)
+        headers[DeadLetter.queueHeader] = .string(context.topology.outcomes)
         headers["x-sluice-type"] = .string(message.properties.type ?? "")
         if let app { headers[DeadLetter.appHeader] = .string(String(app.prefix(64))) }
         message.properties.headers = headers
-        try await link.publish(message, exchange: link.topology.dead, routingKey: "", mandatory: true)
+        try await context.link.publish(message, exchange: context.topology.dead, routingKey: "", mandatory: true)
         CoordinatorMetrics.deadLettered(1)
-        logger.error(
+        context.logger.error(
             "report refused and parked",
             metadata: [
-                "queue": "\(link.topology.outcomes)", "reason": "\(reason)", "app": "\(app ?? "")",
+                "queue": "\(context.topology.outcomes)", "reason": "\(reason)", "app": "\(app ?? "")",
                 "message": "\(message.properties.messageID ?? "")",
             ])
     }

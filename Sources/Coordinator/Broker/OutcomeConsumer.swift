@@ -9,17 +9,7 @@ import SyncModel
 /// Consumes the outcomes queue: a batch is applied to the store in one transaction, then acknowledged as a whole.
 /// A crash in between brings it again, which changes nothing.
 struct OutcomeConsumer: Sendable {
-    let configuration: CoordinatorConfiguration
-    let link: BrokerLink
-    let store: any ControlStore
-    let state: CoordinatorState
-    let notices: SettingsNotifier
-    let deadLetters: DeadLetterOffice
-    let readiness: Readiness
-    let clock: WallClock
-    let logger: Logger
-    /// Called when the broker has made this coordinator the active one.
-    let becameActive: @Sendable () async -> Void
+    let context: CoordinatorContext
 
     /// Runs until the process stops; what goes wrong with the broker is tried again.
     func run() async {
@@ -28,40 +18,34 @@ struct OutcomeConsumer: Sendable {
                 try await consume()
             } catch {
                 guard !Task.isCancelled else { return }
-                logger.warning("consumer of outcomes ended, starts again", metadata: ["error": "\(error)"])
+                context.logger.warning("consumer of outcomes ended, starts again", metadata: ["error": "\(error)"])
             }
-            standBy("the consumer ended")
+            if context.state.lostConsumer() { context.standBy("the consumer ended") }
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .milliseconds(500)) }
         }
     }
 
     private func consume() async throws {
-        let channel = try await link.consumer.openChannel(prefetch: configuration.prefetch)
-        try await link.topology.declareShared(on: channel, slices: link.slices)
-        let consumer = try await channel.consume(queue: link.topology.outcomes)
+        let channel = try await context.link.consumer.openChannel(prefetch: context.configuration.prefetch)
+        try await context.topology.declareShared(on: channel, slices: context.slices)
+        let consumer = try await channel.consume(queue: context.topology.outcomes)
         // Whom this reaches is active.
-        try await link.publish(
-            TickMessage(at: clock.now()), exchange: link.topology.outcomes, routingKey: "", mandatory: true)
+        try await context.link.publish(
+            TickMessage(at: context.now), exchange: context.topology.outcomes, routingKey: "", mandatory: true)
         while let batch = try await cancelWhenGracefulShutdown({
-            try await consumer.nextBatch(max: configuration.prefetch)
+            try await consumer.nextBatch(max: context.configuration.prefetch)
         }) {
             guard let last = batch.last else { continue }
-            let isNews = state.delivered(at: clock.now())
+            let isNews = context.state.delivered(at: context.now)
             if isNews {
-                readiness.set("coordinator.role", ready: true, reason: "active")
-                logger.info("this coordinator is active")
-                await becameActive()
+                context.readiness.set("coordinator.role", ready: true, reason: "active")
+                context.logger.info("this coordinator is active")
+                await context.publisher.publishRecorded()
             }
             try await process(batch)
             try await consumer.ack(upTo: last)
         }
         await channel.close()
-    }
-
-    private func standBy(_ reason: String) {
-        guard state.lostConsumer() else { return }
-        readiness.set("coordinator.role", ready: true, reason: "standing by")
-        logger.info("this coordinator stands by", metadata: ["reason": "\(reason)"])
     }
 
     private func process(_ batch: [AMQPDelivery]) async throws {
@@ -70,7 +54,8 @@ struct OutcomeConsumer: Sendable {
             switch OutcomeQueueMessage(delivery.message) {
             case .report(let report, let type): reports.append((report, type, delivery))
             case .tick: break
-            case .poison(let reason): try await deadLetters.bury(delivery, reason: reason, app: nil)
+            case .poison(let reason):
+                try await DeadLetterOffice(context: context).bury(delivery, reason: reason, app: nil)
             }
         }
         guard !reports.isEmpty else { return }
@@ -79,7 +64,8 @@ struct OutcomeConsumer: Sendable {
         CoordinatorMetrics.batchApplied(ContinuousClock.now - start, reports: reports.count)
         for rejection in effects.rejected where reports.indices.contains(rejection.index) {
             let rejected = reports[rejection.index]
-            try await deadLetters.bury(rejected.delivery, reason: rejection.reason, app: rejected.report.app)
+            try await DeadLetterOffice(context: context).bury(
+                rejected.delivery, reason: rejection.reason, app: rejected.report.app)
         }
         for (type, count) in Dictionary(grouping: reports, by: \.type).mapValues(\.count) {
             CoordinatorMetrics.reportsProcessed(type, count)
@@ -92,13 +78,14 @@ struct OutcomeConsumer: Sendable {
         var wait = Duration.milliseconds(100)
         while true {
             do {
-                let effects = try await store.applyWhatItCan(reports, slices: link.slices.value, at: clock.now())
-                readiness.set("coordinator.store", ready: true, reason: "open")
+                let effects = try await context.store.applyWhatItCan(
+                    reports, slices: context.slices.value, at: context.now)
+                context.readiness.set("coordinator.store", ready: true, reason: "open")
                 return effects
             } catch {
                 guard !Task.isCancelled && !Task.isShuttingDownGracefully else { throw error }
-                readiness.set("coordinator.store", ready: false, reason: error.message)
-                logger.error(
+                context.readiness.set("coordinator.store", ready: false, reason: error.message)
+                context.logger.error(
                     "reports not applied, will try again",
                     metadata: ["count": "\(reports.count)", "error": "\(error)"])
                 try await Task.sleep(for: wait)
@@ -109,12 +96,12 @@ struct OutcomeConsumer: Sendable {
 
     private func report(_ effects: CampaignEffects) async {
         for campaign in effects.opened {
-            logger.info(
+            context.logger.info(
                 "campaign opened from a slice's report",
                 metadata: ["campaign": "\(campaign.id)", "app": "\(campaign.app)", "kind": "\(campaign.kind.rawValue)"])
         }
         for campaign in effects.changed {
-            logger.debug(
+            context.logger.debug(
                 "campaign changed",
                 metadata: [
                     "campaign": "\(campaign.id)", "app": "\(campaign.app)", "state": "\(campaign.state.rawValue)",
@@ -123,8 +110,8 @@ struct OutcomeConsumer: Sendable {
         }
         if effects.dropped > 0 {
             CoordinatorMetrics.outcomesDropped(effects.dropped)
-            logger.error("waiting outcomes dropped, too many wait", metadata: ["count": "\(effects.dropped)"])
+            context.logger.error("waiting outcomes dropped, too many wait", metadata: ["count": "\(effects.dropped)"])
         }
-        for app in effects.raisedApps { await notices.send(app) }
+        for app in effects.raisedApps { await context.notices.send(app) }
     }
 }

@@ -4,32 +4,29 @@ import Storage
 import SyncModel
 
 /// Publishes what a recorded campaign asks of the slices. To publish twice is harmless: the workers know a campaign by
-/// its generation and id. So whoever finds one unpublished, at start or with a tick, publishes it.
+/// its generation and id. So a coordinator that finds one unpublished, at start or with a tick, publishes it.
 struct CampaignPublisher: Sendable {
-    let link: BrokerLink
-    let store: any ControlStore
-    let clock: WallClock
-    let logger: Logger
+    let context: CoordinatorContext
 
     /// - Returns: the campaign after the broker has taken the message over.
     func publish(_ campaign: CampaignRecord) async throws -> CampaignRecord {
         switch campaign.kind {
         case .termination:
-            try await link.publish(
+            try await context.link.publish(
                 TerminationMessage(
                     app: campaign.app, campaign: campaign.id, generation: campaign.generation, reason: campaign.reason),
-                id: campaign.id, exchange: link.topology.terminations, routingKey: "", mandatory: true)
+                id: campaign.id, exchange: context.topology.terminations, routingKey: "", mandatory: true)
         case .reset:
             let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
-            try await link.publish(
+            try await context.link.publish(
                 ResetMessage(
                     realm: realm, clientFile: campaign.clientFile, campaign: campaign.id, reason: campaign.reason),
-                id: campaign.id, exchange: link.topology.slices,
-                routingKey: String(realm.slice(of: link.slices).value), mandatory: true)
+                id: campaign.id, exchange: context.topology.slices,
+                routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
         }
         CoordinatorMetrics.terminationsPublished()
-        let published = try await store.campaignPublished(campaign.id, at: clock.now())
-        logger.info(
+        let published = try await context.store.campaignPublished(campaign.id, at: context.now)
+        context.logger.info(
             "campaign published",
             metadata: [
                 "campaign": "\(campaign.id)", "app": "\(campaign.app)", "kind": "\(campaign.kind.rawValue)",
@@ -41,9 +38,9 @@ struct CampaignPublisher: Sendable {
     /// Publishes every campaign that is recorded and not published yet.
     func publishRecorded() async {
         do {
-            for campaign in try await store.unpublishedCampaigns() { _ = try await publish(campaign) }
+            for campaign in try await context.store.unpublishedCampaigns() { _ = try await publish(campaign) }
         } catch {
-            logger.warning("campaign not published, will try again", metadata: ["error": "\(error)"])
+            context.logger.warning("campaign not published, will try again", metadata: ["error": "\(error)"])
         }
     }
 }

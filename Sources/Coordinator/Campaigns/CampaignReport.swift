@@ -1,4 +1,3 @@
-import Messages
 package import Storage
 package import SyncModel
 
@@ -14,6 +13,38 @@ package enum CampaignReport: Sendable, Equatable {
         case .notified(let report): report.realm.app
         case .outcome(let report): report.realm.app
         }
+    }
+
+    /// Nil if the report does not say it: the store has to tell.
+    var campaign: String? {
+        switch self {
+        case .found(let report): report.campaign
+        case .notified(let report): report.campaign
+        case .outcome(let report): report.campaign
+        }
+    }
+
+    /// The client realms that the report is about.
+    var clientRealms: [ClientRealmKey] {
+        switch self {
+        case .found(let report):
+            report.clientRealms.map { realm in
+                let name = RealmName(app: report.app, partition: RealmName.partition(fromText: realm.partition))
+                return ClientRealmKey(realm: name, clientFile: realm.clientFile)
+            }
+        case .notified(let report): [ClientRealmKey(realm: report.realm, clientFile: report.clientFile)]
+        case .outcome(let report): [ClientRealmKey(realm: report.realm, clientFile: report.identOld)]
+        }
+    }
+}
+
+extension CampaignLookup {
+    /// All that is needed to apply the reports.
+    init(_ reports: [CampaignReport]) {
+        self.init()
+        apps = Set(reports.map(\.app))
+        campaigns = Set(reports.compactMap(\.campaign))
+        clientRealms = Set(reports.flatMap(\.clientRealms))
     }
 }
 

@@ -25,52 +25,69 @@ extension CampaignStore {
     /// - Parameter enable: sync goes on at once with the new generation; else it stays off until it is enabled.
     /// - Throws: `notFound` for the app, `alreadyExists` if the id belongs to something else.
     package func terminate(
-        _ request: CampaignRequest, enable: Bool, slices: Int
+        _ request: CampaignRequest, enable: Bool, slices: Int, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> (app: AppRecord, campaign: CampaignRecord) {
-        try await changeCampaigns { [limits] rows in
-            var app = try rows.existingApp(request.app)
-            if let known = try rows.sameCampaign(request, .termination) { return (app, known) }
+        try await record(request, as: .termination, limits) { app in
             app.generation &+= 1
             app.syncState = enable ? .enabled : .terminated
-            try rows.put(app)
-            let campaign = CampaignRecord(
+            return CampaignRecord(
                 id: request.id, app: app.id, kind: .termination, reason: request.reason, startedAt: request.at,
                 generation: app.generation, slicesExpected: slices)
-            try rows.put(campaign)
-            try rows.forgetOldCampaigns(of: app.id, limits)
-            return (app, campaign)
         }
     }
 
     /// Records the reset of one realm's client realms, or of one of them (`publishing`).
     /// - Throws: as `terminate`.
     package func startReset(
-        _ request: CampaignRequest, partition: String, clientFile: FileIdent?
+        _ request: CampaignRequest, partition: String, clientFile: FileIdent?, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> CampaignRecord {
-        try await changeCampaigns { [limits] rows in
-            let app = try rows.existingApp(request.app)
-            if let known = try rows.sameCampaign(request, .reset) { return known }
-            let campaign = CampaignRecord(
+        try await record(request, as: .reset, limits) { app in
+            CampaignRecord(
                 id: request.id, app: app.id, kind: .reset, reason: request.reason, partition: partition,
                 clientFile: clientFile, startedAt: request.at, generation: app.generation, slicesExpected: 1)
-            try rows.put(campaign)
-            try rows.forgetOldCampaigns(of: app.id, limits)
-            return campaign
+        }.campaign
+    }
+
+    /// - Parameter make: makes the campaign, and changes the app for it.
+    private func record(
+        _ request: CampaignRequest, as kind: CampaignRecord.Kind, _ limits: CampaignLimits,
+        _ make: @escaping @Sendable (inout AppRecord) -> CampaignRecord
+    ) async throws(StoreError) -> (app: AppRecord, campaign: CampaignRecord) {
+        try await changeCampaigns { transaction in
+            var lookup = CampaignLookup()
+            lookup.apps = [request.app]
+            lookup.campaigns = [request.id]
+            let found = try transaction.read(lookup)
+            guard var app = found.apps[request.app] else {
+                throw StoreError(.notFound, "there is no app \(request.app)")
+            }
+            if let known = found.campaigns[request.id] {
+                guard known.app == request.app, known.kind == kind else {
+                    throw StoreError(
+                        .alreadyExists, "campaign \(request.id) is a \(known.kind.rawValue) of app \(known.app)")
+                }
+                return (app, known)
+            }
+            var changes = CampaignChanges()
+            changes.campaigns = [make(&app)]
+            changes.apps = [app]
+            try transaction.write(changes)
+            try transaction.removeClosedCampaigns(ofApp: app.id, beyond: limits.closedCampaigns)
+            return (app, changes.campaigns[0])
         }
     }
 
     /// The campaign's message has reached the broker. Returns the campaign as it is now.
     /// - Throws: `notFound`.
     package func campaignPublished(_ id: String, at now: UInt64) async throws(StoreError) -> CampaignRecord {
-        try await changeCampaigns { rows in
-            guard var campaign = try rows.campaign(id) else {
+        try await changeCampaigns { transaction in
+            var lookup = CampaignLookup()
+            lookup.campaigns = [id]
+            guard var campaign = try transaction.read(lookup).campaigns[id] else {
                 throw StoreError(.notFound, "there is no campaign \(id)")
             }
-            if campaign.state == .publishing {
-                campaign.state = .counting
-                try rows.put(campaign)
-            }
-            return try rows.settle(id, at: now)
+            if campaign.state == .publishing { campaign.state = .counting }
+            return try transaction.settle([campaign], at: now)[0]
         }
     }
 
@@ -78,29 +95,50 @@ extension CampaignStore {
     ///
     /// - Parameter slices: how many slices a campaign that is opened from a report expects.
     package func apply(
-        _ reports: [CampaignReport], slices: Int, at now: UInt64
+        _ reports: [CampaignReport], slices: Int, at now: UInt64, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> CampaignEffects {
-        try await changeCampaigns { [limits] rows in
-            var accounts = CampaignAccounts(rows: rows, slices: slices, now: now, limits: limits)
-            return try accounts.apply(reports)
+        try await changeCampaigns { transaction in
+            var accounts = CampaignAccounts(try transaction.read(CampaignLookup(reports)), slices: slices, now: now)
+            accounts.apply(reports)
+            try transaction.write(accounts.changes)
+            var effects = accounts.effects
+            // Some are not among the campaigns that the reports name: a client names none, and another campaign may take over.
+            var others = CampaignLookup()
+            others.campaigns = Set(accounts.touched).subtracting(accounts.campaigns.keys)
+            let campaigns = try accounts.campaigns.merging(transaction.read(others).campaigns) { known, _ in known }
+            effects.changed = try transaction.settle(accounts.touched.compactMap { campaigns[$0] }, at: now)
+            // Not before: a report may be about a campaign that is forgotten for what the same batch opens.
+            for app in Set(effects.opened.map(\.app)) {
+                try transaction.removeClosedCampaigns(ofApp: app, beyond: limits.closedCampaigns)
+            }
+            if accounts.madeEarlyEntry { effects.dropped += try transaction.removeUnfound(beyond: limits.earlyEntries) }
+            if effects.parked > 0 { effects.dropped += try transaction.removeParked(beyond: limits.parkedOutcomes) }
+            return effects
         }
     }
 }
 
-extension CampaignRows {
-    fileprivate func existingApp(_ id: String) throws -> AppRecord {
-        guard let app = try app(id) else { throw StoreError(.notFound, "there is no app \(id)") }
-        return app
-    }
-
-    /// The campaign of a request that is repeated.
-    fileprivate func sameCampaign(
-        _ request: CampaignRequest, _ kind: CampaignRecord.Kind
-    ) throws -> CampaignRecord? {
-        guard let known = try campaign(request.id) else { return nil }
-        guard known.app == request.app, known.kind == kind else {
-            throw StoreError(.alreadyExists, "campaign \(request.id) is a \(known.kind.rawValue) of app \(known.app)")
+extension CampaignTransaction {
+    /// Brings campaigns' progress and state up to date with their entries.
+    fileprivate func settle(_ campaigns: [CampaignRecord], at now: UInt64) throws -> [CampaignRecord] {
+        let reported = try slicesReported(to: Set(campaigns.map(\.id)))
+        let complete = Set(
+            campaigns.filter { $0.state != .publishing && reported[$0.id] ?? 0 >= $0.slicesExpected }.map(\.id))
+        try markFound(complete, at: now)
+        let counts = try counts(of: complete)
+        var changes = CampaignChanges()
+        changes.campaigns = campaigns.map { campaign in
+            var campaign = campaign
+            campaign.slicesReported = reported[campaign.id] ?? 0
+            if let counts = counts[campaign.id] {
+                campaign.state = counts.pending == 0 ? .closed : .running
+            } else if campaign.state != .publishing {
+                campaign.state = .counting
+            }
+            campaign.closedAt = campaign.state == .closed ? campaign.closedAt ?? now : nil
+            return campaign
         }
-        return known
+        try write(changes)
+        return changes.campaigns
     }
 }

@@ -49,17 +49,6 @@ extension ControlStore {
     }
 }
 
-extension CampaignReport {
-    /// Nil if the store has to find it.
-    fileprivate var campaign: String? {
-        switch self {
-        case .found(let report): report.campaign
-        case .notified(let report): report.campaign
-        case .outcome(let report): report.campaign
-        }
-    }
-}
-
 extension CampaignEffects {
     /// - Parameter index: which of the reports the other effects are of.
     fileprivate mutating func add(_ other: CampaignEffects, index: Int) {

@@ -10,15 +10,7 @@ import SyncModel
 /// The coordinator's clock. Every coordinator asks with each beat who is active; the active one ticks the slices,
 /// publishes campaigns that somebody recorded and did not live to publish, and measures.
 struct Ticker: Sendable {
-    let interval: Duration
-    let link: BrokerLink
-    let store: any ControlStore
-    let state: CoordinatorState
-    let publisher: CampaignPublisher
-    let notices: SettingsNotifier
-    let readiness: Readiness
-    let clock: WallClock
-    let logger: Logger
+    let context: CoordinatorContext
 
     /// A queue that nobody empties gets no more than so many ticks.
     static let maxWaiting = 20
@@ -29,38 +21,38 @@ struct Ticker: Sendable {
     func run() async {
         while !Task.isCancelled && !Task.isShuttingDownGracefully {
             await beat()
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: context.configuration.tickInterval) }
         }
     }
 
     func beat() async {
-        let now = clock.now()
-        if state.passed(to: now) {
-            readiness.set("coordinator.role", ready: true, reason: "standing by")
-            logger.info("this coordinator stands by", metadata: ["reason": "no deliveries"])
+        let now = context.now
+        if context.state.passed(to: now) {
+            context.standBy("no deliveries")
         }
         reportSlices(now)
         await ask(now)
-        await notices.sendOwed()
-        CoordinatorMetrics.active(state.isActive)
-        guard state.isActive else { return }
-        await publisher.publishRecorded()
+        await context.notices.sendOwed()
+        CoordinatorMetrics.active(context.state.isActive)
+        guard context.state.isActive else { return }
+        await context.publisher.publishRecorded()
         await tickSlices(now)
         do {
-            CoordinatorMetrics.campaigns(try await store.newestCampaigns())
-            readiness.set("coordinator.store", ready: true, reason: "open")
+            CoordinatorMetrics.campaigns(try await context.store.newestCampaigns())
+            context.readiness.set("coordinator.store", ready: true, reason: "open")
         } catch {
-            readiness.set("coordinator.store", ready: false, reason: error.message)
-            logger.warning("campaigns not measured", metadata: ["error": "\(error)"])
+            context.readiness.set("coordinator.store", ready: false, reason: error.message)
+            context.logger.warning("campaigns not measured", metadata: ["error": "\(error)"])
         }
     }
 
     /// A cluster with a slice that nobody owns does not serve the realms in it.
     private func reportSlices(_ now: UInt64) {
-        let ownerless = state.cluster.slices(link.slices, at: now).filter { $0.owner == nil }.map(\.slice.description)
+        let ownerless = context.state.cluster.slices(context.slices, at: now).filter { $0.owner == nil }.map(
+            \.slice.description)
         CoordinatorMetrics.ownerless(ownerless.count)
         let names = ownerless.prefix(8).joined(separator: ", ") + (ownerless.count > 8 ? " ..." : "")
-        readiness.set(
+        context.readiness.set(
             "coordinator.slices", ready: ownerless.isEmpty,
             reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
     }
@@ -68,11 +60,13 @@ struct Ticker: Sendable {
     /// Sends a tick through the outcomes queue: it reaches whoever is active.
     private func ask(_ now: UInt64) async {
         do {
-            guard try await link.inspect(link.topology.outcomes).messageCount < Self.maxWaiting * 10 else { return }
-            try await link.publish(
-                TickMessage(at: now), exchange: link.topology.outcomes, routingKey: "", mandatory: true)
+            guard try await context.link.inspect(context.topology.outcomes).messageCount < Self.maxWaiting * 10 else {
+                return
+            }
+            try await context.link.publish(
+                TickMessage(at: now), exchange: context.topology.outcomes, routingKey: "", mandatory: true)
         } catch {
-            logger.debug("tick to the coordinators not sent", metadata: ["error": "\(error)"])
+            context.logger.debug("tick to the coordinators not sent", metadata: ["error": "\(error)"])
         }
     }
 
@@ -80,33 +74,33 @@ struct Ticker: Sendable {
     /// counted, too.
     private func takesTick(_ slice: SliceDocument, _ now: UInt64) async throws -> Bool {
         guard slice.owner == nil else {
-            state.hasOwner(slice.slice)
+            context.state.hasOwner(slice.slice)
             guard let oldest = slice.oldestAt, now > oldest, now - oldest > Self.patience else { return true }
-            return try await link.inspect(link.topology.slice(slice.slice)).messageCount < Self.maxBehind
+            return try await context.link.inspect(context.topology.slice(slice.slice)).messageCount < Self.maxBehind
         }
-        guard try await link.inspect(link.topology.slice(slice.slice)).messageCount < Self.maxWaiting else {
+        guard try await context.link.inspect(context.topology.slice(slice.slice)).messageCount < Self.maxWaiting else {
             return false
         }
-        return state.unheardTicks(of: slice.slice) < Self.maxWaiting
+        return context.state.unheardTicks(of: slice.slice) < Self.maxWaiting
     }
 
     private func tickSlices(_ now: UInt64) async {
         do {
             var batch: [(AMQPMessage, exchange: String, routingKey: String)] = []
             var ticked: [SliceNumber] = []
-            for slice in state.cluster.slices(link.slices, at: now) {
+            for slice in context.state.cluster.slices(context.slices, at: now) {
                 guard try await takesTick(slice, now) else { continue }
                 let message = try AMQPMessage(TickMessage(at: now))
-                batch.append((message, exchange: link.topology.slices, routingKey: String(slice.slice.value)))
+                batch.append((message, exchange: context.topology.slices, routingKey: String(slice.slice.value)))
                 ticked.append(slice.slice)
             }
-            let results = try await link.publish(batch: batch)
-            for (slice, error) in zip(ticked, results) where error == nil { state.ticked(slice) }
+            let results = try await context.link.publish(batch: batch)
+            for (slice, error) in zip(ticked, results) where error == nil { context.state.ticked(slice) }
             let failures = results.compactMap(\.self)
             CoordinatorMetrics.ticked(batch.count - failures.count)
             if let failure = failures.first { throw failure }
         } catch {
-            logger.warning("ticks to the slices not sent", metadata: ["error": "\(error)"])
+            context.logger.warning("ticks to the slices not sent", metadata: ["error": "\(error)"])
         }
     }
 }

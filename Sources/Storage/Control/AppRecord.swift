@@ -2,9 +2,9 @@ package import Changesets
 package import SyncModel
 
 /// One Device Sync application and its settings.
-package struct AppRecord: Sendable, Equatable {
+package struct AppRecord: Decodable, Sendable, Equatable {
     /// What the app's sync does at the moment.
-    package enum SyncState: String, Sendable {
+    package enum SyncState: String, Decodable, Sendable {
         case enabled
         /// Sessions are refused, everything is kept; enabling goes on where it stopped.
         case paused

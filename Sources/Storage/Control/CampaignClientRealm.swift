@@ -1,15 +1,17 @@
 package import SyncModel
 
 /// One client realm of a campaign and how its reset stands.
-package struct CampaignClientRealm: Sendable, Equatable {
+package struct CampaignClientRealm: Codable, Sendable, Equatable {
     package var campaign: String
-    package var app: String
     package var partition: String
     package var clientFile: FileIdent
+    /// Empty while no report has named the user.
     package var user: String
-    /// All times in milliseconds of Unix time.
+    /// When its slice had last seen it before the campaign found it. All times in milliseconds of Unix time.
     package var lastSeen: UInt64
-    package var foundAt: UInt64
+    /// Nil while only a notification or an outcome has come: then the client realm counts nowhere.
+    package var foundAt: UInt64?
+    /// When it was sent the client-reset error.
     package var notifiedAt: UInt64?
     package var outcome: OutcomeClass
     /// The campaign that has had the client realm reset since; a report of how this reset ended counts all the same.
@@ -19,12 +21,11 @@ package struct CampaignClientRealm: Sendable, Equatable {
     package var updatedAt: UInt64
 
     package init(
-        campaign: String, app: String, partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64,
-        foundAt: UInt64, notifiedAt: UInt64?, outcome: OutcomeClass, supersededBy: String? = nil,
-        report: OutcomeReport?, updatedAt: UInt64
+        campaign: String, partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64 = 0,
+        foundAt: UInt64? = nil, notifiedAt: UInt64? = nil, outcome: OutcomeClass = .pending,
+        supersededBy: String? = nil, report: OutcomeReport? = nil, updatedAt: UInt64
     ) {
         self.campaign = campaign
-        self.app = app
         self.partition = partition
         self.clientFile = clientFile
         self.user = user
@@ -36,6 +37,13 @@ package struct CampaignClientRealm: Sendable, Equatable {
         self.report = report
         self.updatedAt = updatedAt
     }
+}
+
+/// How a client realm's reset ended, as campaigns count it (docs/resets.md, "Outcomes").
+package enum OutcomeClass: String, Codable, Sendable, CaseIterable {
+    case pending, recovered, discarded, manual, failed
+    /// Another campaign had the client realm reset once more before this one knew how its reset ended.
+    case superseded
 }
 
 /// Where a page of client realms ended.

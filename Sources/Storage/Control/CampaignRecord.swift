@@ -1,10 +1,10 @@
 package import SyncModel
 
 /// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
-package struct CampaignRecord: Sendable, Equatable {
-    package enum Kind: String, Sendable, CaseIterable { case termination, reset }
+package struct CampaignRecord: Codable, Sendable, Equatable {
+    package enum Kind: String, Codable, Sendable, CaseIterable { case termination, reset }
 
-    package enum State: String, Sendable, CaseIterable {
+    package enum State: String, Codable, Sendable, CaseIterable {
         /// Recorded; the message that carries it out may not have reached the broker yet.
         case publishing
         /// Published; not every slice has said which client realms it found.
@@ -55,7 +55,7 @@ package struct CampaignRecord: Sendable, Equatable {
 
 /// How many client realms a campaign found and how their resets stand. All from one transaction:
 /// `found == recovered + discarded + manual + failed + superseded + pending`, always.
-package struct CampaignCounts: Sendable, Equatable {
+package struct CampaignCounts: Codable, Sendable, Equatable {
     package var found: Int
     /// Of those found, how many have been sent the client-reset error.
     package var notified: Int
@@ -63,9 +63,11 @@ package struct CampaignCounts: Sendable, Equatable {
     package var discarded: Int
     package var manual: Int
     package var failed: Int
+    /// Another campaign had them reset before this one knew how their reset ended.
     package var superseded: Int
     package var pending: Int
-    /// Of those recovered, how many are so only because nothing else was seen: `OutcomeReport.isUnproven`.
+    /// Of those recovered, how many have sent nothing that they wrote before the reset, and do not report: they had nothing
+    /// unsynced, or discarded it.
     package var unproven: Int
 
     package init(
@@ -82,24 +84,75 @@ package struct CampaignCounts: Sendable, Equatable {
         self.pending = pending
         self.unproven = unproven
     }
+
+    /// A coordinator of an earlier version counts neither `superseded` nor `unproven`.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        found = try container.decode(Int.self, forKey: .found)
+        notified = try container.decode(Int.self, forKey: .notified)
+        recovered = try container.decode(Int.self, forKey: .recovered)
+        discarded = try container.decode(Int.self, forKey: .discarded)
+        manual = try container.decode(Int.self, forKey: .manual)
+        failed = try container.decode(Int.self, forKey: .failed)
+        superseded = try container.decodeIfPresent(Int.self, forKey: .superseded) ?? 0
+        pending = try container.decode(Int.self, forKey: .pending)
+        unproven = try container.decodeIfPresent(Int.self, forKey: .unproven) ?? 0
+    }
+
+    package mutating func add(_ clientRealms: Int, _ outcome: OutcomeClass, notified: Int, unproven: Int) {
+        found += clientRealms
+        self.notified += notified
+        self.unproven += unproven
+        switch outcome {
+        case .recovered: recovered += clientRealms
+        case .discarded: discarded += clientRealms
+        case .manual: manual += clientRealms
+        case .failed: failed += clientRealms
+        case .superseded: superseded += clientRealms
+        case .pending: pending += clientRealms
+        }
+    }
 }
 
-/// A campaign with its counts, read in one transaction.
-package struct CampaignSummary: Sendable, Equatable {
+/// A termination or reset: whom it reached, and how each client realm's reset stands. Read in one transaction.
+package struct CampaignSummary: Codable, Sendable, Equatable {
     package var campaign: CampaignRecord
     package var counts: CampaignCounts
+    /// What each slice has reported; only where one campaign is asked for.
+    package var slices: [CampaignSlice]?
 
-    package init(campaign: CampaignRecord, counts: CampaignCounts) {
+    package init(campaign: CampaignRecord, counts: CampaignCounts, slices: [CampaignSlice]? = nil) {
         self.campaign = campaign
         self.counts = counts
+        self.slices = slices
+    }
+
+    private enum Key: CodingKey { case counts, slices }
+
+    // The campaign's keys stand beside the counts.
+
+    package init(from decoder: any Decoder) throws {
+        campaign = try CampaignRecord(from: decoder)
+        let container = try decoder.container(keyedBy: Key.self)
+        counts = try container.decode(CampaignCounts.self, forKey: .counts)
+        slices = try container.decodeIfPresent([CampaignSlice].self, forKey: .slices)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try campaign.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(counts, forKey: .counts)
+        try container.encodeIfPresent(slices, forKey: .slices)
     }
 }
 
 /// What one slice has reported to a campaign.
-package struct CampaignSlice: Sendable, Equatable {
+package struct CampaignSlice: Codable, Sendable, Equatable {
     package var slice: SliceNumber
+    /// In how many messages the slice reports, and how many of them have come.
     package var chunks: Int
     package var chunksReported: Int
+    /// The client realms that they named.
     package var found: Int
 
     package init(slice: SliceNumber, chunks: Int, chunksReported: Int, found: Int) {

@@ -5,7 +5,9 @@ package struct SliceBatch: Sendable {
     /// New generations of apps. Every client file of an older generation that is live, or has yet to reset for an earlier
     /// campaign, must reset for the new generation's campaign, if there is one. A generation that is there already stays.
     package var terminations: [AppGenerationRecord] = []
-    /// By campaign, why client realms must reset, in the operator's words. A campaign's first reason stays.
+    /// By campaign, why client realms must reset, in the operator's words. A campaign's first reason stays, until another
+    /// campaign's reason comes and the campaign is over: none of its client files has yet to reset, and no app's latest
+    /// generation began with it.
     package var reasons: [String: String] = [:]
     /// By history, the version up to and including which all versions are deleted.
     package var historyTrims: [HistoryKey: ServerVersion] = [:]

@@ -3,23 +3,51 @@ import GRDB
 import Storage
 import SyncModel
 
+/// A record whose properties are a table's columns, in snake case.
+protocol SnakeCaseRow: Decodable, FetchableRecord, TableRecord {}
+
+extension SnakeCaseRow {
+    static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .convertFromSnakeCase }
+}
+
+extension AppRecord: SnakeCaseRow {
+    static var databaseTableName: String { "apps" }
+
+    static func existing(_ id: String, _ db: Database) throws -> AppRecord {
+        guard let app = try fetchOne(db, key: id) else { throw StoreError(.notFound, "there is no app \(id)") }
+        return app
+    }
+
+    func save(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
+                    generation, anonymous_login, email_password_login, created_at, compatibility)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
+                sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
+                compatibility.rawValue,
+            ])
+    }
+}
+
 extension SQLiteControlStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord? {
-        try await read("the app") { try Self.app(id, $0) }
+        try await read("the app") { try AppRecord.fetchOne($0, key: id) }
     }
 
     func apps() async throws(StoreError) -> [AppRecord] {
-        try await read("the apps") { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM apps ORDER BY id").map(AppRecord.init)
-        }
+        try await read("the apps") { try AppRecord.order(Column("id")).fetchAll($0) }
     }
 
     func insert(_ app: AppRecord) async throws(StoreError) {
         try await write("the app") { db in
-            guard try Self.app(app.id, db) == nil else {
+            guard try !AppRecord.exists(db, key: app.id) else {
                 throw StoreError(.alreadyExists, "there is an app \(app.id) already")
             }
-            try Self.save(app, db)
+            try app.save(db)
         }
     }
 
@@ -27,10 +55,10 @@ extension SQLiteControlStore {
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord {
         try await write("the app") { db in
-            var app = try Self.existingApp(id, db)
+            var app = try AppRecord.existing(id, db)
             change(&app)
             app.id = id
-            try Self.save(app, db)
+            try app.save(db)
             return app
         }
     }
@@ -51,42 +79,5 @@ extension SQLiteControlStore {
         try await read("the number of users") { db in
             try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM users WHERE app = ?", arguments: [app]) ?? 0
         }
-    }
-
-    static func app(_ id: String, _ db: Database) throws -> AppRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM apps WHERE id = ?", arguments: [id]).map(AppRecord.init)
-    }
-
-    static func existingApp(_ id: String, _ db: Database) throws -> AppRecord {
-        guard let app = try app(id, db) else { throw StoreError(.notFound, "there is no app \(id)") }
-        return app
-    }
-
-    static func save(_ app: AppRecord, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
-                    generation, anonymous_login, email_password_login, created_at, compatibility)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                app.id, app.syncMode.rawValue, app.syncState.rawValue, app.developmentMode, app.clientRecovery,
-                app.maxOfflineDays, sqlInteger(app.generation), app.anonymousLogin, app.emailPasswordLogin,
-                sqlInteger(app.createdAt), app.compatibility.rawValue,
-            ])
-    }
-}
-
-extension AppRecord {
-    init(row: Row) throws {
-        guard let mode = SyncMode(rawValue: row["sync_mode"]), let state = SyncState(rawValue: row["sync_state"]),
-            let compatibility = PeerCompatibility(rawValue: row["compatibility"])
-        else { throw StoreError(.corrupt, "an app's sync mode, state or compatibility is not known") }
-        self.init(
-            id: row["id"], syncMode: mode, syncState: state, compatibility: compatibility,
-            developmentMode: row["development_mode"], clientRecovery: row["client_recovery"],
-            maxOfflineDays: row["max_offline_days"],
-            generation: row.unsigned("generation"), anonymousLogin: row["anonymous_login"],
-            emailPasswordLogin: row["email_password_login"], createdAt: row.unsigned("created_at"))
     }
 }

@@ -17,7 +17,7 @@ extension SQLiteControlStore {
 
     func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
         try await write("the app's schema") { db in
-            _ = try Self.existingApp(app, db)
+            _ = try AppRecord.existing(app, db)
             for element in elements {
                 try db.execute(
                     sql: "INSERT OR IGNORE INTO app_schema (app, class, property, type) VALUES (?, ?, ?, ?)",

@@ -1,57 +1,53 @@
 import Dispatch
+import Foundation
 import GRDB
 import Storage
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The control store in one SQLite file, shared by the processes of a machine: WAL, synchronous=FULL, every write in a
 /// transaction that begins IMMEDIATE, so that two processes never decide on the same state.
 final class SQLiteControlStore: ControlStore {
     let database: any DatabaseWriter
-    let limits: CampaignLimits
 
-    init(database: any DatabaseWriter, limits: CampaignLimits) {
-        self.database = database
-        self.limits = limits
-    }
+    init(database: any DatabaseWriter) { self.database = database }
 
     /// How long one process waits for another's transaction.
     static let busyTimeout: Double = 10
 
     static func open(folder: String) async throws(StoreError) -> SQLiteControlStore {
-        try await onQueue {
+        try await opened {
             let path = "\(folder)/control.sqlite"
-            try makeFolder(folder)
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try createPrivateFile(path)
-            return try make(CampaignLimits()) { try DatabasePool(path: path, configuration: configuration()) }
+            return try DatabasePool(path: path, configuration: configuration())
         }
     }
 
-    static func inMemory(limits: CampaignLimits = CampaignLimits()) async throws(StoreError) -> SQLiteControlStore {
-        try await onQueue { try make(limits) { try DatabaseQueue(configuration: configuration()) } }
+    static func inMemory() async throws(StoreError) -> SQLiteControlStore {
+        try await opened { try DatabaseQueue(configuration: configuration()) }
     }
 
-    private static func make(_ limits: CampaignLimits, _ open: () throws -> any DatabaseWriter) throws
-        -> SQLiteControlStore
-    {
-        let deadline = DispatchTime.now() + busyTimeout
-        while true {
-            do {
-                let database = try open()
-                try SQLiteControlSchema.migrate(database)
-                return SQLiteControlStore(database: database, limits: limits)
-            } catch let error as DatabaseError
-                where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline
-            {
-                // Turning WAL on does not wait for others who open the new file at the same moment.
-                usleep(20_000)
+    private static func opened(
+        _ open: @escaping @Sendable () throws -> any DatabaseWriter
+    ) async throws(StoreError) -> SQLiteControlStore {
+        do {
+            return try await onOwnThread {
+                let deadline = DispatchTime.now() + busyTimeout
+                while true {
+                    do {
+                        let database = try open()
+                        try SQLiteControlSchema.migrate(database)
+                        return SQLiteControlStore(database: database)
+                    } catch let error as DatabaseError
+                        where error.resultCode == .SQLITE_BUSY && DispatchTime.now() < deadline
+                    {
+                        // Turning WAL on does not wait for others who open the new file at the same moment.
+                        Thread.sleep(forTimeInterval: 0.02)
+                    }
+                }
             }
+        } catch {
+            throw SQLiteFailure.storeError(error, "the control store cannot be opened")
         }
     }
 
@@ -64,51 +60,18 @@ final class SQLiteControlStore: ControlStore {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return configuration
     }
+}
 
-    /// Opening blocks, and may wait for another process: not on a cooperative thread.
-    private static func onQueue<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
-    ) async throws(StoreError) -> Value {
-        do {
-            return try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
-            }
-        } catch {
-            throw SQLiteFailure.storeError(error, "the control store cannot be opened")
-        }
+/// Creates the file if it is missing. It holds password hashes and signing keys. SQLite gives its -wal and -shm files the same
+/// mode.
+private func createPrivateFile(_ path: String) throws(StoreError) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+        throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
     }
-
-    private static func makeFolder(_ folder: String) throws(StoreError) {
-        var path = folder.hasPrefix("/") ? "/" : ""
-        for component in folder.split(separator: "/") {
-            path += path.isEmpty || path == "/" ? String(component) : "/\(component)"
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST || errno == EISDIR else {
-                throw StoreError(.unavailable, "the folder \(path) cannot be made: \(String(cString: strerror(errno)))")
-            }
-        }
-    }
-
-    /// The file holds password hashes and signing keys. SQLite gives its -wal and -shm files the same mode.
-    private static func createPrivateFile(_ path: String) throws(StoreError) {
-        let descriptor = open(privateFile: path)
-        guard descriptor >= 0 else {
-            throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0 else {
-            throw StoreError(
-                .unavailable, "\(path) cannot be kept from others: \(String(cString: strerror(errno)))")
-        }
-    }
-
-    private static func open(privateFile path: String) -> Int32 {
-        #if canImport(Glibc)
-        Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #elseif canImport(Musl)
-        Musl.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #else
-        Darwin.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        #endif
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0 else {
+        throw StoreError(.unavailable, "\(path) cannot be kept from others: \(String(cString: strerror(errno)))")
     }
 }
 

@@ -30,8 +30,7 @@ extension SliceFindings {
         let statement = try db.cachedStatement(
             sql: "SELECT \(RealmRecord.columns) FROM realms WHERE app = ? AND partition = ?")
         for name in names {
-            realms[name] = try Row.fetchOne(statement, arguments: [name.app, name.partition])
-                .map(RealmRecord.init(row:))
+            realms[name] = try RealmRecord.fetchOne(statement, arguments: [name.app, name.partition])
         }
     }
 
@@ -41,51 +40,46 @@ extension SliceFindings {
                 SELECT \(AppGenerationRecord.columns) FROM app_generations
                 WHERE app = ? ORDER BY generation DESC LIMIT 1
                 """)
-        return try Row.fetchOne(statement, arguments: [app]).map(AppGenerationRecord.init(row:))
+        return try AppGenerationRecord.fetchOne(statement, arguments: [app])
     }
 
     private static func clientFile(_ key: ClientFileKey, _ db: Database) throws -> ClientFileRecord? {
         let statement = try db.cachedStatement(
             sql: "SELECT \(ClientFileRecord.columns) FROM client_files f WHERE f.realm = ? AND f.ident = ?")
-        return try Row.fetchOne(statement, arguments: [key.realm.value, key.ident.stored])
-            .map(ClientFileRecord.init(row:))
+        return try ClientFileRecord.fetchOne(statement, arguments: [key.realm.value, key.ident.stored])
     }
 
     private static func resetCase(_ key: ClientFileKey, _ db: Database) throws -> ResetCaseRecord? {
         let statement = try db.cachedStatement(
             sql: "SELECT \(ResetCaseRecord.columns) FROM reset_cases WHERE realm = ? AND ident_old = ?")
-        return try Row.fetchOne(statement, arguments: [key.realm.value, key.ident.stored])
-            .map(ResetCaseRecord.init(row:))
+        return try ResetCaseRecord.fetchOne(statement, arguments: [key.realm.value, key.ident.stored])
     }
 
     private static func resets(of user: RealmUser, _ db: Database) throws -> UserResets {
         var found = UserResets()
         let arguments: StatementArguments = [user.realm.value, user.user, UserResets.limit]
-        found.openCases = try Row.fetchAll(
+        found.openCases = try ResetCaseRecord.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT \(ResetCaseRecord.columns) FROM reset_cases
                     WHERE realm = ? AND user = ? AND is_open ORDER BY ident_old DESC LIMIT ?
                     """),
-            arguments: arguments
-        ).map(ResetCaseRecord.init(row:))
-        found.waiting = try Row.fetchAll(
+            arguments: arguments)
+        found.waiting = try ClientFileRecord.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT \(ClientFileRecord.columns) FROM client_files f
                     WHERE f.realm = ? AND f.user = ? AND f.state = 'resetRequired'
                     ORDER BY f.last_seen DESC, f.ident DESC LIMIT ?
                     """),
-            arguments: arguments
-        ).map(ClientFileRecord.init(row:))
+            arguments: arguments)
         return found
     }
 
     private static func bases(of realm: RealmID, _ db: Database) throws -> [BaseRecord] {
-        try Row.fetchAll(
+        try BaseRecord.fetchAll(
             db.cachedStatement(sql: "SELECT \(BaseRecord.columns) FROM bases WHERE realm = ? ORDER BY version"),
-            arguments: [realm.value]
-        ).map(BaseRecord.init(row:))
+            arguments: [realm.value])
     }
 
     private static func objects(

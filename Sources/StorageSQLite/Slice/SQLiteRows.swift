@@ -5,7 +5,7 @@ import SyncModel
 
 // The columns in which the records of a slice stand, and how a row of them is read.
 
-extension RealmRecord {
+extension RealmRecord: FetchableRecord {
     static let columns = """
         id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
         schema, compatibility
@@ -24,7 +24,7 @@ extension RealmRecord {
     }
 }
 
-extension ClientFileRecord {
+extension ClientFileRecord: FetchableRecord {
     /// Of the table under the name `f`.
     static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
@@ -69,7 +69,7 @@ extension HistoryRecord {
     }
 }
 
-extension BaseRecord {
+extension BaseRecord: FetchableRecord {
     static let columns = "realm, version, generation, entries, bytes, history_bytes, complete, created_at"
 
     init(row: Row) {
@@ -80,7 +80,7 @@ extension BaseRecord {
     }
 }
 
-extension AppGenerationRecord {
+extension AppGenerationRecord: FetchableRecord {
     static let columns = "app, generation, campaign, at"
 
     init(row: Row) {
@@ -88,7 +88,7 @@ extension AppGenerationRecord {
     }
 }
 
-extension ResetCaseRecord {
+extension ResetCaseRecord: FetchableRecord {
     static let columns = "realm, ident_old, user, is_open, due_at, body"
 
     init(row: Row) {

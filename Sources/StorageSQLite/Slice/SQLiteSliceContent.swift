@@ -44,11 +44,10 @@ extension SQLiteSliceContent {
 
     func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord] {
         try await query { db in
-            try Row.fetchAll(
+            try RealmRecord.fetchAll(
                 db.cachedStatement(
                     sql: "SELECT \(RealmRecord.columns) FROM realms WHERE id > ? ORDER BY id LIMIT ?"),
-                arguments: [after?.value ?? 0, limit]
-            ).map(RealmRecord.init(row:))
+                arguments: [after?.value ?? 0, limit])
         }
     }
 
@@ -79,15 +78,14 @@ extension SQLiteSliceContent {
         in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {
         try await query { db in
-            try Row.fetchAll(
+            try ClientFileRecord.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT \(ClientFileRecord.columns) FROM client_files f
                         WHERE f.realm = ? AND f.ident > ? \(state == nil ? "" : "AND f.state = ?")
                         ORDER BY f.ident LIMIT ?
                         """),
-                arguments: [realm.value, ident.stored] + (state.map { [$0.rawValue] } ?? []) + [limit]
-            ).map(ClientFileRecord.init(row:))
+                arguments: [realm.value, ident.stored] + (state.map { [$0.rawValue] } ?? []) + [limit])
         }
     }
 }

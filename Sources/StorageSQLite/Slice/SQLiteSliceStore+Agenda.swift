@@ -12,20 +12,19 @@ extension SQLiteSliceStore {
     func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
         try await query { db in
             // SQLite takes the other columns from the row that has the maximum.
-            try Row.fetchAll(
+            try AppGenerationRecord.fetchAll(
                 db.cachedStatement(
                     sql: "SELECT app, max(generation), campaign, at FROM app_generations GROUP BY app ORDER BY app")
-            ).map(AppGenerationRecord.init(row:))
+            )
         }
     }
 
     func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord? {
         try await query { db in
-            try Row.fetchOne(
+            try AppGenerationRecord.fetchOne(
                 db.cachedStatement(
                     sql: "SELECT \(AppGenerationRecord.columns) FROM app_generations WHERE campaign = ?"),
-                arguments: [campaign]
-            ).map(AppGenerationRecord.init(row:))
+                arguments: [campaign])
         }
     }
 
@@ -59,27 +58,25 @@ extension SQLiteSliceStore {
         app: String, seenBefore: UInt64, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {
         try await query { db in
-            try Row.fetchAll(
+            try ClientFileRecord.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT \(ClientFileRecord.columns) FROM client_files f JOIN realms r ON r.id = f.realm
                         WHERE f.state = 'live' AND f.last_seen < ? AND r.app = ? ORDER BY f.last_seen LIMIT ?
                         """),
-                arguments: [seenBefore.stored, app, limit]
-            ).map(ClientFileRecord.init(row:))
+                arguments: [seenBefore.stored, app, limit])
         }
     }
 
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
         try await query { db in
-            try Row.fetchAll(
+            try ResetCaseRecord.fetchAll(
                 db.cachedStatement(
                     sql: """
                         SELECT \(ResetCaseRecord.columns) FROM reset_cases
                         WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?
                         """),
-                arguments: [at.stored, limit]
-            ).map(ResetCaseRecord.init(row:))
+                arguments: [at.stored, limit])
         }
     }
 

@@ -22,6 +22,7 @@ extension SQLiteSliceStore {
             try Self.putResetCases(batch.resetCases, db)
             try Self.remember(batch.seenMessages, db)
             try Self.putOutbox(batch, db)
+            try Self.dropReasons(but: batch.reasons, db)
         }
     }
 
@@ -45,6 +46,24 @@ extension SQLiteSliceStore {
         for (campaign, reason) in reasons {
             try db.cachedStatement(sql: "INSERT OR IGNORE INTO campaign_reasons (campaign, reason) VALUES (?, ?)")
                 .execute(arguments: [campaign, reason])
+        }
+    }
+
+    /// Drops the reasons of campaigns that are over, now that there are new reasons.
+    private static func dropReasons(but new: [String: String], _ db: Database) throws {
+        guard !new.isEmpty else { return }
+        let campaigns = try String.fetchAll(
+            db,
+            sql: """
+                SELECT campaign FROM campaign_reasons AS reasons
+                WHERE NOT EXISTS (SELECT 1 FROM client_files
+                        WHERE client_files.campaign = reasons.campaign AND state = 'resetRequired')
+                    AND NOT EXISTS (SELECT 1 FROM app_generations AS latest
+                        WHERE latest.campaign = reasons.campaign AND generation =
+                            (SELECT max(generation) FROM app_generations WHERE app = latest.app))
+                """)
+        for campaign in campaigns where new[campaign] == nil {
+            try db.execute(sql: "DELETE FROM campaign_reasons WHERE campaign = ?", arguments: [campaign])
         }
     }
 

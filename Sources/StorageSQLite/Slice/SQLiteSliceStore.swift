@@ -111,18 +111,6 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
     }
 
     static func translate(_ error: any Error, slice: SliceNumber) -> StoreError {
-        switch error {
-        case let error as StoreError: return error
-        case let error as DatabaseError:
-            switch error.resultCode {
-            case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_MISMATCH:
-                return StoreError(.corrupt, "slice \(slice) cannot be read", underlying: error)
-            case .SQLITE_CONSTRAINT:
-                return StoreError(.alreadyExists, "slice \(slice) holds that already", underlying: error)
-            default:
-                return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
-            }
-        default: return StoreError(.unavailable, "slice \(slice) cannot be used", underlying: error)
-        }
+        SQLiteFailure.storeError(error, "slice \(slice) cannot be used")
     }
 }

@@ -1,6 +1,7 @@
 import AdminAPI
 import ArgumentParser
 import Foundation
+import Storage
 import SyncModel
 
 struct CampaignsCommand: AsyncParsableCommand {
@@ -11,14 +12,14 @@ struct CampaignsCommand: AsyncParsableCommand {
 }
 
 enum CampaignTable {
-    static func campaigns(_ documents: [CampaignDocument]) -> Table {
+    static func campaigns(_ documents: [CampaignSummary]) -> Table {
         Table(
             "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
             "FAILED", "SUPERSEDED", "PENDING",
-            rows: documents.map { campaign in
-                let counts = campaign.counts
+            rows: documents.map { summary in
+                let (campaign, counts) = (summary.campaign, summary.counts)
                 let started = Printing.time(ofUnixMilliseconds: campaign.startedAt)
-                return [campaign.id, campaign.app, campaign.kind, campaign.state, started]
+                return [campaign.id, campaign.app, campaign.kind.rawValue, campaign.state.rawValue, started]
                     + [
                         counts.found, counts.notified, counts.recovered, counts.discarded, counts.manual,
                         counts.failed, counts.superseded, counts.pending,
@@ -27,7 +28,7 @@ enum CampaignTable {
     }
 
     /// How many of the recovered resets may have discarded changes, because their clients do not report.
-    static func unproven(_ counts: CampaignDocument.Counts) -> String? {
+    static func unproven(_ counts: CampaignCounts) -> String? {
         guard counts.unproven > 0 else { return nil }
         return """
             \(counts.unproven) of \(counts.recovered) recovered sent nothing that they wrote before the reset, and do not report: \
@@ -35,7 +36,7 @@ enum CampaignTable {
             """
     }
 
-    static func clientRealms(_ realms: [ClientRealmDocument]) -> Table {
+    static func clientRealms(_ realms: [CampaignClientRealm]) -> Table {
         Table(
             "CLIENT FILE", "PARTITION", "USER", "OUTCOME", "MODE", "RECOVERED", "DISCARDED", "EVIDENCE", "LAST SEEN",
             "BACKUP FILE",
@@ -43,7 +44,7 @@ enum CampaignTable {
                 let report = realm.report
                 let evidence = report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" }
                 return [
-                    "\(realm.clientFile)", realm.partition, realm.user, realm.outcome, (report?.modeUsed).cell,
+                    "\(realm.clientFile)", realm.partition, realm.user, realm.outcome.rawValue, (report?.modeUsed).cell,
                     (report?.changesets?.recovered).cell, (report?.changesets?.discarded).cell, evidence.cell,
                     Printing.age(ofUnixMilliseconds: realm.lastSeen), (report?.backupFile).cell,
                 ]
@@ -75,14 +76,14 @@ struct CampaignsShow: AdminCommand {
 
     func run(_ admin: AdminClient) async throws {
         let id = try await admin.resolve(campaign)
-        let document: CampaignDocument = try await admin.ask(AdminRoute.campaign.path(id))
+        let document: CampaignSummary = try await admin.ask(AdminRoute.campaign.path(id))
         let realms = clientRealms || outcome != nil ? try await admin.clientRealms(of: id, outcome: outcome) : nil
         if output.json {
             return try Printing.json(JoinedObject(document, ["clientRealms": realms].compactMapValues(\.self)))
         }
         Printing.line(CampaignTable.campaigns([document]).rendered())
         if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
-        if let reason = document.reason { Printing.line("reason: \(reason)") }
+        if let reason = document.campaign.reason { Printing.line("reason: \(reason)") }
         if let realms { Printing.line("\n" + CampaignTable.clientRealms(realms).rendered()) }
     }
 }
@@ -105,21 +106,21 @@ struct CampaignWatcher {
     let json: Bool
 
     func watch(_ id: String) async throws {
-        var last: CampaignDocument.Counts?
+        var last: CampaignCounts?
         while true {
-            let document: CampaignDocument = try await client.ask(AdminRoute.campaign.path(id))
+            let document: CampaignSummary = try await client.ask(AdminRoute.campaign.path(id))
             if document.counts != last { try show(document) }
             last = document.counts
-            if document.isClosed { return }
+            if document.campaign.state == .closed { return }
             try await Task.sleep(for: .milliseconds(500))
         }
     }
 
-    private func show(_ document: CampaignDocument) throws {
+    private func show(_ document: CampaignSummary) throws {
         if json { return try Printing.json(document) }
         let counts = document.counts
         Printing.line(
-            "\(Date().formatted(date: .omitted, time: .standard))  \(document.state)"
+            "\(Date().formatted(date: .omitted, time: .standard))  \(document.campaign.state.rawValue)"
                 + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
                 + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
                 + "  superseded \(counts.superseded)  pending \(counts.pending)")
@@ -132,11 +133,11 @@ extension AdminClient {
         if let id { return id }
         let list: CampaignList = try await ask(AdminRoute.campaigns.path(query: [(.limit, "1")]))
         guard let newest = list.campaigns.first else { throw CommandFailure(.notFound, "there is no campaign yet") }
-        return newest.id
+        return newest.campaign.id
     }
 
-    func clientRealms(of campaign: String, outcome: String?) async throws -> [ClientRealmDocument] {
-        var all: [ClientRealmDocument] = []
+    func clientRealms(of campaign: String, outcome: String?) async throws -> [CampaignClientRealm] {
+        var all: [CampaignClientRealm] = []
         var after: String?
         repeat {
             let page: ClientRealmList = try await ask(

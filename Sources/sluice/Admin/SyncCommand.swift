@@ -1,6 +1,7 @@
 import AdminAPI
 import ArgumentParser
 import NIOHTTP1
+import Storage
 import SyncModel
 
 struct SyncCommand: AsyncParsableCommand {
@@ -16,11 +17,11 @@ struct CampaignStarted: Encodable {
     var state: String
     var generation: UInt64
 
-    init(_ document: CampaignDocument) {
-        campaign = document.id
-        app = document.app
-        state = document.state
-        generation = document.generation
+    init(_ summary: CampaignSummary) {
+        campaign = summary.campaign.id
+        app = summary.campaign.app
+        state = summary.campaign.state.rawValue
+        generation = summary.campaign.generation
     }
 
     func show(_ output: OutputOptions) throws {
@@ -48,12 +49,12 @@ struct SyncTerminate: AdminCommand {
     @Flag(help: "Go on showing the campaign until every reset has ended.") var watch = false
 
     func run(_ admin: AdminClient) async throws {
-        let document: CampaignDocument = try await admin.ask(
+        let document: CampaignSummary = try await admin.ask(
             AdminRoute.terminate.path(app), .POST,
             body: TerminationRequest(reason: reason, enable: enable, campaign: campaign))
         try CampaignStarted(document).show(output)
         if !enable { Printing.note("sync stays off until: sluice sync enable \(app)") }
-        if watch { try await CampaignWatcher(client: admin, json: output.json).watch(document.id) }
+        if watch { try await CampaignWatcher(client: admin, json: output.json).watch(document.campaign.id) }
     }
 }
 
@@ -89,7 +90,7 @@ struct SyncReset: AdminCommand {
     @Option(help: "Why.") var reason: String?
 
     func run(_ admin: AdminClient) async throws {
-        let document: CampaignDocument = try await admin.ask(
+        let document: CampaignSummary = try await admin.ask(
             AdminRoute.reset.path(app), .POST,
             body: ResetRequest(partition: partition, clientFile: clientFile.map(FileIdent.init), reason: reason))
         try CampaignStarted(document).show(output)

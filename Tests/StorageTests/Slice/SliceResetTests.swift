@@ -116,4 +116,29 @@ import Testing
             #expect(try await store.dueResetCases(at: 100, limit: 9).map(\.identOld) == [5, 2])
         }
     }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aReasonIsForgottenWhenItsCampaignIsOver(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm()]
+            var waiting = Sample.file(2)
+            waiting.state = .resetRequired
+            waiting.campaign = "waiting"
+            var over = Sample.file(3)
+            over.state = .superseded
+            over.campaign = "over"
+            batch.clientFiles = [waiting, over]
+            batch.terminations = [AppGenerationRecord(app: "other", generation: 2, campaign: "latest", at: 5)]
+            batch.reasons = ["waiting": "w", "over": "o", "latest": "l"]
+            try await store.commit(batch, epoch: epoch)
+            #expect(try await store.reason(campaign: "over") == "o")
+            batch = SliceBatch()
+            batch.reasons = ["new": "n"]
+            try await store.commit(batch, epoch: epoch)
+            let found = try await store.read(SliceLookup(reasons: ["waiting", "over", "latest", "new"])).reasons
+            #expect(found == ["waiting": "w", "latest": "l", "new": "n"])
+        }
+    }
 }

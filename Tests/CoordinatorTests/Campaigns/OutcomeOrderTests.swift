@@ -1,9 +1,10 @@
+import Storage
 import SyncModel
 import Testing
 
-@testable import Storage
+@testable import Coordinator
 
-@Suite struct OutcomeClassTests {
+@Suite struct OutcomeOrderTests {
     @Test(arguments: [
         (OutcomeReport.Result.recovered, OutcomeClass.recovered), (.notNeeded, .recovered), (.discarded, .discarded),
         (.manualPending, .manual), (.manualHandled, .manual), (.manualAtLaunch, .manual), (.failed, .failed),

@@ -16,8 +16,10 @@ struct SQLiteFailure: Error, CustomStringConvertible, Sendable {
             let failure = SQLiteFailure(
                 code: error.extendedResultCode.rawValue, message: error.message ?? "no further words")
             return StoreError(code(of: error.resultCode), message, underlying: failure)
+        case is DecodingError, is RowDecodingError:
+            return StoreError(.corrupt, "\(message): what is stored does not have the expected form")
         case is CancellationError: return StoreError(.unavailable, "\(message): cancelled")
-        default: return StoreError(.corrupt, "\(message): what is stored does not have the expected form")
+        default: return StoreError(.unavailable, message, underlying: error)
         }
     }
 

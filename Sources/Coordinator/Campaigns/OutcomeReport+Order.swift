@@ -1,12 +1,8 @@
-package import SyncModel
+import Storage
+import SyncModel
 
-/// How a client realm's reset ended, as campaigns count it (docs/resets.md, "Outcomes").
-package enum OutcomeClass: String, Sendable, CaseIterable {
-    case pending, recovered, discarded, manual, failed
-    /// Another campaign had the client realm reset once more before this one knew how its reset ended.
-    case superseded
-
-    package init(_ result: OutcomeReport.Result) {
+extension OutcomeClass {
+    init(_ result: OutcomeReport.Result) {
         self =
             switch result {
             // Nothing was lost where there was nothing to do.
@@ -22,14 +18,14 @@ package enum OutcomeClass: String, Sendable, CaseIterable {
 extension OutcomeReport {
     /// Whether the reset is counted as recovered only because nothing was seen: the client did not say how it ended, and sent
     /// nothing that it wrote before. It had nothing unsynced, or discarded it.
-    package var isUnproven: Bool { evidence == .inferred && result == .notNeeded }
+    var isUnproven: Bool { evidence == .inferred && result == .notNeeded }
 
     /// Whether this report takes the place of `other` about the same client realm and campaign.
     ///
     /// This is a total order, so that reports may arrive in any order and any number of times and the same one wins:
     /// a client's own report beats any inference; among a client's the latest wins, since it knows; among inferences
     /// an ended reset beats one that is not, then the surer, then the later.
-    package func supersedes(_ other: OutcomeReport) -> Bool {
+    func supersedes(_ other: OutcomeReport) -> Bool {
         if evidence != other.evidence { return evidence == .client }
         let keys: [(Double, Double)]
         switch evidence {

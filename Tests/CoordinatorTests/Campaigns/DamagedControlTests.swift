@@ -20,6 +20,18 @@ import Testing
         try await store.write("the damage") { try $0.execute(sql: sql) }
     }
 
+    @Test func aReportOfADamagedCampaignHoldsUpNobodyElses() async throws {
+        let store = try await SQLiteControlStore.inMemory()
+        try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+        for id in ["n1", "n2"] { _ = try await store.apply([found([2], of: id, kind: "reset")], slices: 1, at: 1) }
+        try await store.write("the damage") { try $0.execute(sql: "UPDATE campaigns SET kind = '?' WHERE id = 'n1'") }
+        let reports = ["n1", "n2"].map { outcome(2, .recovered, campaign: $0) }
+        await #expect(throws: StoreError.self) { _ = try await store.apply(reports, slices: 1, at: 2) }
+        let effects = try await store.applyWhatItCan(reports, slices: 1, at: 2)
+        #expect(effects.rejected.map(\.index) == [0] && effects.changed.map(\.state) == [.closed])
+        #expect(try await store.campaign("n2")?.counts.recovered == 1)
+    }
+
     @Test func aDamagedAppRowWaitsForItsOperator() async throws {
         let store = try await withCampaigns(["n1"])
         try await damage(store, "UPDATE apps SET sync_state = '?'")

@@ -1,0 +1,234 @@
+import GRDB
+import Storage
+import SyncModel
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The tables of campaigns, within one transaction. The connection is in this process, so a row costs no round trip.
+struct SQLiteCampaigns: CampaignTransaction {
+    let db: Database
+
+    // MARK: Reading
+
+    func read(_ lookup: CampaignLookup) throws -> CampaignFindings {
+        var found = CampaignFindings()
+        for id in lookup.apps { found.apps[id] = try AppRecord.fetchOne(db, key: id) }
+        for id in lookup.campaigns {
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT * FROM campaigns WHERE id = ?"), arguments: [id])
+            guard let row else { continue }
+            found.campaigns[id] = try CampaignRecord(row: row)
+            found.standings[id] = (number: row["number"], generation: row.unsigned("generation"))
+        }
+        for key in lookup.clientRealms {
+            for row in try entries(of: key) {
+                let entry = try CampaignEntry(row: row)
+                found.entries[key, default: []].append(entry)
+                if let number = row["number"] as Int64? {
+                    found.standings[entry.clientRealm.campaign] = (number, row.unsigned("generation"))
+                }
+            }
+            found.parked[key] = try parked(key)
+        }
+        return found
+    }
+
+    private func entries(of key: ClientRealmKey) throws -> [Row] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT campaign_realms.*, campaigns.number, campaigns.generation
+                FROM campaign_realms LEFT JOIN campaigns ON campaigns.id = campaign_realms.campaign
+                WHERE campaign_realms.app = ? AND campaign_realms.partition = ? AND campaign_realms.client_file = ?
+                """)
+        return try Row.fetchAll(statement, arguments: Self.arguments(key))
+    }
+
+    private func parked(_ key: ClientRealmKey) throws -> OutcomeReport? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT report FROM parked_outcomes WHERE app = ? AND partition = ? AND client_file = ?")
+        return try String.fetchOne(statement, arguments: Self.arguments(key)).map(OutcomeReport.init(storedText:))
+    }
+
+    func slicesReported(to campaigns: Set<String>) throws -> [String: Int] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT campaign, COUNT(DISTINCT slice) AS slices FROM (
+                    SELECT campaign, slice FROM campaign_chunks WHERE campaign IN \(Self.places(campaigns))
+                    GROUP BY campaign, slice, chunks HAVING COUNT(*) = chunks)
+                GROUP BY campaign
+                """, arguments: StatementArguments(campaigns))
+        return rows.reduce(into: [:]) { $0[$1["campaign"]] = $1["slices"] }
+    }
+
+    /// One statement, so that the parts cannot disagree with their sum.
+    func counts(of campaigns: Set<String>) throws -> [String: CampaignCounts] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT campaign, outcome, COUNT(*) AS found, COUNT(notified_at) AS notified, SUM(unproven) AS unproven
+                FROM campaign_realms WHERE campaign IN \(Self.places(campaigns)) AND found_at IS NOT NULL
+                GROUP BY campaign, outcome
+                """, arguments: StatementArguments(campaigns))
+        let none = campaigns.map { ($0, CampaignCounts()) }
+        return rows.reduce(into: Dictionary(uniqueKeysWithValues: none)) { counts, row in
+            counts[row["campaign"]]?.add(
+                row["found"], OutcomeClass(rawValue: row["outcome"]) ?? .pending, notified: row["notified"],
+                unproven: row["unproven"])
+        }
+    }
+
+    // MARK: Writing
+
+    func write(_ changes: CampaignChanges) throws {
+        for app in changes.apps { try app.save(db) }
+        for campaign in changes.campaigns { try put(campaign) }
+        for chunk in changes.chunks {
+            try db.cachedStatement(
+                sql: "INSERT OR IGNORE INTO campaign_chunks (campaign, slice, chunks, chunk) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: [chunk.campaign, chunk.slice.value, chunk.chunks, chunk.chunk])
+        }
+        for entry in changes.entries { try put(entry) }
+        for key in changes.unparked {
+            try db.cachedStatement(
+                sql: "DELETE FROM parked_outcomes WHERE app = ? AND partition = ? AND client_file = ?"
+            ).execute(arguments: Self.arguments(key))
+        }
+        for report in changes.parked {
+            let key = ClientRealmKey(realm: report.realm, clientFile: report.identOld)
+            try db.cachedStatement(
+                sql: "INSERT OR REPLACE INTO parked_outcomes (app, partition, client_file, report) VALUES (?, ?, ?, ?)"
+            ).execute(arguments: Self.arguments(key) + [try report.storedText()])
+        }
+    }
+
+    private func put(_ campaign: CampaignRecord) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO campaigns (id, app, kind, reason, partition, client_file, started_at, generation, state,
+                    slices_expected, slices_reported, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, state = excluded.state,
+                    slices_reported = excluded.slices_reported, closed_at = excluded.closed_at
+                """
+        ).execute(arguments: [
+            campaign.id, campaign.app, campaign.kind.rawValue, campaign.reason, campaign.partition,
+            sqlInteger(campaign.clientFile), sqlInteger(campaign.startedAt), sqlInteger(campaign.generation),
+            campaign.state.rawValue, campaign.slicesExpected, campaign.slicesReported, sqlInteger(campaign.closedAt),
+        ])
+    }
+
+    private func put(_ entry: CampaignEntry) throws {
+        let realm = entry.clientRealm
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO campaign_realms (campaign, partition, client_file, app, user, slice, last_seen,
+                    found_at, notified_at, outcome, report, updated_at, superseded_by, unproven)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            realm.campaign, realm.partition, sqlInteger(realm.clientFile), entry.app, realm.user, entry.slice?.value,
+            sqlInteger(realm.lastSeen), sqlInteger(realm.foundAt), sqlInteger(realm.notifiedAt),
+            realm.outcome.rawValue, try realm.report?.storedText(), sqlInteger(realm.updatedAt), realm.supersededBy,
+            entry.isUnproven,
+        ])
+    }
+
+    func markFound(_ campaigns: Set<String>, at now: UInt64) throws {
+        for campaign in campaigns {
+            try db.execute(
+                sql: "UPDATE campaign_realms SET found_at = ? WHERE campaign = ? AND found_at IS NULL",
+                arguments: [sqlInteger(now), campaign])
+        }
+    }
+
+    // MARK: Forgetting
+
+    func removeClosedCampaigns(ofApp app: String, beyond newest: Int) throws {
+        for kind in CampaignRecord.Kind.allCases {
+            let old = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM campaigns WHERE app = ? AND kind = ? AND state = 'closed'
+                    ORDER BY number DESC LIMIT -1 OFFSET ?
+                    """, arguments: [app, kind.rawValue, newest])
+            for id in old {
+                for table in ["campaign_realms", "campaign_chunks"] {
+                    try db.execute(sql: "DELETE FROM \(table) WHERE campaign = ?", arguments: [id])
+                }
+                try db.execute(sql: "DELETE FROM campaigns WHERE id = ?", arguments: [id])
+            }
+        }
+    }
+
+    func removeUnfound(beyond most: Int) throws -> Int {
+        try db.execute(
+            sql: """
+                DELETE FROM campaign_realms WHERE (campaign, partition, client_file) IN
+                    (SELECT campaign, partition, client_file FROM campaign_realms WHERE found_at IS NULL
+                     ORDER BY updated_at DESC LIMIT -1 OFFSET ?)
+                """, arguments: [most])
+        return db.changesCount
+    }
+
+    func removeParked(beyond most: Int) throws -> Int {
+        try db.execute(
+            sql: """
+                DELETE FROM parked_outcomes WHERE number <=
+                    (SELECT number FROM parked_outcomes ORDER BY number DESC LIMIT 1 OFFSET ?)
+                """, arguments: [most])
+        return db.changesCount
+    }
+
+    // MARK: Arguments
+
+    private static func arguments(_ key: ClientRealmKey) -> StatementArguments {
+        [key.realm.app, key.realm.partition, sqlInteger(key.clientFile)]
+    }
+
+    private static func places(_ values: Set<String>) -> String { "(\(databaseQuestionMarks(count: values.count)))" }
+}
+
+extension CampaignEntry {
+    init(row: Row) throws {
+        self.init(
+            app: row["app"], slice: (row["slice"] as Int?).map { SliceNumber($0) },
+            clientRealm: try CampaignClientRealm(row: row))
+        isUnproven = row["unproven"]
+    }
+}
+
+extension CampaignClientRealm {
+    init(row: Row) throws {
+        self.init(
+            campaign: row["campaign"], partition: row["partition"],
+            clientFile: FileIdent(row.unsigned("client_file")), user: row["user"], lastSeen: row.unsigned("last_seen"),
+            foundAt: row.unsignedIfAny("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
+            outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending, supersededBy: row["superseded_by"],
+            report: try (row["report"] as String?).map(OutcomeReport.init(storedText:)),
+            updatedAt: row.unsigned("updated_at"))
+    }
+}
+
+extension OutcomeReport {
+    init(storedText: String) throws {
+        self = try JSONDecoder().decode(OutcomeReport.self, from: Data(storedText.utf8))
+    }
+
+    /// What a client wrote is cut to a size that is worth keeping.
+    func storedText() throws -> String {
+        var report = self
+        report.error = report.error.map {
+            Failure(name: String($0.name.prefix(200)), message: String($0.message.prefix(2000)))
+        }
+        report.backupFile = report.backupFile.map { String($0.prefix(300)) }
+        report.modeUsed = report.modeUsed.map { String($0.prefix(40)) }
+        report.modeRequested = report.modeRequested.map { String($0.prefix(40)) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(report), as: UTF8.self)
+    }
+}
