@@ -32,6 +32,13 @@ struct SQLiteFailure: Error, CustomStringConvertible, Sendable {
     }
 }
 
+extension Database {
+    /// Runs a statement that returns no rows, and keeps it for the next time.
+    func run(_ sql: String, _ arguments: (any DatabaseValueConvertible)?...) throws {
+        try cachedStatement(sql: sql).execute(arguments: StatementArguments(arguments))
+    }
+}
+
 /// SQLite's integers are signed; ours never exceed them in practice, and must not trap if they do.
 func sqlInteger(_ value: UInt64?) -> Int64? { value.map { Int64(clamping: $0) } }
 func sqlInteger(_ value: FileIdent?) -> Int64? { sqlInteger(value?.rawValue) }

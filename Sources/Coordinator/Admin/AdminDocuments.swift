@@ -33,23 +33,13 @@ extension SchemaDocument {
 extension ClientRealmCursor {
     /// `<client file>.<partition in hexadecimal>`: safe in a URL.
     var text: String {
-        let digits = partition.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return "\(clientFile).\(digits)"
+        "\(clientFile).\(HexBytes(Array(partition.utf8)).hex)"
     }
 
     init?(text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, let file = UInt64(parts[0]).map(FileIdent.init), parts[1].utf8.count % 2 == 0 else {
-            return nil
-        }
-        var bytes: [UInt8] = []
-        var rest = parts[1].utf8[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        self.init(partition: String(decoding: bytes, as: UTF8.self), clientFile: file)
+        guard parts.count == 2, let file = UInt64(parts[0]), let partition = HexBytes(hex: parts[1]) else { return nil }
+        self.init(partition: String(decoding: partition.bytes, as: UTF8.self), clientFile: FileIdent(file))
     }
 }
 

@@ -13,7 +13,7 @@ enum AdminRequest {
         let buffer = try await request.collectBody(upTo: AdminLimits.body)
         let data = buffer.readableBytes == 0 ? Data("{}".utf8) : Data(buffer.readableBytesView)
         do {
-            let given = try JSONDecoder().decode(KeyList.self, from: data).keys
+            let given = Set(try JSONDecoder().decode([String: AnyValue].self, from: data).keys)
             if let stranger = given.subtracting(keys).sorted().first {
                 throw AdminError.invalid(
                     "the key \"\(stranger.prefix(64))\" is not known; expected \(keys.sorted().joined(separator: ", "))"
@@ -50,19 +50,9 @@ enum AdminRequest {
         return value
     }
 
-    private struct KeyList: Decodable {
-        var keys: Set<String>
-
-        init(from decoder: any Decoder) throws {
-            keys = Set(try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue))
-        }
-    }
-
-    private struct AnyKey: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    /// A value of whatever type.
+    private struct AnyValue: Decodable {
+        init(from decoder: any Decoder) {}
     }
 
     private static func describe(_ error: DecodingError) -> String {
@@ -83,16 +73,11 @@ enum AdminRequest {
 }
 
 extension RouterGroup {
-    func get(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
-        get(RouterPath(route.rawValue), use: handler)
-    }
-
-    func post(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
-        post(RouterPath(route.rawValue), use: handler)
-    }
-
-    func patch(_ route: AdminRoute, use handler: @Sendable @escaping (Request, Context) async throws -> Response) {
-        patch(RouterPath(route.rawValue), use: handler)
+    func on(
+        _ method: HTTPRequest.Method, _ route: AdminRoute,
+        use handler: @Sendable @escaping (Request, Context) async throws -> Response
+    ) {
+        on(RouterPath(route.rawValue), method: method, use: handler)
     }
 }
 

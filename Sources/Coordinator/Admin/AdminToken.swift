@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Operations
+import SyncModel
 
 /// The secret that admin requests bear. Only its digest is kept.
 struct AdminToken: Sendable {
@@ -60,11 +61,7 @@ struct AdminToken: Sendable {
 
     /// - Returns: the token in the file; another process's, if that was faster.
     private static func create(_ path: String) throws(CoordinatorError) -> String {
-        var generator = SystemRandomNumberGenerator()
-        let token = (0..<4).map { _ in
-            let digits = String(generator.next() as UInt64, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        let token = HexBytes((0..<32).map { _ in UInt8.random(in: .min ... .max) }).hex
         // Whole under another name first: nobody must ever see half a token.
         let temporary = "\(path).\(token.prefix(8)).new"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -8,27 +8,27 @@ struct AppRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get(.apps) { _, _ in
+        group.on(.get, .apps) { _, _ in
             try AdminResponse.json(AppList(apps: try await context.store.apps().map { AppDocument($0) }))
         }
-        group.post(.apps) { request, _ in
+        group.on(.post, .apps) { request, _ in
             let new = try await AdminRequest.body(AppRequest.self, of: request)
             let app = try new.record(at: context.now)
             try await context.store.insert(app)
             await context.notices.send(app.id)
             return try AdminResponse.json(AppDocument(app), status: .created)
         }
-        group.get(.app) { _, route in
+        group.on(.get, .app) { _, route in
             let id = try route.value(of: .app)
             return try AdminResponse.json(
                 AppDocument(try await context.app(id), users: try await context.store.userCount(app: id)))
         }
-        group.get(.schema) { _, route in
+        group.on(.get, .schema) { _, route in
             let id = try route.value(of: .app)
             _ = try await context.app(id)
             return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
         }
-        group.patch(.app) { request, route in
+        group.on(.patch, .app) { request, route in
             let id = try route.value(of: .app)
             let settings = try await AdminRequest.body(
                 AppRequest.self, of: request, keys: AppRequest.changeableKeys)

@@ -9,7 +9,7 @@ struct CampaignRoutes: Sendable {
     let events: CampaignEvents
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get(.campaigns) { request, _ in
+        group.on(.get, .campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await context.store.campaigns(
                 app: AdminRequest.query(.app, request), after: AdminRequest.query(.after, request), limit: limit)
@@ -17,16 +17,16 @@ struct CampaignRoutes: Sendable {
                 CampaignList(
                     campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil))
         }
-        group.get(.campaign) { _, route in
+        group.on(.get, .campaign) { _, route in
             try AdminResponse.json(try await context.campaign(route.value(of: .campaign)))
         }
-        group.get(.clientRealms) { request, route in
+        group.on(.get, .clientRealms) { request, route in
             try await clientRealms(request, campaign: route.value(of: .campaign))
         }
-        group.get(.campaignEvents) { _, route in
+        group.on(.get, .campaignEvents) { _, route in
             try await events.response(campaign: route.value(of: .campaign))
         }
-        group.get(.clientRealmHistory) { request, route in
+        group.on(.get, .clientRealmHistory) { request, route in
             try await history(
                 request, app: route.value(of: .app), clientFile: UInt64(route.value(of: .clientFile)))
         }

@@ -7,16 +7,16 @@ struct ClusterRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get(.cluster) { _, _ in
+        group.on(.get, .cluster) { _, _ in
             try AdminResponse.json(
                 ClusterDocument(
                     coordinator: context.configuration.id, active: context.state.isActive, slices: context.slices.value)
             )
         }
-        group.get(.slices) { _, _ in
+        group.on(.get, .slices) { _, _ in
             try AdminResponse.json(SliceList(slices: context.state.cluster.slices(context.slices, at: context.now)))
         }
-        group.get(.workers) { _, _ in
+        group.on(.get, .workers) { _, _ in
             try AdminResponse.json(WorkerList(workers: context.state.cluster.workers()))
         }
     }

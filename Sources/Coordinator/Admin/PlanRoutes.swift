@@ -12,7 +12,7 @@ struct PlanRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.get(.terminationPlan) { request, route in
+        group.on(.get, .terminationPlan) { request, route in
             let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.plannedClientRealms)
             return try AdminResponse.json(try await plan(app, limit: limit))

@@ -10,15 +10,15 @@ struct SyncRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.post(.terminate) { try await terminate($0, app: $1.value(of: .app)) }
-        group.post(.reset) { try await reset($0, app: $1.value(of: .app)) }
-        group.post(.enable) { request, route in
+        group.on(.post, .terminate) { try await terminate($0, app: $1.value(of: .app)) }
+        group.on(.post, .reset) { try await reset($0, app: $1.value(of: .app)) }
+        group.on(.post, .enable) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let app = try await context.store.updateApp(route.value(of: .app)) { $0.syncState = .enabled }
             await context.notices.send(app.id)
             return try AdminResponse.json(AppDocument(app))
         }
-        group.post(.pause) { request, route in
+        group.on(.post, .pause) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let app = try await context.store.updateApp(route.value(of: .app)) {
                 if $0.syncState == .enabled { $0.syncState = .paused }

@@ -2,7 +2,7 @@ import AMQP
 import Logging
 import Messages
 
-/// Puts messages that nobody can use where an operator finds them, whole and with the reason.
+/// Moves messages that cannot be used to the dead letters, whole and with the reason, for an operator to look at.
 struct DeadLetterOffice: Sendable {
     let context: CoordinatorContext
 

@@ -11,7 +11,7 @@ import SyncModel
 struct OutcomeConsumer: Sendable {
     let context: CoordinatorContext
 
-    /// Runs until the process stops; what goes wrong with the broker is tried again.
+    /// Consumes until the process stops, and starts again after a failure of the broker.
     func run() async {
         while !Task.isCancelled && !Task.isShuttingDownGracefully {
             do {
@@ -29,7 +29,7 @@ struct OutcomeConsumer: Sendable {
         let channel = try await context.link.consumer.openChannel(prefetch: context.configuration.prefetch)
         try await context.topology.declareShared(on: channel, slices: context.slices)
         let consumer = try await channel.consume(queue: context.topology.outcomes)
-        // Whom this reaches is active.
+        // The broker delivers this tick to the active coordinator only.
         try await context.link.publish(
             TickMessage(at: context.now), exchange: context.topology.outcomes, routingKey: "", mandatory: true)
         while let batch = try await cancelWhenGracefulShutdown({

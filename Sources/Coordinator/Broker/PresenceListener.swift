@@ -30,7 +30,7 @@ struct PresenceListener: Sendable {
         let consumer = try await channel.consume(queue: queue.name, exclusive: true)
         while let batch = try await consumer.nextBatch(max: 100) {
             for delivery in batch {
-                // Whatever else is published there is none of our business.
+                // Other messages on the exchange are ignored.
                 guard let heartbeat = try? delivery.message.decode(HeartbeatMessage.self) else { continue }
                 context.state.heard(heartbeat, at: context.now)
             }

@@ -1,7 +1,7 @@
 import Logging
 import Messages
 
-/// Tells gateways and workers that an app's settings changed. A notice that cannot be sent is owed, and sent with a
+/// Tells gateways and workers that an app's settings changed. A notice that cannot be sent is kept, and sent with a
 /// later tick.
 struct SettingsNotifier: Sendable {
     let context: CoordinatorContext

@@ -2,8 +2,8 @@ package import Storage
 import SyncModel
 
 extension ControlStore {
-    /// Applies reports together, or one by one if the store will never take them together: one that meets a damaged row
-    /// is rejected and holds up nobody else's.
+    /// Applies reports together, or one by one if the store will never take them together: a report that meets a damaged row
+    /// is rejected, and the others are applied.
     ///
     /// - Throws: what may pass, as of a store that is full or locked; and damage that is not of single reports, which waits
     ///   for an operator: every report would be rejected until then. Reports that were applied before it are applied again

@@ -12,9 +12,9 @@ import SyncModel
 struct Ticker: Sendable {
     let context: CoordinatorContext
 
-    /// A queue that nobody empties gets no more than so many ticks.
+    /// The most ticks that wait in the queue of a slice without an owner.
     static let maxWaiting = 20
-    /// One whose owner is late by more than that (milliseconds) gets none while more than `maxBehind` messages wait in it.
+    /// How far behind an owner may be (milliseconds) before its slice gets no tick while `maxBehind` messages wait in its queue.
     static let patience: UInt64 = 60_000
     static let maxBehind = 1_000
 
@@ -57,7 +57,7 @@ struct Ticker: Sendable {
             reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
     }
 
-    /// Sends a tick through the outcomes queue: it reaches whoever is active.
+    /// Sends a tick through the outcomes queue, which delivers it to the active coordinator.
     private func ask(_ now: UInt64) async {
         do {
             guard try await context.link.inspect(context.topology.outcomes).messageCount < Self.maxWaiting * 10 else {
@@ -70,8 +70,8 @@ struct Ticker: Sendable {
         }
     }
 
-    /// Ticks must not pile up where nobody works on them. A busy broker's counts lag behind or say 0, so what was sent is
-    /// counted, too.
+    /// Whether a tick would be worked on: ticks must not pile up in a queue without a consumer. A busy broker's counts lag behind
+    /// or say 0, so what was sent is counted, too.
     private func takesTick(_ slice: SliceDocument, _ now: UInt64) async throws -> Bool {
         guard slice.owner == nil else {
             context.state.hasOwner(slice.slice)

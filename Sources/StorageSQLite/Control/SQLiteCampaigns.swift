@@ -88,9 +88,9 @@ struct SQLiteCampaigns: CampaignTransaction {
         for app in changes.apps { try app.save(db) }
         for campaign in changes.campaigns { try put(campaign) }
         for chunk in changes.chunks {
-            try db.cachedStatement(
-                sql: "INSERT OR IGNORE INTO campaign_chunks (campaign, slice, chunks, chunk) VALUES (?, ?, ?, ?)"
-            ).execute(arguments: [chunk.campaign, chunk.slice.value, chunk.chunks, chunk.chunk])
+            try db.run(
+                "INSERT OR IGNORE INTO campaign_chunks (campaign, slice, chunks, chunk) VALUES (?, ?, ?, ?)",
+                chunk.campaign, chunk.slice.value, chunk.chunks, chunk.chunk)
         }
         for entry in changes.entries { try put(entry) }
         for key in changes.unparked {
@@ -107,41 +107,36 @@ struct SQLiteCampaigns: CampaignTransaction {
     }
 
     private func put(_ campaign: CampaignRecord) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO campaigns (id, app, kind, reason, partition, client_file, started_at, generation, state,
-                    slices_expected, slices_reported, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, state = excluded.state,
-                    slices_reported = excluded.slices_reported, closed_at = excluded.closed_at
-                """
-        ).execute(arguments: [
-            campaign.id, campaign.app, campaign.kind.rawValue, campaign.reason, campaign.partition,
+        try db.run(
+            """
+            INSERT INTO campaigns (id, app, kind, reason, partition, client_file, started_at, generation, state,
+                slices_expected, slices_reported, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, state = excluded.state,
+                slices_reported = excluded.slices_reported, closed_at = excluded.closed_at
+            """, campaign.id, campaign.app, campaign.kind.rawValue, campaign.reason, campaign.partition,
             sqlInteger(campaign.clientFile), sqlInteger(campaign.startedAt), sqlInteger(campaign.generation),
-            campaign.state.rawValue, campaign.slicesExpected, campaign.slicesReported, sqlInteger(campaign.closedAt),
-        ])
+            campaign.state.rawValue, campaign.slicesExpected, campaign.slicesReported, sqlInteger(campaign.closedAt))
     }
 
     private func put(_ entry: CampaignEntry) throws {
         let realm = entry.clientRealm
-        try db.cachedStatement(
-            sql: """
-                INSERT OR REPLACE INTO campaign_realms (campaign, partition, client_file, app, user, slice, last_seen,
-                    found_at, notified_at, outcome, report, updated_at, superseded_by, unproven)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            realm.campaign, realm.partition, sqlInteger(realm.clientFile), entry.app, realm.user, entry.slice?.value,
+        try db.run(
+            """
+            INSERT OR REPLACE INTO campaign_realms (campaign, partition, client_file, app, user, slice, last_seen,
+                found_at, notified_at, outcome, report, updated_at, superseded_by, unproven)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, realm.campaign, realm.partition, sqlInteger(realm.clientFile), entry.app, realm.user,
+            entry.slice?.value,
             sqlInteger(realm.lastSeen), sqlInteger(realm.foundAt), sqlInteger(realm.notifiedAt),
             realm.outcome.rawValue, try realm.report?.storedText(), sqlInteger(realm.updatedAt), realm.supersededBy,
-            entry.isUnproven,
-        ])
+            entry.isUnproven)
     }
 
     func markFound(_ campaigns: Set<String>, at now: UInt64) throws {
         for campaign in campaigns {
-            try db.execute(
-                sql: "UPDATE campaign_realms SET found_at = ? WHERE campaign = ? AND found_at IS NULL",
-                arguments: [sqlInteger(now), campaign])
+            try db.run(
+                "UPDATE campaign_realms SET found_at = ? WHERE campaign = ? AND found_at IS NULL", sqlInteger(now),
+                campaign)
         }
     }
 
@@ -159,27 +154,27 @@ struct SQLiteCampaigns: CampaignTransaction {
                 for table in ["campaign_realms", "campaign_chunks"] {
                     try db.execute(sql: "DELETE FROM \(table) WHERE campaign = ?", arguments: [id])
                 }
-                try db.execute(sql: "DELETE FROM campaigns WHERE id = ?", arguments: [id])
+                try db.run("DELETE FROM campaigns WHERE id = ?", id)
             }
         }
     }
 
     func removeUnfound(beyond most: Int) throws -> Int {
-        try db.execute(
-            sql: """
-                DELETE FROM campaign_realms WHERE (campaign, partition, client_file) IN
-                    (SELECT campaign, partition, client_file FROM campaign_realms WHERE found_at IS NULL
-                     ORDER BY updated_at DESC LIMIT -1 OFFSET ?)
-                """, arguments: [most])
+        try db.run(
+            """
+            DELETE FROM campaign_realms WHERE (campaign, partition, client_file) IN
+                (SELECT campaign, partition, client_file FROM campaign_realms WHERE found_at IS NULL
+                 ORDER BY updated_at DESC LIMIT -1 OFFSET ?)
+            """, most)
         return db.changesCount
     }
 
     func removeParked(beyond most: Int) throws -> Int {
-        try db.execute(
-            sql: """
-                DELETE FROM parked_outcomes WHERE number <=
-                    (SELECT number FROM parked_outcomes ORDER BY number DESC LIMIT 1 OFFSET ?)
-                """, arguments: [most])
+        try db.run(
+            """
+            DELETE FROM parked_outcomes WHERE number <=
+                (SELECT number FROM parked_outcomes ORDER BY number DESC LIMIT 1 OFFSET ?)
+            """, most)
         return db.changesCount
     }
 

@@ -18,8 +18,7 @@ extension SQLiteControlStore {
 
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
         try await write("the user") { db in
-            try db.execute(
-                sql: "UPDATE users SET disabled = ? WHERE app = ? AND id = ?", arguments: [disabled, app, user])
+            try db.run("UPDATE users SET disabled = ? WHERE app = ? AND id = ?", disabled, app, user)
             guard db.changesCount > 0 else { throw StoreError(.notFound, "there is no user \(user) of app \(app)") }
         }
     }
@@ -29,9 +28,9 @@ extension SQLiteControlStore {
             guard try Self.password(app: password.app, email: password.email, db) == nil else {
                 throw StoreError(.alreadyExists, "the address is registered already")
             }
-            try db.execute(
-                sql: "INSERT INTO passwords VALUES (?, ?, ?, ?)",
-                arguments: [password.app, password.email, password.passwordHash, password.userID])
+            try db.run(
+                "INSERT INTO passwords VALUES (?, ?, ?, ?)", password.app, password.email, password.passwordHash,
+                password.userID)
         }
     }
 
@@ -41,8 +40,7 @@ extension SQLiteControlStore {
 
     func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
         try await write("the registration") { db in
-            try db.execute(
-                sql: "UPDATE passwords SET hash = ? WHERE app = ? AND email = ?", arguments: [hash, app, email])
+            try db.run("UPDATE passwords SET hash = ? WHERE app = ? AND email = ?", hash, app, email)
             guard db.changesCount > 0 else { throw StoreError(.notFound, "the address is not registered") }
         }
     }
@@ -54,8 +52,7 @@ extension SQLiteControlStore {
             }
             if let known = registered.userID { return known }
             try Self.insert(user, db)
-            try db.execute(
-                sql: "UPDATE passwords SET user = ? WHERE app = ? AND email = ?", arguments: [user.id, app, email])
+            try db.run("UPDATE passwords SET user = ? WHERE app = ? AND email = ?", user.id, app, email)
             return user.id
         }
     }
@@ -63,17 +60,15 @@ extension SQLiteControlStore {
     func insert(_ session: LoginSessionRecord) async throws(StoreError) {
         try await write("the login session") { db in
             // A few at a time keeps the table as large as what still lives.
-            try db.execute(
-                sql: """
-                    DELETE FROM login_sessions WHERE id IN
-                        (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT 20)
-                    """, arguments: [sqlInteger(session.createdAt)])
-            try db.execute(
-                sql: "INSERT INTO login_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                arguments: [
-                    session.id, session.app, session.userID, session.deviceID, sqlInteger(session.createdAt),
-                    sqlInteger(session.lastUsedAt), sqlInteger(session.expiresAt), session.isRevoked,
-                ])
+            try db.run(
+                """
+                DELETE FROM login_sessions WHERE id IN
+                    (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT 20)
+                """, sqlInteger(session.createdAt))
+            try db.run(
+                "INSERT INTO login_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session.id, session.app, session.userID,
+                session.deviceID, sqlInteger(session.createdAt),
+                sqlInteger(session.lastUsedAt), sqlInteger(session.expiresAt), session.isRevoked)
         }
     }
 
@@ -90,15 +85,13 @@ extension SQLiteControlStore {
 
     func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
         try await write("the login session") { db in
-            try db.execute(
-                sql: "UPDATE login_sessions SET last_used_at = MAX(last_used_at, ?) WHERE id = ?",
-                arguments: [sqlInteger(at), id])
+            try db.run("UPDATE login_sessions SET last_used_at = MAX(last_used_at, ?) WHERE id = ?", sqlInteger(at), id)
         }
     }
 
     func revokeLoginSession(_ id: String) async throws(StoreError) {
         try await write("the login session") { db in
-            try db.execute(sql: "UPDATE login_sessions SET revoked = 1 WHERE id = ?", arguments: [id])
+            try db.run("UPDATE login_sessions SET revoked = 1 WHERE id = ?", id)
         }
     }
 
@@ -111,11 +104,9 @@ extension SQLiteControlStore {
             guard candidate.purpose == purpose else {
                 throw StoreError(.mismatch, "the new key is for \(candidate.purpose), expected \(purpose)")
             }
-            try db.execute(
-                sql: "INSERT INTO signing_keys VALUES (?, ?, ?, ?)",
-                arguments: [
-                    candidate.id, candidate.purpose, candidate.privateKeyPEM, sqlInteger(candidate.createdAt),
-                ])
+            try db.run(
+                "INSERT INTO signing_keys VALUES (?, ?, ?, ?)", candidate.id, candidate.purpose,
+                candidate.privateKeyPEM, sqlInteger(candidate.createdAt))
             return try Self.signingKeys(purpose: purpose, db)
         }
     }
@@ -138,12 +129,10 @@ extension SQLiteControlStore {
             throw StoreError(.alreadyExists, "there is a user \(user.id) of app \(user.app) already")
         }
         let identities = try JSONEncoder().encode(user.identities.map { [$0.id, $0.provider] })
-        try db.execute(
-            sql: "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [
-                user.app, user.id, String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
-                sqlInteger(user.createdAt),
-            ])
+        try db.run(
+            "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)", user.app, user.id,
+            String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
+            sqlInteger(user.createdAt))
     }
 
     private static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {

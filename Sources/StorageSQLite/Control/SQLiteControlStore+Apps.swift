@@ -19,17 +19,14 @@ extension AppRecord: SnakeCaseRow {
     }
 
     func save(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
-                    generation, anonymous_login, email_password_login, created_at, compatibility)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-            arguments: [
-                id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
-                sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
-                compatibility.rawValue,
-            ])
+        try db.run(
+            """
+            INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
+                generation, anonymous_login, email_password_login, created_at, compatibility)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
+            sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
+            compatibility.rawValue)
     }
 }
 
@@ -65,8 +62,7 @@ extension SQLiteControlStore {
 
     func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
         try await write("the number of slices") { db in
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO settings (name, value) VALUES ('slices', ?)", arguments: [String(count)])
+            try db.run("INSERT OR IGNORE INTO settings (name, value) VALUES ('slices', ?)", String(count))
             let text = try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'")
             guard let text, let recorded = Int(text), recorded > 0 else {
                 throw StoreError(.corrupt, "the recorded number of slices is not a number")

@@ -19,9 +19,9 @@ extension SQLiteControlStore {
         try await write("the app's schema") { db in
             _ = try AppRecord.existing(app, db)
             for element in elements {
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO app_schema (app, class, property, type) VALUES (?, ?, ?, ?)",
-                    arguments: [app, element.className, element.property ?? "", element.type])
+                try db.run(
+                    "INSERT OR IGNORE INTO app_schema (app, class, property, type) VALUES (?, ?, ?, ?)", app,
+                    element.className, element.property ?? "", element.type)
             }
             let count =
                 try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ?", arguments: [app]) ?? 0

@@ -32,10 +32,7 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
                 guard try !migrator.hasBeenSuperseded(db), try migrator.hasCompletedMigrations(db) else {
                     throw StoreError(.mismatch, "slice \(slice) (\(file)) was written by another version of Sluice")
                 }
-                let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
-                guard recorded == slice.description else {
-                    throw StoreError(.mismatch, "\(file) holds slice \(recorded ?? "?"); expected slice \(slice)")
-                }
+                try SQLiteSliceSchema.require(slice, in: file, db)
             }
         } catch {
             throw SQLiteSliceStore.translate(error, slice: slice)

@@ -1,4 +1,6 @@
 import GRDB
+import Storage
+import SyncModel
 
 /// The tables of a slice's file. Numbers are stored by their bits: SQLite's integers are signed.
 enum SQLiteSliceSchema {
@@ -29,6 +31,14 @@ enum SQLiteSliceSchema {
                 sql: "CREATE TABLE campaign_reasons (campaign TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID")
         }
         return migrator
+    }
+
+    /// - Throws: `mismatch` if the file is another slice's.
+    static func require(_ slice: SliceNumber, in place: String, _ db: Database) throws {
+        let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
+        guard recorded == slice.description else {
+            throw StoreError(.mismatch, "\(place) holds slice \(recorded ?? "?"); expected slice \(slice)")
+        }
     }
 
     private static let version1 = """

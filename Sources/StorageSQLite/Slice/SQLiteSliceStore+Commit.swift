@@ -28,24 +28,22 @@ extension SQLiteSliceStore {
 
     private static func terminate(_ terminations: [AppGenerationRecord], _ db: Database) throws {
         for record in terminations {
-            try db.cachedStatement(
-                sql: "INSERT OR IGNORE INTO app_generations (app, generation, campaign, at) VALUES (?, ?, ?, ?)"
-            ).execute(arguments: [record.app, record.generation.stored, record.campaign, record.at.stored])
+            try db.run(
+                "INSERT OR IGNORE INTO app_generations (app, generation, campaign, at) VALUES (?, ?, ?, ?)", record.app,
+                record.generation.stored, record.campaign, record.at.stored)
             guard record.campaign != nil else { continue }
-            try db.cachedStatement(
-                sql: """
-                    UPDATE client_files SET state = 'resetRequired', campaign = ?
-                    WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND generation < ?
-                        AND state IN ('live', 'resetRequired')
-                    """
-            ).execute(arguments: [record.campaign, record.app, record.generation.stored])
+            try db.run(
+                """
+                UPDATE client_files SET state = 'resetRequired', campaign = ?
+                WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND generation < ?
+                    AND state IN ('live', 'resetRequired')
+                """, record.campaign, record.app, record.generation.stored)
         }
     }
 
     private static func putReasons(_ reasons: [String: String], _ db: Database) throws {
         for (campaign, reason) in reasons {
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO campaign_reasons (campaign, reason) VALUES (?, ?)")
-                .execute(arguments: [campaign, reason])
+            try db.run("INSERT OR IGNORE INTO campaign_reasons (campaign, reason) VALUES (?, ?)", campaign, reason)
         }
     }
 
@@ -63,14 +61,14 @@ extension SQLiteSliceStore {
                             (SELECT max(generation) FROM app_generations WHERE app = latest.app))
                 """)
         for campaign in campaigns where new[campaign] == nil {
-            try db.execute(sql: "DELETE FROM campaign_reasons WHERE campaign = ?", arguments: [campaign])
+            try db.run("DELETE FROM campaign_reasons WHERE campaign = ?", campaign)
         }
     }
 
     private static func remove(_ batch: SliceBatch, _ db: Database) throws {
         for (key, version) in batch.historyTrims { try trim(key, through: version, db) }
         for realm in batch.reciprocalResets {
-            try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ?").execute(arguments: [realm.value])
+            try db.run("DELETE FROM reciprocals WHERE realm = ?", realm.value)
         }
     }
 
@@ -101,32 +99,31 @@ extension SQLiteSliceStore {
     private static func compact(_ batch: SliceBatch, _ db: Database) throws {
         for (key, version) in batch.compactions {
             try trim(key, through: version, db)
-            try db.cachedStatement(
-                sql: "UPDATE realms SET history_base = max(history_base, ?) WHERE id = ? AND generation = ?"
-            ).execute(arguments: [version.stored, key.realm.value, key.generation.stored])
+            try db.run(
+                "UPDATE realms SET history_base = max(history_base, ?) WHERE id = ? AND generation = ?", version.stored,
+                key.realm.value, key.generation.stored)
         }
         for base in batch.bases {
-            try db.cachedStatement(
-                sql: """
-                    INSERT OR REPLACE INTO bases (realm, version, generation, entries, bytes, history_bytes, complete,
-                        created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                    """
-            ).execute(arguments: [
-                base.realm.value, base.version.stored, base.generation.stored, base.entries.stored, base.bytes.stored,
-                base.historyBytes.stored, base.isComplete, base.createdAt.stored,
-            ])
+            try db.run(
+                """
+                INSERT OR REPLACE INTO bases (realm, version, generation, entries, bytes, history_bytes, complete,
+                    created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, base.realm.value, base.version.stored, base.generation.stored, base.entries.stored,
+                base.bytes.stored,
+                base.historyBytes.stored, base.isComplete, base.createdAt.stored)
         }
         for base in batch.baseRemovals {
-            try db.cachedStatement(sql: "DELETE FROM bases WHERE realm = ? AND version = ?")
-                .execute(arguments: [base.realm.value, base.version.stored])
+            try db.run("DELETE FROM bases WHERE realm = ? AND version = ?", base.realm.value, base.version.stored)
         }
     }
 
     private static func trim(_ key: HistoryKey, through: ServerVersion, _ db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?")
-            .execute(arguments: [key.realm.value, key.series, through.stored])
-        try db.cachedStatement(sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?")
-            .execute(arguments: [key.realm.value, key.series, through.stored])
+        try db.run(
+            "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?", key.realm.value, key.series,
+            through.stored)
+        try db.run(
+            "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through <= ?", key.realm.value,
+            key.series, through.stored)
     }
 
     private static func putObjects(_ batch: SliceBatch, _ db: Database) throws {
@@ -186,17 +183,13 @@ extension SQLiteSliceStore {
     private static func putDigests(_ digests: [HistoryDigest], _ db: Database) throws {
         for digest in digests {
             // The one that it continues ends inside it.
-            try db.cachedStatement(
-                sql: "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through > ? AND through <= ?"
-            ).execute(arguments: [
+            try db.run(
+                "DELETE FROM history_digests WHERE realm = ? AND generation = ? AND through > ? AND through <= ?",
+                digest.key.realm.value, digest.key.series, digest.after.stored, digest.through.stored)
+            try db.run(
+                "INSERT INTO history_digests (realm, generation, after, through, body) VALUES (?, ?, ?, ?, ?)",
                 digest.key.realm.value, digest.key.series, digest.after.stored, digest.through.stored,
-            ])
-            try db.cachedStatement(
-                sql: "INSERT INTO history_digests (realm, generation, after, through, body) VALUES (?, ?, ?, ?, ?)"
-            ).execute(arguments: [
-                digest.key.realm.value, digest.key.series, digest.after.stored, digest.through.stored,
-                Data(digest.body),
-            ])
+                Data(digest.body))
         }
     }
 
@@ -232,42 +225,39 @@ extension SQLiteSliceStore {
             }
         }
         for (owner, version) in batch.reciprocalTrims {
-            try db.cachedStatement(sql: "DELETE FROM reciprocals WHERE realm = ? AND ident = ? AND version <= ?")
-                .execute(arguments: [owner.realm.value, owner.ident.stored, version.stored])
+            try db.run(
+                "DELETE FROM reciprocals WHERE realm = ? AND ident = ? AND version <= ?", owner.realm.value,
+                owner.ident.stored, version.stored)
         }
     }
 
     private static func putResetCases(_ cases: [ResetCaseRecord], _ db: Database) throws {
         for record in cases {
-            try db.cachedStatement(
-                sql: """
-                    INSERT OR REPLACE INTO reset_cases (realm, ident_old, user, is_open, due_at, body)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """
-            ).execute(arguments: [
-                record.realm.value, record.identOld.stored, record.user, record.isOpen, record.dueAt?.stored,
-                Data(record.body),
-            ])
+            try db.run(
+                """
+                INSERT OR REPLACE INTO reset_cases (realm, ident_old, user, is_open, due_at, body)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """, record.realm.value, record.identOld.stored, record.user, record.isOpen, record.dueAt?.stored,
+                Data(record.body))
         }
     }
 
     private static func remember(_ ids: [String], _ db: Database) throws {
         guard !ids.isEmpty else { return }
         for id in ids {
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO seen_messages (id) VALUES (?)").execute(arguments: [id])
+            try db.run("INSERT OR IGNORE INTO seen_messages (id) VALUES (?)", id)
         }
-        try db.cachedStatement(
-            sql: "DELETE FROM seen_messages WHERE number <= (SELECT max(number) FROM seen_messages) - ?"
-        ).execute(arguments: [SliceBatch.rememberedMessages])
+        try db.run(
+            "DELETE FROM seen_messages WHERE number <= (SELECT max(number) FROM seen_messages) - ?",
+            SliceBatch.rememberedMessages)
     }
 
     private static func putOutbox(_ batch: SliceBatch, _ db: Database) throws {
         for record in batch.outbox {
-            try db.cachedStatement(sql: "INSERT OR IGNORE INTO outbox (id, body) VALUES (?, ?)")
-                .execute(arguments: [record.id, Data(record.body)])
+            try db.run("INSERT OR IGNORE INTO outbox (id, body) VALUES (?, ?)", record.id, Data(record.body))
         }
         for id in batch.outboxRemovals {
-            try db.cachedStatement(sql: "DELETE FROM outbox WHERE id = ?").execute(arguments: [id])
+            try db.run("DELETE FROM outbox WHERE id = ?", id)
         }
     }
 }

@@ -36,19 +36,15 @@ extension SQLiteSliceStore {
         let slice = slice
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
-            try db.execute(sql: "UPDATE ownership SET lease_until = ?", arguments: [leaseUntil.stored])
+            try db.run("UPDATE ownership SET lease_until = ?", leaseUntil.stored)
         }
     }
 
     func release(epoch: Epoch, at: UInt64) async throws(StoreError) {
         try await write { db in
-            try db.execute(
-                sql: "UPDATE ownership SET released = 1 WHERE epoch = ? AND NOT released",
-                arguments: [epoch.value.stored])
+            try db.run("UPDATE ownership SET released = 1 WHERE epoch = ? AND NOT released", epoch.value.stored)
             guard db.changesCount > 0 else { return }
-            try db.execute(
-                sql: "UPDATE ownership_history SET released_at = ? WHERE epoch = ?",
-                arguments: [at.stored, epoch.value.stored])
+            try db.run("UPDATE ownership_history SET released_at = ? WHERE epoch = ?", at.stored, epoch.value.stored)
         }
     }
 

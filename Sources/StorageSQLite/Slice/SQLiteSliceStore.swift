@@ -83,12 +83,8 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
         }
         try migrator.migrate(database)
         try database.writeWithoutTransaction { db in
-            try db.execute(
-                sql: "INSERT OR IGNORE INTO meta (key, value) VALUES ('slice', ?)", arguments: [slice.description])
-            let recorded = try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = 'slice'")
-            guard recorded == slice.description else {
-                throw StoreError(.mismatch, "\(place) holds slice \(recorded ?? "?"); expected slice \(slice)")
-            }
+            try db.run("INSERT OR IGNORE INTO meta (key, value) VALUES ('slice', ?)", slice.description)
+            try SQLiteSliceSchema.require(slice, in: place, db)
         }
         return database
     }
