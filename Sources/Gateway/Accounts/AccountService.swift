@@ -109,7 +109,7 @@ final class AccountService: Sendable {
     func refresh(_ bearer: String) async throws -> String {
         let claims = try await verified(bearer, as: .refresh)
         if let seconds = refreshLimiter.retryAfter(claims.sid) { throw APIError.throttled(seconds) }
-        let session = try await liveSession(claims)
+        let session = try await live(claims).session
         let now = clock.unixMilliseconds()
         // Not every refresh of a burst needs a write.
         if now > session.lastUsedAt &+ 60_000 { try await store.touchLoginSession(session.id, at: now) }
@@ -128,9 +128,7 @@ final class AccountService: Sendable {
     /// Who holds this access token.
     func authenticate(_ bearer: String) async throws -> (claims: TokenClaims, user: UserRecord) {
         let claims = try await verified(bearer, as: .access)
-        _ = try await liveSession(claims)
-        guard let user = try await store.user(app: claims.aud, id: claims.sub) else { throw APIError.invalidSession }
-        return (claims, user)
+        return (claims, try await live(claims).user)
     }
 
     func authorizeSync(token: String, app: String) async throws -> SyncAuthorization {
@@ -170,11 +168,12 @@ final class AccountService: Sendable {
         }
     }
 
-    private func liveSession(_ claims: TokenClaims) async throws -> LoginSessionRecord {
+    /// The login and user of a token; both must still hold.
+    private func live(_ claims: TokenClaims) async throws -> (session: LoginSessionRecord, user: UserRecord) {
         guard let session = try await store.loginSession(claims.sid), isLive(session, claims),
             let user = try await store.user(app: claims.aud, id: claims.sub), !user.isDisabled
         else { throw APIError.invalidSession }
-        return session
+        return (session, user)
     }
 
     private func isLive(_ session: LoginSessionRecord, _ claims: TokenClaims) -> Bool {

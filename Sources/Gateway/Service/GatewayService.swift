@@ -90,13 +90,7 @@ package final class GatewayService: Service {
             SyncChildChannel(
                 responder: responder, timings: configuration.timings,
                 maxMessageBytes: environment.protocolLimits.maxMessageBytes,
-                decide: { head, address in
-                    await gate.decide(
-                        uri: head.uri, subprotocols: head.headers["Sec-WebSocket-Protocol"],
-                        compatibilities: head.headers[LogMessage.compatibilityHeader],
-                        userAgent: head.headers.first(name: "User-Agent"), address: address)
-                },
-                origin: { [self] in origin.withLock { $0 } },
+                gate: gate, origin: { [self] in origin.withLock { $0 } },
                 serve: { socket, upgrade in
                     defer { upgrade.seat.giveUp() }
                     let connection = ClientConnection(upgrade: upgrade, environment: environment)

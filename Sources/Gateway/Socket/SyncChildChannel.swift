@@ -25,7 +25,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let timings: GatewayTimings
     let maxMessageBytes: Int
-    let decide: @Sendable (HTTPRequestHead, String) async -> UpgradeDecision
+    let gate: UpgradeGate
     let origin: @Sendable () -> String
     let serve: @Sendable (SyncSocket, SyncUpgrade) async -> Void
 
@@ -35,7 +35,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
             try channel.pipeline.syncOperations.addHandler(watcher)
             let guardBound = NIOLoopBound(watcher, eventLoop: channel.eventLoop)
             let upgrader = SyncUpgrader(
-                timings: timings, maxMessageBytes: maxMessageBytes, decide: decide, origin: origin,
+                timings: timings, maxMessageBytes: maxMessageBytes, gate: gate, origin: origin,
                 settle: { guardBound.value.settle() })
             let configuration = NIOTypedHTTPServerUpgradeConfiguration<AcceptedSocket>(
                 upgraders: [upgrader],

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import SyncProtocol
 import Synchronization
 
 /// The WebSocket handshake (RFC 6455 4.2.2) for one socket, once `decide` lets it in.
@@ -15,20 +16,19 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     let requiredUpgradeHeaders: [String] = []
     private let timings: GatewayTimings
     private let maxMessageBytes: Int
-    private let decide: @Sendable (HTTPRequestHead, String) async -> UpgradeDecision
+    private let gate: UpgradeGate
     private let origin: @Sendable () -> String
     private let settle: @Sendable () -> Void
     /// On its way from the first callback to the second.
     private let accepted = Mutex<SyncUpgrade?>(nil)
 
     init(
-        timings: GatewayTimings, maxMessageBytes: Int,
-        decide: @escaping @Sendable (HTTPRequestHead, String) async -> UpgradeDecision,
+        timings: GatewayTimings, maxMessageBytes: Int, gate: UpgradeGate,
         origin: @escaping @Sendable () -> String, settle: @escaping @Sendable () -> Void
     ) {
         self.timings = timings
         self.maxMessageBytes = maxMessageBytes
-        self.decide = decide
+        self.gate = gate
         self.origin = origin
         self.settle = settle
     }
@@ -40,7 +40,10 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         let accept = Self.acceptValue(for: upgradeRequest) ?? ""
         let address = channel.remoteAddress?.ipAddress ?? "local"
         return channel.eventLoop.makeFutureWithTask {
-            await self.decide(upgradeRequest, address)
+            await self.gate.decide(
+                uri: upgradeRequest.uri, subprotocols: upgradeRequest.headers["Sec-WebSocket-Protocol"],
+                compatibilities: upgradeRequest.headers[LogMessage.compatibilityHeader],
+                userAgent: upgradeRequest.headers.first(name: "User-Agent"), address: address)
         }.flatMap { decision in
             switch decision {
             case .accept(let upgrade):

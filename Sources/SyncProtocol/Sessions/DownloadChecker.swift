@@ -60,15 +60,7 @@ package struct DownloadChecker: Hashable, Sendable {
     private var fault: SyncProtocolError.Fault { role == .sending ? .sending : .received }
 
     package mutating func check(_ download: Download) throws(SyncProtocolError) {
-        do {
-            try checkAll(download)
-        } catch {
-            throw error.attributed(to: download.session)
-        }
-    }
-
-    private mutating func checkAll(_ download: Download) throws(SyncProtocolError) {
-        func refusal(_ message: String) -> SyncProtocolError { Self.refusal(message, fault) }
+        func refusal(_ message: String) -> SyncProtocolError { Self.refusal(of: download, message, fault) }
         try Self.checkWithin(download, fault: fault)
         let new = download.progress
         let old = progress
@@ -77,7 +69,8 @@ package struct DownloadChecker: Hashable, Sendable {
         guard new.download.clientVersion >= old.download.clientVersion else { throw refusal("dlClientVer decreases") }
         guard new.upload.clientVersion >= old.upload.clientVersion else { throw refusal("upClientVer decreases") }
         guard new.upload.serverVersion == 0 || new.upload.serverVersion >= old.upload.serverVersion else {
-            throw SyncProtocolError(.badProgress, fault: fault, "DOWNLOAD: upServerVer decreases")
+            throw SyncProtocolError(
+                .badProgress, session: download.session, fault: fault, "DOWNLOAD: upServerVer decreases")
         }
         if let newest = newestClientVersion, new.upload.clientVersion > newest {
             throw refusal("upClientVer lies beyond the client's history")
@@ -98,7 +91,11 @@ package struct DownloadChecker: Hashable, Sendable {
         switch (download.batch, bootstrap) {
         case (nil, nil): progress = new
         case (let batch?, var checker?):
-            try checker.check(batch, entries: download.entries.count)
+            do {
+                try checker.check(batch, entries: download.entries.count)
+            } catch {
+                throw error.attributed(to: download.session)
+            }
             bootstrap = checker
             // The client keeps the cursors of the last batch only (section 9.1).
             if batch.state != .moreToCome { progress = new }
@@ -108,7 +105,7 @@ package struct DownloadChecker: Hashable, Sendable {
 
     /// The rules that one DOWNLOAD meets or breaks by itself.
     static func checkWithin(_ download: Download, fault: SyncProtocolError.Fault) throws(SyncProtocolError) {
-        func refusal(_ message: String) -> SyncProtocolError { Self.refusal(message, fault) }
+        func refusal(_ message: String) -> SyncProtocolError { Self.refusal(of: download, message, fault) }
         let progress = download.progress
         guard progress.download.serverVersion <= progress.latest.version else {
             throw refusal("dlServerVer lies beyond latestServerVer")
@@ -139,7 +136,9 @@ package struct DownloadChecker: Hashable, Sendable {
         }
     }
 
-    private static func refusal(_ message: String, _ fault: SyncProtocolError.Fault) -> SyncProtocolError {
-        SyncProtocolError(.badSyntax, fault: fault, "DOWNLOAD: \(message)")
+    private static func refusal(
+        of download: Download, _ message: String, _ fault: SyncProtocolError.Fault
+    ) -> SyncProtocolError {
+        SyncProtocolError(.badSyntax, session: download.session, fault: fault, "DOWNLOAD: \(message)")
     }
 }

@@ -6,20 +6,18 @@ struct HeadReader {
     static let lineFeed = UInt8(ascii: "\n")
 
     let bytes: [UInt8]
-    private(set) var index: Int
-    private let end: Int
+    private(set) var index = 0
     /// The code of whatever goes wrong here.
     private let code: ErrorCode
     private let subject: String
 
-    init(_ bytes: [UInt8], from index: Int = 0, code: ErrorCode = .badSyntax, subject: String = "message") {
+    init(_ bytes: [UInt8], code: ErrorCode = .badSyntax, subject: String = "message") {
         self.bytes = bytes
-        self.index = min(max(0, index), bytes.count)
-        self.end = bytes.count
         self.code = code
         self.subject = subject
     }
 
+    private var end: Int { bytes.count }
     var isAtEnd: Bool { index >= end }
     var remaining: Int { end - index }
 

@@ -117,11 +117,7 @@ struct OutgoingRules {
         guard download.entries.count <= limits.maxEntries else {
             throw refusal("DOWNLOAD: \(download.entries.count) entries, \(limits.maxEntries) allowed", session)
         }
-        do {
-            try DownloadChecker.checkWithin(download, fault: .sending)
-        } catch {
-            throw error.attributed(to: session)
-        }
+        try DownloadChecker.checkWithin(download, fault: .sending)
         var size = 0
         for entry in download.entries {
             guard entry.changeset.count < limits.maxChangesetBytes else {
