@@ -1,4 +1,3 @@
-internal import Changesets
 internal import Foundation
 internal import Logging
 import SyncModel
@@ -80,20 +79,5 @@ extension SyncedRealm {
     /// Tells the app of any error but a manual client reset.
     func report(_ error: SyncError, on connection: isolated SyncConnection) {
         connection.app.core?.deliver(error, session, handler: nil)
-    }
-}
-
-extension AppCore {
-    /// Calls a handler with an error: the one given, else the sync manager's as it is at that moment.
-    func deliver(_ error: SyncError, _ session: SyncSession, handler: ErrorReportingBlock?) {
-        let manager = syncManager
-        let logger = logger
-        manager.callbackQueue.async {
-            guard let handler = handler ?? manager.errorHandler else {
-                logger.error("sync error without a handler", metadata: ["error": "\(error)"])
-                return
-            }
-            handler(error, session)
-        }
     }
 }

@@ -3,16 +3,6 @@ internal import Logging
 import SyncModel
 internal import SyncProtocol
 
-/// What syncing a realm needs this device's storage for, in the words for the app when it fails.
-enum StorageWork: String {
-    case identity = "the file's identity cannot be kept"
-    case download = "what was downloaded cannot be stored"
-    case upload = "the local history cannot be read"
-    case startOver = "a client reset could not be begun"
-    case freshCopy = "the fresh copy of a client reset cannot be opened"
-    case merge = "the merge of a client reset cannot be stored"
-}
-
 /// What this device could not do: a full disk, a file that is locked, a failing drive. The server has no part in that, and
 /// nothing is given up for it: the sessions say goodbye, the realm keeps what it has, and starts again later.
 extension SyncedRealm {
