@@ -168,6 +168,7 @@ let package = Package(
         // No part of the product: tools, and what tools and tests share.
         shared("TestSupport"),
         shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
+        shared("StorageSupport", ["Storage", "StorageSQLite", "MemoryStorage"]),
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
         .target(name: "WrongClock", path: "Tests/WrongClock"),
@@ -197,7 +198,7 @@ let package = Package(
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
-        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "Changesets", grdb]),
+        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",
@@ -227,7 +228,7 @@ let package = Package(
             "Coordinator",
             [
                 "SyncModel", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite",
-                "MemoryStorage", grdb, logging, httpClient,
+                "StorageSupport", grdb, logging, httpClient,
             ]),
         tests(
             "DeviceSync",

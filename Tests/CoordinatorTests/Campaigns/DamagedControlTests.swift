@@ -2,6 +2,7 @@ import Coordinator
 import Foundation
 import GRDB
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 

@@ -1,6 +1,7 @@
 import Coordinator
 import SeededRandom
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 

@@ -1,5 +1,6 @@
 import Coordinator
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import StorageSupport
 import Testing
 
 @testable import StorageSQLite

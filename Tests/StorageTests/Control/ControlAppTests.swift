@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 

@@ -1,4 +1,5 @@
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 

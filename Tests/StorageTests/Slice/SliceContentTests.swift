@@ -1,5 +1,6 @@
 import Changesets
 import Storage
+import StorageSupport
 import SyncModel
 import Testing
 
