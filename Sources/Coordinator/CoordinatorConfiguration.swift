@@ -24,6 +24,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var prefetch: Int
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
     package var stores: (any StoreInspector)?
+    /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.
+    package var gate: BrokerGate?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,

@@ -2,9 +2,18 @@ package import SyncModel
 
 /// Opens the stores of slices: one object for each slice in a process, however often it is asked for.
 package protocol SliceStores: Sendable {
+    /// Opens a slice's store.
+    /// - Parameter mayMake: whether to make it where there is none, or an empty one.
+    /// - Throws: `mismatch` if what is there belongs to another slice or to a newer version of Sluice; `notFound` if there is
+    ///   nothing and it may not be made.
+    func store(for slice: SliceNumber, mayMake: Bool) async throws(StoreError) -> any SliceStore
+}
+
+extension SliceStores {
     /// Opens a slice's store, and makes it where there is none yet.
-    /// - Throws: `mismatch` if what is there belongs to another slice or to a newer version of Sluice.
-    func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore
+    package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
+        try await store(for: slice, mayMake: true)
+    }
 }
 
 /// All stores of one cluster, in one engine: the control store and a store for each slice.
@@ -23,6 +32,10 @@ package protocol StoreInspector: Sendable {
     func slices() throws(StoreError) -> [SliceNumber]
     /// - Throws: `notFound` if the slice has no store; `mismatch` if another version of Sluice wrote it.
     func reader(for slice: SliceNumber) async throws(StoreError) -> any SliceReader
+    /// What is there of a cluster.
+    func cluster() async throws(StoreError) -> StoredCluster
+    /// The slices that the cluster has ever made, as `ClusterStore` has them.
+    func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch]
     /// How many slices the cluster was created with; nil if that is not written down yet.
     func recordedSliceCount() async throws(StoreError) -> Int?
     /// What a check of the whole control store finds wrong, at most `limit` findings; empty if it is sound.

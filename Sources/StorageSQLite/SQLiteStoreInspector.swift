@@ -49,6 +49,21 @@ struct SQLiteStoreInspector: StoreInspector {
 // MARK: - The control file
 
 extension SQLiteStoreInspector {
+    func cluster() async throws(StoreError) -> StoredCluster {
+        guard let files, FileManager.default.fileExists(atPath: files.control) else { return .none }
+        return try await readControl { db in
+            guard try db.tableExists("settings") else { return .none }
+            if let cluster = try ClusterRecord.recorded(db) { return .named(cluster) }
+            // A process that was stopped between the file and its first row has made nothing.
+            let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM settings") == 0
+            return try isEmpty && !db.hasApps ? .none : .unnamed
+        }
+    }
+
+    func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch] {
+        try await readControl { try ClusterRecord.slicesMade($0) }
+    }
+
     func recordedSliceCount() async throws(StoreError) -> Int? {
         try await readControl { db in
             try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'").flatMap(Int.init)
@@ -79,5 +94,11 @@ extension SQLiteStoreInspector {
         } catch {
             throw SQLiteFailure.storeError(error, "the control store \(file) cannot be read")
         }
+    }
+}
+
+extension Database {
+    fileprivate var hasApps: Bool {
+        get throws { try Int.fetchOne(self, sql: "SELECT count(*) FROM apps") != 0 }
     }
 }

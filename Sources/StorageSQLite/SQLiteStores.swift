@@ -34,12 +34,13 @@ package actor SQLiteStores: Stores {
         }
     }
 
-    package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
+    package func store(for slice: SliceNumber, mayMake: Bool) async throws(StoreError) -> any SliceStore {
         let opening =
             slices[slice]
             ?? Task { [folder] in
                 try await onOwnThread {
-                    try folder.map { try SQLiteSliceStore(slice: slice, folder: $0) } ?? SQLiteSliceStore(slice: slice)
+                    try folder.map { try SQLiteSliceStore(slice: slice, folder: $0, mayMake: mayMake) }
+                        ?? SQLiteSliceStore(slice: slice)
                 }
             }
         slices[slice] = opening

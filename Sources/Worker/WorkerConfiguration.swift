@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import Storage
 package import SyncModel
 
 /// What a worker needs to know before it starts.
@@ -15,6 +16,10 @@ package struct WorkerConfiguration: Sendable {
     /// How long a slice stays with an owner that shows no life.
     package var leaseDuration: Duration
     package var limits: WorkerLimits
+    /// Says whether the broker is the cluster's; nil for a worker that is used alone.
+    package var gate: BrokerGate?
+    /// Says whether a slice's store is the cluster's; nil likewise.
+    package var registry: SliceRegistry?
 
     package init(
         id: String, amqp: AMQPConfiguration, topology: Topology, slices: SliceCount, prefetch: Int = 200,

@@ -24,6 +24,6 @@ struct Sluice: AsyncParsableCommand {
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
             AppsCommand.self, SyncCommand.self, CampaignsCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
-            RealmsCommand.self, DoctorCommand.self,
+            RealmsCommand.self, StoreCommand.self, DoctorCommand.self,
         ])
 }

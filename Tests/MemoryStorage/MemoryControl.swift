@@ -13,6 +13,8 @@ struct MemoryControl: Sendable {
         var clientRealm: ClientRealmKey
     }
 
+    var cluster: ClusterRecord?
+    var slicesMade: [SliceNumber: Epoch] = [:]
     var sliceCount: Int?
     var apps: [String: AppRecord] = [:]
     var schemas: [String: Set<SchemaElement>] = [:]

@@ -1,5 +1,5 @@
 package import Storage
-import SyncModel
+package import SyncModel
 import Synchronization
 
 /// A control store in memory, which is no database: dictionaries that are searched whole.
@@ -24,6 +24,39 @@ package final class MemoryControlStore: ControlStore {
         } catch {
             throw error as? StoreError ?? StoreError(.corrupt, "the control store cannot be changed", underlying: error)
         }
+    }
+
+    // MARK: The cluster
+
+    package func cluster() async throws(StoreError) -> ClusterRecord? { content.cluster }
+
+    package func cluster(orCreate new: ClusterRecord) async throws(StoreError) -> ClusterRecord {
+        try change { content in
+            let cluster = content.cluster ?? new
+            content.cluster = cluster
+            return cluster
+        }
+    }
+
+    package func updateCluster(
+        _ change: @escaping @Sendable (inout ClusterRecord) -> Void
+    ) async throws(StoreError) -> ClusterRecord {
+        try self.change { content in
+            guard var cluster = content.cluster else { throw StoreError(.notFound, "there is no cluster's id") }
+            change(&cluster)
+            content.cluster = cluster
+            return cluster
+        }
+    }
+
+    package func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch] { content.slicesMade }
+
+    package func recordSlice(_ slice: SliceNumber, epoch: Epoch) async throws(StoreError) {
+        try change { $0.slicesMade[slice] = max(epoch, $0.slicesMade[slice] ?? epoch) }
+    }
+
+    package func forgetSlice(_ slice: SliceNumber) async throws(StoreError) {
+        try change { $0.slicesMade[slice] = nil }
     }
 
     // MARK: Apps

@@ -4,6 +4,7 @@ import SyncModel
 
 /// What a slice holds, as one value: a snapshot is a copy of it, and a commit that fails leaves the value as it was.
 struct MemorySlice: Sendable {
+    var cluster: String?
     var ownership: SliceOwnership?
     /// Oldest first.
     var changes: [OwnershipChange] = []

@@ -40,6 +40,19 @@ package final class MemorySliceStore: SliceStore {
         held.withLock { $0.release(epoch: epoch, at: at) }
     }
 
+    package func raise(to epoch: Epoch) async throws(StoreError) {
+        held.withLock { content in
+            let current = content.ownership
+            content.ownership = SliceOwnership(
+                owner: current?.owner ?? "", epoch: max(epoch, current?.epoch ?? epoch), leaseUntil: 0, isReleased: true
+            )
+        }
+    }
+
+    package func cluster() async throws(StoreError) -> String? { content.cluster }
+
+    package func setCluster(_ id: String) async throws(StoreError) { held.withLock { $0.cluster = id } }
+
     package func ownership() async throws(StoreError) -> SliceOwnership? { content.ownership }
 
     package func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {

@@ -10,6 +10,7 @@ final class BrokerLink: Sendable {
     let slices: SliceCount
     let publisher: AMQPConnection
     let consumer: AMQPConnection
+    private let gate: BrokerGate?
     private let channel = Mutex<AMQPChannel?>(nil)
     private let logger: Logger
 
@@ -19,6 +20,7 @@ final class BrokerLink: Sendable {
     init(configuration: CoordinatorConfiguration, logger: Logger) {
         topology = configuration.topology
         slices = configuration.slices
+        gate = configuration.gate
         self.logger = logger
         var amqp = configuration.amqp
         amqp.connectionName = "sluice coordinator \(configuration.id), publishing"
@@ -28,11 +30,13 @@ final class BrokerLink: Sendable {
     }
 
     /// Connects, again and again until it succeeds or the task is cancelled, and declares what is shared.
+    /// - Throws: `ForeignBroker`; `CancellationError`.
     func connect() async throws {
         try await retrying("connect to the broker") { try await self.publisher.start() }
         try await retrying("connect to the broker") { try await self.consumer.start() }
         try await retrying("declare the exchanges and queues") {
             let channel = try await self.publisher.openChannel(confirms: true)
+            try await self.gate?.enter(self.publisher, channel)
             try await self.topology.declareShared(on: channel, slices: self.slices)
             self.channel.withLock { $0 = channel }
         }
@@ -81,6 +85,8 @@ final class BrokerLink: Sendable {
         while true {
             do {
                 return try await body()
+            } catch let error as ForeignBroker {
+                throw error
             } catch {
                 try Task.checkCancellation()
                 logger.warning(

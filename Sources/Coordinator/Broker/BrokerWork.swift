@@ -15,6 +15,9 @@ struct BrokerWork: Sendable {
             try await cancelWhenGracefulShutdown { try await link.connect() }
         } catch is CancellationError {
             return await link.close()
+        } catch {
+            await link.close()
+            throw error
         }
         context.readiness.set("coordinator.role", ready: true, reason: "standing by")
         context.logger.info("connected to the broker", metadata: ["queue": "\(link.topology.outcomes)"])

@@ -23,6 +23,7 @@ extension ClusterLink: Service {
             return
         }
         let publishChannel = try await publishing.openChannel(confirms: true)
+        try await configuration.gate?.enter(publishing, publishChannel)
         try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
         let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
         let queue = GatewayQueue(

@@ -15,6 +15,8 @@ package struct GatewayConfiguration: Sendable {
     package var amqp: AMQPConfiguration
     package var topology: Topology
     package var slices: SliceCount
+    /// Says whether the broker is the cluster's; nil for a gateway that is used alone.
+    package var gate: BrokerGate?
     package var limits = GatewayLimits()
     package var timings = GatewayTimings()
     package var tokens = TokenPolicy()

@@ -32,8 +32,20 @@ package struct StoreDoctor: Sendable {
         var found: [Diagnosis] = []
         if let folder = stores.files?.folder { found += [space(folder), privacy(folder)] }
         found.append(await control())
+        found += await missing(existing)
         found += await slices(existing)
         return found
+    }
+
+    /// Slices that the cluster has made and that have no file: nobody makes them again by itself.
+    private func missing(_ existing: [SliceNumber]) async -> [Diagnosis] {
+        guard let made = try? await stores.slicesMade() else { return [] }
+        return made.keys.filter { !existing.contains($0) }.sorted().map { slice in
+            Diagnosis(
+                .store, "slice \(slice)", .fault,
+                "\(stores.files?.slice(slice).data ?? "its store") is missing, though the cluster has made it",
+                "see that the disk is mounted, or restore it; sluice store adopt says what going on without it means")
+        }
     }
 
     private func space(_ folder: String) -> Diagnosis {
@@ -130,7 +142,7 @@ package struct StoreDoctor: Sendable {
         if present < slices.value {
             found.add(
                 .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
-                "start a worker, which makes them; where there were more, restore them from a backup")
+                "start a worker, which makes those that were never made")
         }
         guard found.isEmpty else { return found }
         return [

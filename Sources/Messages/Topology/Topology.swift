@@ -15,6 +15,8 @@ package struct Topology: Sendable, Hashable {
     package var outcomes: String { "\(prefix).outcomes" }
     package var presence: String { "\(prefix).presence" }
     package var dead: String { "\(prefix).dead" }
+    /// The exchange that says whose the others are (`BrokerMark`).
+    package var cluster: String { "\(prefix).cluster" }
     package func slice(_ number: SliceNumber) -> String { "\(prefix).slice.\(number.value)" }
     package func gateway(_ id: String) -> String { "\(prefix).gateway.\(id)" }
     /// The exclusive queue whose existence proves that a worker lives.

@@ -10,7 +10,7 @@ package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, Sli
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError)
 }
 
-/// Who may write a slice. All times are milliseconds of Unix time.
+/// Which cluster a slice belongs to, and who may write it. All times are milliseconds of Unix time.
 package protocol SliceOwnershipStore: Sendable {
     /// Takes the slice for a worker where `SliceOwnership.takeover` allows it, and records the change. The new owner's epoch is
     /// the last one plus 1.
@@ -22,6 +22,12 @@ package protocol SliceOwnershipStore: Sendable {
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError)
     /// Hands the slice over, and notes when. Does nothing if the slice is lost or released already.
     func release(epoch: Epoch, at: UInt64) async throws(StoreError)
+    /// Takes the slice from whoever has it, for nobody: its next owner's epoch is above this one.
+    func raise(to epoch: Epoch) async throws(StoreError)
+
+    /// The id of the cluster that the slice belongs to; nil if it was made by a version without ids.
+    func cluster() async throws(StoreError) -> String?
+    func setCluster(_ id: String) async throws(StoreError)
 }
 
 extension SliceOwnershipStore {

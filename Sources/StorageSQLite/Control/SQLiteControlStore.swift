@@ -16,9 +16,7 @@ final class SQLiteControlStore: ControlStore {
     static func open(folder: String) async throws(StoreError) -> SQLiteControlStore {
         try await opened {
             let path = "\(folder)/control.sqlite"
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try createPrivateFile(path)
+            try SQLiteFiles.make(path, in: folder)
             return try DatabasePool(path: path, configuration: configuration())
         }
     }
@@ -59,19 +57,6 @@ final class SQLiteControlStore: ControlStore {
         configuration.maximumReaderCount = 4
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         return configuration
-    }
-}
-
-/// Creates the file if it is missing. It holds password hashes and signing keys. SQLite gives its -wal and -shm files the same
-/// mode.
-private func createPrivateFile(_ path: String) throws(StoreError) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-        throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
-    guard fchmod(descriptor, 0o600) == 0 else {
-        throw StoreError(.unavailable, "\(path) cannot be kept from others: \(String(cString: strerror(errno)))")
     }
 }
 

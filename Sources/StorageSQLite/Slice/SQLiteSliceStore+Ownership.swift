@@ -48,6 +48,25 @@ extension SQLiteSliceStore {
         }
     }
 
+    func raise(to epoch: Epoch) async throws(StoreError) {
+        try await write { db in
+            let current = try SliceOwnership.current(db)
+            let raised = max(epoch, current?.epoch ?? Epoch(0))
+            try db.run(
+                """
+                INSERT OR REPLACE INTO ownership (id, owner, epoch, lease_until, released) VALUES (0, ?, ?, 0, 1)
+                """, current?.owner ?? "", raised.value.stored)
+        }
+    }
+
+    func cluster() async throws(StoreError) -> String? {
+        try await query { try String.fetchOne($0, sql: "SELECT value FROM meta WHERE key = 'cluster'") }
+    }
+
+    func setCluster(_ id: String) async throws(StoreError) {
+        try await write { try $0.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('cluster', ?)", id) }
+    }
+
     /// The fence: what stands in the same transaction after it is written by the owner or not at all.
     static func requireOwned(_ db: Database, epoch: Epoch, slice: SliceNumber) throws {
         let current = try SliceOwnership.current(db)

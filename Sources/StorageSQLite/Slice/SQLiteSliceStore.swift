@@ -17,11 +17,15 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
         database = try Self.opened(slice, "in memory") { try DatabaseQueue(configuration: Self.configuration) }
     }
 
-    init(slice: SliceNumber, folder: String) throws(StoreError) {
+    /// - Parameter mayMake: whether a file that is missing or empty is filled.
+    init(slice: SliceNumber, folder: String, mayMake: Bool = true) throws(StoreError) {
         self.slice = slice
         let file = Self.file(of: slice, in: folder)
-        database = try Self.opened(slice, file) {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        guard mayMake || FileManager.default.fileExists(atPath: file) else {
+            throw StoreError(.notFound, "slice \(slice) has no file \(file)")
+        }
+        database = try Self.opened(slice, file, mayMake: mayMake) {
+            try SQLiteFiles.make(file, in: folder)
             return try DatabaseQueue(path: file, configuration: Self.configuration)
         }
     }
@@ -49,13 +53,13 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
     }
 
     private static func opened(
-        _ slice: SliceNumber, _ place: String, _ open: () throws -> DatabaseQueue
+        _ slice: SliceNumber, _ place: String, mayMake: Bool = true, _ open: () throws -> DatabaseQueue
     ) throws(StoreError) -> DatabaseQueue {
         do {
             var attempt = 1
             while true {
                 do {
-                    return try prepared(try open(), slice, place)
+                    return try prepared(try open(), slice, place, mayMake: mayMake)
                 } catch let error as DatabaseError where attempt < 20 && isTransient(error) {
                     // Two workers that open a new file at the same moment stand in each other's way with its journal mode
                     // and its migrations; what the other one has done is found done when this one looks again.
@@ -73,10 +77,13 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
     }
 
     private static func prepared(
-        _ database: DatabaseQueue, _ slice: SliceNumber, _ place: String
+        _ database: DatabaseQueue, _ slice: SliceNumber, _ place: String, mayMake: Bool
     ) throws -> DatabaseQueue {
         let migrator = SQLiteSliceSchema.migrator
         try database.writeWithoutTransaction { db in
+            guard try mayMake || db.tableExists("meta") else {
+                throw StoreError(.notFound, "slice \(slice) (\(place)) is empty")
+            }
             guard try !migrator.hasBeenSuperseded(db) else {
                 throw StoreError(.mismatch, "slice \(slice) (\(place)) was written by a newer version of Sluice")
             }

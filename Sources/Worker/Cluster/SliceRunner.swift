@@ -280,11 +280,15 @@ actor SliceRunner {
                 throw WorkerError(.stopping, "slice \(slice) is not taken any more")
             }
             let (claim, uptime) = try await patiently(holding: last) {
+                try await with.configuration.registry?.check(store)
                 let now = with.clock.now()
                 let uptime = with.clock.uptime()
                 let overdue = seen.flatMap { uptime >= $0.at &+ lease ? $0.until : nil }
                 let claim = try await store.claim(
                     by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone, overdue: overdue)
+                if case .owned(let epoch) = claim {
+                    try await with.configuration.registry?.taken(slice, epoch: epoch)
+                }
                 return (claim, uptime)
             }
             switch claim {

@@ -91,6 +91,7 @@ package final class WorkerService: Service {
     private func work(_ consuming: AMQPConnection, _ publishing: AMQPConnection) async throws {
         let topology = configuration.topology
         let control = try await consuming.openChannel()
+        try await configuration.gate?.enter(consuming, control)
         try await topology.declareShared(on: control, slices: configuration.slices)
         // On the connection that consumes: when it is lost, so are the slices.
         try await control.declareQueue(
@@ -106,7 +107,13 @@ package final class WorkerService: Service {
             metrics: metrics, logger: logger)
         var runners: [SliceRunner] = []
         for slice in configuration.slices.all {
-            runners.append(SliceRunner(store: try await stores.store(for: slice), with: dependencies))
+            let store: any SliceStore
+            if let registry = configuration.registry {
+                store = try await registry.open(slice, in: stores)
+            } else {
+                store = try await stores.store(for: slice)
+            }
+            runners.append(SliceRunner(store: store, with: dependencies))
         }
         let all = runners
         self.runners.withLock { $0 = all }

@@ -2,6 +2,7 @@ import AMQP
 import ArgumentParser
 import Foundation
 import Inspection
+import Messages
 import Storage
 
 /// An error for the person at the shell, with the exit code that a script can act on (sysexits.h).
@@ -45,6 +46,7 @@ extension CommandFailure {
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let error as ForeignBroker: self.init(.badInput, "broker: \(error)")
         case let error as AMQPError:
             self.init(error.isRetriable ? .unreachable : .internalError, "broker: \(error)")
         case let error as StoreError:

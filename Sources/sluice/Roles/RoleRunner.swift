@@ -38,7 +38,10 @@ struct RoleRunner {
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
         let stores = try settings.stores()
-        let control = try await stores.control()
+        let admission = try await ClusterEntrance(
+            settings: settings, slices: slices, stores: stores, logger: logger
+        ).enter()
+        let control = admission.control
         let recorded = try await control.sliceCount(orCreate: slices.value)
         guard recorded == slices.value else {
             throw CommandFailure(
@@ -56,9 +59,9 @@ struct RoleRunner {
         ]
         for role in roles {
             switch role {
-            case .coordinator: services.append(try coordinator(control: control, slices: slices, stores: stores))
-            case .worker: services.append(try await worker(control: control, slices: slices, stores: stores))
-            case .gateway: services.append(try gateway(control: control, slices: slices))
+            case .coordinator: services.append(try coordinator(admission, slices: slices, stores: stores))
+            case .worker: services.append(try worker(admission, slices: slices, stores: stores))
+            case .gateway: services.append(try gateway(admission, slices: slices))
             }
         }
         var group = ServiceGroupConfiguration(
@@ -75,44 +78,48 @@ struct RoleRunner {
     }
 
     private func coordinator(
-        control: any ControlStore, slices: SliceCount, stores: any Stores
+        _ admission: ClusterEntrance.Admission, slices: SliceCount, stores: any Stores
     ) throws -> CoordinatorService {
         let configuration = settings.configuration
+        var coordinator = CoordinatorConfiguration(
+            id: id, host: configuration.coordinator.host, port: configuration.coordinator.port,
+            adminToken: configuration.adminToken,
+            adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
+            amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
+            tickInterval: configuration.tickInterval, stores: stores.inspector())
+        coordinator.gate = admission.gate
         return CoordinatorService(
-            configuration: CoordinatorConfiguration(
-                id: id, host: configuration.coordinator.host, port: configuration.coordinator.port,
-                adminToken: configuration.adminToken,
-                adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
-                amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
-                tickInterval: configuration.tickInterval, stores: stores.inspector()),
-            control: control, readiness: readiness, logger: logger)
+            configuration: coordinator, control: admission.control, readiness: readiness, logger: logger)
     }
 
     private func worker(
-        control: any ControlStore, slices: SliceCount, stores: any Stores
-    ) async throws -> WorkerService {
+        _ admission: ClusterEntrance.Admission, slices: SliceCount, stores: any Stores
+    ) throws -> WorkerService {
         let configuration = settings.configuration
         var limits = WorkerLimits()
         limits.compaction.minVersions = UInt64(configuration.compactionVersions)
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
+        var worker = WorkerConfiguration(
+            id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
+            prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
+            leaseDuration: configuration.leaseDuration, limits: limits)
+        worker.gate = admission.gate
+        worker.registry = admission.registry
         return WorkerService(
-            configuration: WorkerConfiguration(
-                id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
-                prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
-                leaseDuration: configuration.leaseDuration, limits: limits),
-            apps: control, stores: stores, readiness: readiness, logger: logger)
+            configuration: worker, apps: admission.control, stores: stores, readiness: readiness, logger: logger)
     }
 
-    private func gateway(control: any ControlStore, slices: SliceCount) throws -> GatewayService {
+    private func gateway(_ admission: ClusterEntrance.Admission, slices: SliceCount) throws -> GatewayService {
         let configuration = settings.configuration
         var gateway = GatewayConfiguration(
             id: id, host: configuration.gateway.host, port: configuration.gateway.port,
             publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
             topology: settings.topology, slices: slices)
+        gateway.gate = admission.gate
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.timings.requestDeadline = configuration.requestDeadline
         gateway.timings.resetDecision = configuration.requestDeadline * 3 / 2
         return GatewayService(
-            configuration: gateway, control: control, readiness: readiness, logger: logger)
+            configuration: gateway, control: admission.control, readiness: readiness, logger: logger)
     }
 }

@@ -30,6 +30,10 @@ final class CountingStore: SliceStore {
 
     var slice: SliceNumber { store.slice }
 
+    func raise(to epoch: Epoch) async throws(StoreError) { try await store.raise(to: epoch) }
+    func cluster() async throws(StoreError) -> String? { try await store.cluster() }
+    func setCluster(_ id: String) async throws(StoreError) { try await store.setCluster(id) }
+
     // MARK: Reading
 
     func read(_ lookup: SliceLookup) async throws(StoreError) -> SliceFindings {

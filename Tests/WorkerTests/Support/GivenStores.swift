@@ -12,8 +12,8 @@ struct GivenStores: SliceStores {
         self.given = Dictionary(given.map { ($0.slice, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
+    func store(for slice: SliceNumber, mayMake: Bool) async throws(StoreError) -> any SliceStore {
         if let store = given[slice] { return store }
-        return try await others.store(for: slice)
+        return try await others.store(for: slice, mayMake: mayMake)
     }
 }

@@ -1,0 +1,66 @@
+package import AMQP
+
+/// Lets a process use a broker that belongs to its cluster, and no other.
+package struct BrokerGate: Sendable {
+    private let mark: BrokerMark
+    /// The broker, as an operator knows it.
+    private let place: String
+    private let wasMarked: @Sendable () async throws -> Bool
+    private let didMark: @Sendable () async throws -> Void
+    private var leavesMark = true
+
+    /// - Parameters:
+    ///   - wasMarked: whether the cluster's store says that a broker bears the cluster's mark.
+    ///   - didMark: has the store say so.
+    package init(
+        mark: BrokerMark, place: String, wasMarked: @escaping @Sendable () async throws -> Bool,
+        didMark: @escaping @Sendable () async throws -> Void
+    ) {
+        self.mark = mark
+        self.place = place
+        self.wasMarked = wasMarked
+        self.didMark = didMark
+    }
+
+    /// For a store that is always new and leaves nothing behind: passes brokers without a mark, and makes none.
+    package init(onlyIfUnmarked mark: BrokerMark, place: String) {
+        self.init(mark: mark, place: place, wasMarked: { false }, didMark: {})
+        leavesMark = false
+    }
+
+    /// Checks the broker's mark, and makes it where the cluster has not had a broker yet.
+    ///
+    /// - Parameter channel: of the same connection; a broker that loses its mark gets it again with the channel.
+    /// - Throws: `ForeignBroker`; what the broker or the store throw.
+    package func enter(_ connection: AMQPConnection, _ channel: AMQPChannel) async throws {
+        let isKnown = try await wasMarked()
+        switch try await mark.find(on: connection) {
+        case .foreign(let other):
+            throw ForeignBroker(
+                """
+                the broker at \(place) belongs to \(other.map { "cluster \($0)" } ?? "another cluster") \
+                (exchange \(mark.exchange)), and store.url to cluster \(mark.cluster): set both to the same cluster's, or \
+                give this cluster an amqp.prefix or virtual host of its own. To use this broker with this store from now on: \
+                sluice store adopt --broker
+                """)
+        case .none where isKnown:
+            throw ForeignBroker(
+                """
+                the broker at \(place) has no exchange \(mark.exchange), which cluster \(mark.cluster) has made: amqp.url, \
+                virtual host or amqp.prefix are another's, or the broker has lost its data. To use it as it is, without what \
+                waited in the other one: sluice store adopt --broker
+                """)
+        case .none, .own: break
+        }
+        guard leavesMark else { return }
+        try await mark.make(on: channel)
+        if !isKnown { try await didMark() }
+    }
+}
+
+/// A broker belongs to another cluster than the store. Nobody but an operator can change that.
+package struct ForeignBroker: Error, CustomStringConvertible, Sendable {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,28 @@
+/// What a control store knows of its cluster as a whole, so that none of the cluster's parts is taken for another's.
+package struct ClusterRecord: Sendable, Equatable {
+    /// Made once, at random. Every slice's store and the broker bear it too.
+    package var id: String
+    /// What the names of the cluster's queues begin with. Another prefix is another cluster, which has no business here.
+    package var prefix: String
+    /// A broker has borne the cluster's mark: one that does not is not the cluster's, or has lost what it had.
+    package var hasMarkedBroker: Bool
+
+    package init(id: String, prefix: String, hasMarkedBroker: Bool = false) {
+        self.id = id
+        self.prefix = prefix
+        self.hasMarkedBroker = hasMarkedBroker
+    }
+
+    /// A cluster that did not exist before.
+    package static func new(prefix: String) -> ClusterRecord {
+        ClusterRecord(id: String(format64: .random(in: .min ... .max)), prefix: prefix)
+    }
+}
+
+extension String {
+    /// Sixteen hexadecimal digits.
+    fileprivate init(format64 number: UInt64) {
+        let digits = String(number, radix: 16)
+        self = String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

@@ -1,0 +1,20 @@
+package import SyncModel
+
+/// What the control store keeps of the cluster as a whole: who it is, and which slices it has ever had.
+package protocol ClusterStore: Sendable {
+    /// Nil in a store of a version that did not know of clusters' ids.
+    func cluster() async throws(StoreError) -> ClusterRecord?
+    /// The cluster that is recorded; records `new` if none is.
+    func cluster(orCreate new: ClusterRecord) async throws(StoreError) -> ClusterRecord
+    /// - Throws: `notFound` if no cluster is recorded.
+    func updateCluster(
+        _ change: @escaping @Sendable (inout ClusterRecord) -> Void
+    ) async throws(StoreError) -> ClusterRecord
+
+    /// The slices that were ever made, each with the latest epoch in which it is known to have been taken.
+    func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch]
+    /// Notes that a slice was made, and taken in an epoch; never sets the epoch back.
+    func recordSlice(_ slice: SliceNumber, epoch: Epoch) async throws(StoreError)
+    /// Forgets that a slice was ever made.
+    func forgetSlice(_ slice: SliceNumber) async throws(StoreError)
+}

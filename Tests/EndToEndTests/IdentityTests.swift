@@ -1,0 +1,123 @@
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// Processes refuse what is not their cluster's, and an operator can have them take it.
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct IdentityTests {
+    private struct Stored: Decodable {
+        var cluster: String?
+        var made: [Int]
+        var missing: [Int]
+        var broker: String
+    }
+
+    /// How a role ends that is started with these settings.
+    private func refusal(of role: String, _ cluster: LocalCluster, _ arguments: String...) async -> String {
+        do {
+            _ = try await cluster.operate([role, "--operations-port", "0"] + arguments)
+            return "it ran"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func stored(_ cluster: LocalCluster) async throws -> Stored {
+        try await cluster.operateJSON(Stored.self, "store", "show")
+    }
+
+    private func deadLetters(_ cluster: LocalCluster) async throws -> String {
+        try await cluster.operate("dead-letters", "list", "--json")
+    }
+
+    @Test func aStoreThatIsNotMountedIsRefusedAndUploadsWait() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app)
+            let device = try await Device(cluster)
+            try device.create("before")
+            try await device.upload()
+            let before = try await stored(cluster)
+            #expect(before.made == [0, 1] && before.broker == "this cluster's")
+            await cluster.stop("worker-1")
+            await cluster.stop("coordinator")
+            // It goes on meanwhile, as gateways do: the upload waits at the broker.
+            try device.create("while the store was away")
+            let store = "\(cluster.folder)/store"
+            try FileManager.default.moveItem(atPath: store, toPath: "\(store)-elsewhere")
+            try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+            for role in ["worker", "coordinator", "gateway"] {
+                let refusal = await refusal(of: role, cluster)
+                #expect(refusal.contains("exited with 65") && refusal.contains("there is no store at"), "\(refusal)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
+            #expect(try await deadLetters(cluster) == "[]\n")
+            try FileManager.default.removeItem(atPath: store)
+            try FileManager.default.moveItem(atPath: "\(store)-elsewhere", toPath: store)
+            try cluster.startWorker("worker-1")
+            try cluster.startCoordinator()
+            try await device.upload()
+            #expect(try await stored(cluster).cluster == before.cluster)
+            #expect(try await deadLetters(cluster) == "[]\n")
+        }
+    }
+
+    @Test func aSecondClusterIsRefusedByStoreAndBroker() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            await cluster.stop()
+            let prefix = await refusal(of: "worker", cluster, "--prefix", "\(cluster.prefix)-two")
+            #expect(prefix.contains("exited with 65") && prefix.contains("SLUICE_AMQP_PREFIX=\(cluster.prefix)"))
+            // Another cluster's store at this one's broker.
+            let other = LocalCluster(
+                amqpURL: cluster.amqpURL, folder: "\(cluster.folder)/other", sluice: cluster.sluice, slices: 2,
+                prefix: "\(cluster.prefix)-other")
+            try other.startAll(workers: 1)
+            try await other.waitUntilReady(workers: 1)
+            await other.stop()
+            _ = try await cluster.operate(
+                "store", "adopt", "--broker", "--yes", "--store", "sqlite:\(other.folder)/store")
+            for role in ["worker", "coordinator", "gateway"] {
+                let refusal = await refusal(of: role, cluster)
+                #expect(refusal.contains("exited with 65") && refusal.contains("belongs to cluster"), "\(refusal)")
+            }
+            let asked = await #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("store", "adopt", "--broker")
+            }
+            #expect(asked?.description.contains("say --yes") == true)
+            #expect(try await stored(cluster).broker.hasPrefix("of cluster "))
+            try await cluster.operate("store", "adopt", "--broker", "--yes")
+            #expect(try await stored(cluster).broker == "this cluster's")
+            try cluster.startAll(workers: 1)
+            try await cluster.waitUntilReady(workers: 1)
+        }
+    }
+
+    @Test func aSliceThatIsMissingIsNotMadeAnewUntilTheOperatorSaysSo() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            await cluster.stop()
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(cluster.folder)/store/slice-1.sqlite\(suffix)")
+            }
+            let refusal = await refusal(of: "worker", cluster)
+            #expect(refusal.contains("exited with 65") && refusal.contains("adopt --slice 1"), "\(refusal)")
+            #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
+            #expect(try await stored(cluster).missing == [1])
+            try await cluster.operate("store", "adopt", "--slice", "1", "--yes")
+            try cluster.startAll(workers: 1)
+            try await cluster.waitUntilReady(workers: 1)
+            #expect(try await stored(cluster).missing.isEmpty)
+        }
+    }
+
+    @Test func nothingIsBegunAnewUnlessTheOperatorSaysSo() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            let before = try await stored(cluster)
+            await cluster.stop()
+            try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
+            #expect(await refusal(of: "up", cluster).contains("there is no store at"))
+            try await cluster.operate("store", "adopt", "--new", "--yes")
+            try cluster.startAll(workers: 1)
+            try await cluster.waitUntilReady(workers: 1)
+            #expect(try await stored(cluster).cluster != before.cluster)
+        }
+    }
+}

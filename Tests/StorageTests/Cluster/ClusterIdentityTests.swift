@@ -1,0 +1,173 @@
+import Foundation
+import Storage
+import StorageSQLite
+import SyncModel
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct ClusterIdentityTests {
+    private let cluster = ClusterRecord(id: "aa", prefix: "sluice")
+
+    // MARK: What the stores keep
+
+    @Test(arguments: ControlVariant.allCases)
+    func aClusterIsRecordedOnceAndChangedByItsOperator(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            #expect(try await store.cluster() == nil)
+            let missing = await #expect(throws: StoreError.self) { _ = try await store.updateCluster { _ in } }
+            #expect(missing?.code == .notFound)
+            #expect(try await store.cluster(orCreate: cluster) == cluster)
+            #expect(try await store.cluster(orCreate: ClusterRecord(id: "bb", prefix: "other")) == cluster)
+            let marked = try await store.updateCluster { $0.hasMarkedBroker = true }
+            #expect(marked == ClusterRecord(id: "aa", prefix: "sluice", hasMarkedBroker: true))
+            _ = try await store.updateCluster { $0.prefix = "moved" }
+            #expect(
+                try await store.cluster() == ClusterRecord(id: "aa", prefix: "moved", hasMarkedBroker: true))
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
+    func theLatestEpochOfASliceStays(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            #expect(try await store.slicesMade().isEmpty)
+            try await store.recordSlice(SliceNumber(10), epoch: Epoch(0))
+            try await store.recordSlice(SliceNumber(2), epoch: Epoch(9))
+            try await store.recordSlice(SliceNumber(2), epoch: Epoch(10))
+            try await store.recordSlice(SliceNumber(2), epoch: Epoch(4))
+            #expect(try await store.slicesMade() == [SliceNumber(10): Epoch(0), SliceNumber(2): Epoch(10)])
+            try await store.forgetSlice(SliceNumber(2))
+            #expect(try await store.slicesMade() == [SliceNumber(10): Epoch(0)])
+            // Beside it stand other settings.
+            #expect(try await store.sliceCount(orCreate: 8) == 8)
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aSliceBearsItsClusterAndIsTakenFromWhoeverHasIt(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            #expect(try await store.cluster() == nil)
+            try await store.setCluster("aa")
+            #expect(try await store.cluster() == "aa")
+            let epoch = try await store.take()
+            try await store.raise(to: Epoch(40))
+            let fenced = await #expect(throws: StoreError.self) { try await store.commit(SliceBatch(), epoch: epoch) }
+            #expect(fenced?.code == .fenced)
+            #expect(try await store.take() == Epoch(41))
+            try await store.raise(to: Epoch(3))
+            #expect(try await store.take() == Epoch(42))
+        }
+    }
+
+    @Test func whatIsThereIsToldWithoutMakingAnything() async throws {
+        try await withFolder { folder in
+            let inspector = SQLiteStores(folder: folder).inspector()
+            #expect(try await inspector.cluster() == .none)
+            #expect(!FileManager.default.fileExists(atPath: folder))
+            let control = try await SQLiteStores(folder: folder).control()
+            // What a process leaves that is stopped before it has written anything.
+            #expect(try await inspector.cluster() == .none)
+            _ = try await control.sliceCount(orCreate: 4)
+            #expect(try await inspector.cluster() == .unnamed)
+            _ = try await control.cluster(orCreate: cluster)
+            try await control.recordSlice(SliceNumber(1), epoch: Epoch(3))
+            #expect(try await inspector.cluster() == .named(cluster))
+            #expect(try await inspector.slicesMade() == [SliceNumber(1): Epoch(3)])
+        }
+        try await withFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            _ = FileManager.default.createFile(atPath: "\(folder)/control.sqlite", contents: nil)
+            #expect(try await SQLiteStores(folder: folder).inspector().cluster() == .none)
+        }
+    }
+
+    // MARK: How a process comes to its cluster
+
+    private func entry(_ stored: StoredCluster, slices: Int = 0, prefix: String = "sluice") throws -> ClusterEntry {
+        try ClusterEntry(
+            stored, slices: (0..<slices).map { SliceNumber($0) }, count: try #require(SliceCount(3)), prefix: prefix,
+            place: "/srv/x")
+    }
+
+    @Test func onlyWhatBelongsTogetherIsEntered() throws {
+        #expect(try entry(.named(cluster), slices: 3) == .enter(cluster))
+        #expect(try entry(.none) == .create)
+        // Stores of earlier versions: one of a coordinator alone, and one that workers have used.
+        #expect(try entry(.unnamed) == .adopt(slices: []))
+        #expect(try entry(.unnamed, slices: 2) == .adopt(slices: [SliceNumber(0), SliceNumber(1), SliceNumber(2)]))
+        let foreign = #expect(throws: StoreError.self) { _ = try entry(.named(cluster), prefix: "second") }
+        #expect(foreign?.code == .mismatch && foreign?.message.contains("SLUICE_AMQP_PREFIX=sluice") == true)
+        let headless = #expect(throws: StoreError.self) { _ = try entry(.none, slices: 3) }
+        #expect(headless?.code == .mismatch && headless?.message.contains("no control store") == true)
+    }
+
+    // MARK: Slices
+
+    private func withCluster(
+        _ body: (_ folder: String, _ control: any ControlStore, _ registry: SliceRegistry) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let control = try await SQLiteStores(folder: folder).control()
+            try await body(folder, control, SliceRegistry(cluster: "aa", control: control))
+        }
+    }
+
+    private let slice = SliceNumber(1)
+
+    private func open(_ folder: String, _ registry: SliceRegistry) async throws -> any SliceStore {
+        try await registry.open(slice, in: SQLiteStores(folder: folder))
+    }
+
+    private func refusal(_ folder: String, _ registry: SliceRegistry) async -> StoreError? {
+        await #expect(throws: StoreError.self) { _ = try await open(folder, registry) }
+    }
+
+    @Test func aSliceThatWasMadeIsNotMadeAnew() async throws {
+        try await withCluster { folder, control, registry in
+            _ = try await open(folder, registry)
+            let file = "\(folder)/slice-1.sqlite"
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            for name in [file, "\(file)-wal", "\(file)-shm"] { try? FileManager.default.removeItem(atPath: name) }
+            let missing = await refusal(folder, registry)
+            #expect(missing?.code == .mismatch && missing?.message.contains("adopt --slice 1") == true)
+            #expect(!FileManager.default.fileExists(atPath: file))
+            _ = FileManager.default.createFile(atPath: file, contents: nil)
+            #expect(await refusal(folder, registry)?.message.contains("is empty") == true)
+            try await control.forgetSlice(slice)
+            _ = try await open(folder, registry)
+            #expect(try await control.slicesMade() == [slice: Epoch(0)])
+        }
+    }
+
+    @Test func aSliceOfAnotherClusterIsRefused() async throws {
+        try await withCluster { folder, _, registry in
+            let store = try await open(folder, registry)
+            #expect(try await store.cluster() == "aa")
+            try await store.setCluster("bb")
+            #expect(await refusal(folder, registry)?.message.contains("of cluster bb") == true)
+            let taken = await #expect(throws: StoreError.self) { try await registry.check(store) }
+            #expect(taken?.code == .mismatch)
+        }
+    }
+
+    @Test func anOlderCopyOfASliceIsRefused() async throws {
+        try await withCluster { folder, _, registry in
+            let store = try await open(folder, registry)
+            for _ in 1...3 { try await registry.taken(slice, epoch: try await store.take()) }
+            try await registry.check(store)
+            try await registry.taken(slice, epoch: Epoch(7))
+            #expect(await refusal(folder, registry)?.message.contains("older copy") == true)
+            try await store.raise(to: Epoch(7))
+            _ = try await open(folder, registry)
+        }
+    }
+
+    /// A slice of a version without ids, in a cluster that has just got its own.
+    @Test func aSliceWithoutAnIDIsTaken() async throws {
+        try await withCluster { folder, control, registry in
+            _ = try await SQLiteStores(folder: folder).store(for: slice).take()
+            try await control.recordSlice(slice, epoch: Epoch(0))
+            let store = try await open(folder, registry)
+            #expect(try await store.cluster() == "aa")
+        }
+    }
+}
