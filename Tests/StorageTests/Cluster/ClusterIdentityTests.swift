@@ -1,6 +1,7 @@
 import Foundation
 import Storage
 import StorageSQLite
+import StorageSupport
 import SyncModel
 import Testing
 
