@@ -139,9 +139,11 @@ package final class MemoryControlStore: ControlStore {
         content.passwords[[app, email]]
     }
 
-    package func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
+    package func setPasswordHash(
+        _ hash: String, replacing old: String, app: String, email: String
+    ) async throws(StoreError) {
         try change { content in
-            _ = try content.registered(app, email)
+            guard try content.registered(app, email).passwordHash == old else { return }
             content.passwords[[app, email]]?.passwordHash = hash
         }
     }
@@ -165,6 +167,10 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? { content.sessions[id] }
+
+    package func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool {
+        content.sessions.values.contains { $0.app == app && $0.userID == user && $0.origin == origin }
+    }
 
     package func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
         try change { content in

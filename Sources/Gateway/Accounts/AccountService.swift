@@ -4,13 +4,6 @@ import SyncModel
 
 /// Users, logins and tokens (docs/http-api.md).
 final class AccountService: Sendable {
-    struct Login: Sendable {
-        var accessToken: String
-        var refreshToken: String
-        var userID: String
-        var deviceID: String
-    }
-
     /// Whether a token may open a sync connection.
     enum SyncAuthorization: Sendable {
         case allowed(TokenClaims)
@@ -23,28 +16,29 @@ final class AccountService: Sendable {
     private let store: any AccountStore
     private let apps: AppDirectory
     let tokens: TokenAuthority
-    private let hasher: PasswordHasher
-    private let policy: TokenPolicy
+    private let sessions: LoginSessions
+    private let passwords: PasswordAccounts
     private let clock: GatewayClock
     private let logger: Logger
-    private let loginLimiter: RateLimiter
-    private let registerLimiter: RateLimiter
     private let anonymousLimiter: RateLimiter
     private let refreshLimiter: RateLimiter
 
     init(
         store: any AccountStore, apps: AppDirectory, tokens: TokenAuthority, hasher: PasswordHasher,
-        configuration: GatewayConfiguration, clock: GatewayClock, logger: Logger
+        configuration: GatewayConfiguration, clock: GatewayClock, metrics: GatewayMetrics, logger: Logger
     ) {
         self.store = store
         self.apps = apps
         self.tokens = tokens
-        self.hasher = hasher
-        self.policy = configuration.tokens
         self.clock = clock
         self.logger = logger
-        loginLimiter = RateLimiter(rate: configuration.limits.loginRate, clock: clock)
-        registerLimiter = RateLimiter(rate: configuration.limits.registerRate, clock: clock)
+        sessions = LoginSessions(
+            store: store, tokens: tokens, policy: configuration.tokens, clock: clock, logger: logger)
+        passwords = PasswordAccounts(
+            store: store, sessions: sessions, hasher: hasher,
+            limits: LoginLimits(configuration.limits.failedLogins, clock: clock, metrics: metrics),
+            registerLimiter: RateLimiter(rate: configuration.limits.registerRate, clock: clock), metrics: metrics,
+            logger: logger)
         anonymousLimiter = RateLimiter(rate: configuration.limits.anonymousRate, clock: clock)
         refreshLimiter = RateLimiter(rate: configuration.limits.refreshRate, clock: clock)
     }
@@ -54,61 +48,31 @@ final class AccountService: Sendable {
         return app
     }
 
-    func loginAnonymously(app id: String, address: String) async throws -> Login {
+    func loginAnonymously(app id: String, address: ClientAddress) async throws -> Login {
         let app = try await app(id)
         guard app.anonymousLogin else { throw APIError.providerNotFound }
-        if let seconds = anonymousLimiter.retryAfter("\(id)|\(address)") { throw APIError.throttled(seconds) }
-        let user = newUser(app: id, provider: "anon-user", email: nil)
+        if let seconds = anonymousLimiter.retryAfter("\(id)|\(address.network)") {
+            throw APIError.throttled(seconds, "too many new users from this address")
+        }
+        let user = sessions.newUser(app: id, provider: "anon-user", email: nil)
         try await store.insert(user)
-        return try await open(app: id, user: user.id, provider: "anon-user")
+        return try await sessions.open(app: id, user: user.id, provider: "anon-user", from: address)
     }
 
-    func register(app id: String, email: String, password: String, address: String) async throws {
-        let app = try await app(id)
-        guard app.emailPasswordLogin else { throw APIError.providerNotFound }
-        if let seconds = registerLimiter.retryAfter("\(id)|\(address)") { throw APIError.throttled(seconds) }
-        let email = try Self.checked(email: email)
-        guard (6...128).contains(password.utf8.count) else {
-            throw APIError.badRequest("password must be between 6 and 128 characters")
-        }
-        let hash = try await hasher.hash(password)
-        let record = PasswordRecord(app: id, email: email, passwordHash: hash, userID: nil)
-        do {
-            try await store.register(record)
-        } catch {
-            throw error.code == .alreadyExists ? APIError.nameInUse : error
-        }
-        logger.info("account registered", metadata: ["app": "\(id)"])
+    func register(app id: String, email: String, password: String, address: ClientAddress) async throws {
+        try await passwords.register(app: try await app(id), email: email, password: password, address: address)
     }
 
-    func login(app id: String, email: String, password: String, address: String) async throws -> Login {
-        let app = try await app(id)
-        guard app.emailPasswordLogin else { throw APIError.providerNotFound }
-        let email = email.lowercased()
-        if let seconds = loginLimiter.retryAfter("\(id)|\(email.prefix(320))|\(address)") {
-            throw APIError.throttled(seconds)
-        }
-        guard email.utf8.count <= 320, password.utf8.count <= 128 else { throw APIError.invalidPassword }
-        let record = try await store.password(app: id, email: email)
-        let verification = try await hasher.verify(password, against: record?.passwordHash)
-        guard let record, verification.matches else { throw APIError.invalidPassword }
-        if verification.needsRehash {
-            try await store.setPasswordHash(try await hasher.hash(password), app: id, email: email)
-        }
-        var userID = record.userID
-        if userID == nil {
-            let user = newUser(app: id, provider: "local-userpass", email: email)
-            userID = try await store.adopt(user, app: id, email: email)
-        }
-        guard let userID, let user = try await store.user(app: id, id: userID) else { throw APIError.invalidPassword }
-        guard !user.isDisabled else { throw APIError.userDisabled }
-        return try await open(app: id, user: user.id, provider: "local-userpass")
+    func login(app id: String, email: String, password: String, address: ClientAddress) async throws -> Login {
+        try await passwords.login(app: try await app(id), email: email, password: password, address: address)
     }
 
     /// A new access token for a refresh token.
     func refresh(_ bearer: String) async throws -> String {
         let claims = try await verified(bearer, as: .refresh)
-        if let seconds = refreshLimiter.retryAfter(claims.sid) { throw APIError.throttled(seconds) }
+        if let seconds = refreshLimiter.retryAfter(claims.sid) {
+            throw APIError.throttled(seconds, "too many refreshes of this login")
+        }
         let session = try await live(claims).session
         let now = clock.unixMilliseconds()
         // Not every refresh of a burst needs a write.
@@ -179,38 +143,5 @@ final class AccountService: Sendable {
     private func isLive(_ session: LoginSessionRecord, _ claims: TokenClaims) -> Bool {
         !session.isRevoked && session.expiresAt > clock.unixMilliseconds() && session.app == claims.aud
             && session.userID == claims.sub
-    }
-
-    private func newUser(app: String, provider: String, email: String?) -> UserRecord {
-        let now = clock.unixMilliseconds()
-        return UserRecord(
-            app: app, id: ObjectID.make(at: now), identities: [.init(id: ObjectID.make(at: now), provider: provider)],
-            email: email, isDisabled: false, createdAt: now)
-    }
-
-    private func open(app: String, user: String, provider: String) async throws -> Login {
-        let now = clock.unixMilliseconds()
-        let session = LoginSessionRecord(
-            id: ObjectID.make(at: now), app: app, userID: user, deviceID: ObjectID.make(at: now), createdAt: now,
-            lastUsedAt: now, expiresAt: now &+ policy.refreshLifetime.milliseconds, isRevoked: false)
-        try await store.insert(session)
-        let login = Login(
-            accessToken: try await tokens.issue(
-                .access, app: app, user: user, session: session.id, device: session.deviceID),
-            refreshToken: try await tokens.issue(
-                .refresh, app: app, user: user, session: session.id, device: session.deviceID),
-            userID: user, deviceID: session.deviceID)
-        logger.info(
-            "logged in",
-            metadata: ["app": "\(app)", "user": "\(user)", "sid": "\(session.id)", "provider": "\(provider)"])
-        return login
-    }
-
-    private static func checked(email: String) throws -> String {
-        let email = email.lowercased()
-        guard (3...320).contains(email.utf8.count), !email.unicodeScalars.contains(where: { $0.value < 0x21 }) else {
-            throw APIError.badRequest("invalid e-mail address")
-        }
-        return email
     }
 }

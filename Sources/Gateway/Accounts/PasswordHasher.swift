@@ -4,30 +4,43 @@ import Foundation
 import NIOPosix
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// The cost of scrypt; stored with every hash, so that it can be raised later.
 package struct PasswordParameters: Sendable, Hashable {
-    /// log2 of N. With 15 and r = 8 a hash takes 32 MiB and about 0.1 s.
-    package var logN = 15
+    /// log2 of N. With 17 and r = 8, as OWASP recommends, a hash takes 128 MiB and about half a second.
+    package var logN = 17
     package var r = 8
     package var p = 1
 
     package init() {}
+
+    package init(logN: Int, r: Int, p: Int) {
+        self.logN = logN
+        self.r = r
+        self.p = p
+    }
 }
 
-/// Hashes and checks passwords with scrypt, on threads of its own: neither an event loop nor a cooperative thread waits.
+/// Hashes and checks passwords with scrypt, on threads of its own: neither an event loop nor a cooperative thread waits,
+/// and where the processor is short, those go first. As many hashes are made at once as there are threads, so that is the
+/// memory that they take; a bounded number waits, and one app's have at most half of the places.
 ///
-/// A hash is `$scrypt$ln=15,r=8,p=1$<salt>$<key>`, both in base64.
+/// A hash is `$scrypt$ln=17,r=8,p=1$<salt>$<key>`, both in base64.
 final class PasswordHasher: Sendable {
     struct Verification: Sendable {
         var matches: Bool
-        /// The hash was made with other parameters than today's.
-        var needsRehash: Bool
+        /// A new hash of the password, if it matches one that was made with other parameters than today's.
+        var rehashed: String?
     }
 
     private let parameters: PasswordParameters
     private let pool: NIOThreadPool
     private let queue: Int
-    private let waiting = Mutex(0)
+    /// Hashes that are made or wait, by app.
+    private let waiting = Mutex<[String: Int]>([:])
     /// What an unknown account's password is checked against, so that it costs the same time.
     private let decoy: String
 
@@ -42,43 +55,75 @@ final class PasswordHasher: Sendable {
 
     func shutdown() async { try? await pool.shutdownGracefully() }
 
-    func hash(_ password: String) async throws(GatewayError) -> String {
+    /// Hashes that are made or wait.
+    var count: Int { waiting.withLock { $0.values.reduce(0, +) } }
+
+    /// - Throws: `overloaded` if too many wait, of this app or altogether.
+    func hash(_ password: String, app: String) async throws(GatewayError) -> String {
         let parameters = self.parameters
-        return try await run {
-            let salt = Self.salt()
-            return Self.text(parameters, salt: salt, key: try Self.derive(password, salt: salt, parameters))
-        }
+        return try await run(app) { try Self.hash(password, parameters) }
     }
 
     /// - Parameter hash: nil for an unknown account; the answer is then no, after the same work.
-    func verify(_ password: String, against hash: String?) async throws(GatewayError) -> Verification {
+    /// - Throws: `overloaded` if too many wait, of this app or altogether.
+    func verify(
+        _ password: String, against hash: String?, app: String
+    ) async throws(GatewayError) -> Verification {
         let (parameters, decoy) = (self.parameters, self.decoy)
-        return try await run {
+        return try await run(app) {
             guard let stored = Self.parse(hash ?? decoy) else {
                 throw GatewayError(.passwordHash, "a stored password hash has an unknown form")
             }
             let key = try Self.derive(password, salt: stored.salt, stored.parameters)
             // SymmetricKey compares in constant time.
             let matches = SymmetricKey(data: key) == SymmetricKey(data: stored.key) && hash != nil
-            return Verification(matches: matches, needsRehash: stored.parameters != parameters)
+            let isOld = stored.parameters != parameters
+            return Verification(
+                matches: matches, rehashed: matches && isOld ? try Self.hash(password, parameters) : nil)
         }
     }
 
-    private func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws(GatewayError) -> T {
-        let isAdmitted = waiting.withLock { count in
-            guard count < queue else { return false }
-            count += 1
-            return true
+    private func run<T: Sendable>(
+        _ app: String, _ work: @escaping @Sendable () throws -> T
+    ) async throws(GatewayError) -> T {
+        let refusal = waiting.withLock { waiting -> String? in
+            let ofApp = waiting[app, default: 0]
+            if ofApp >= max(1, queue / 2) { return "app \(app) has \(ofApp) passwords waiting to be checked" }
+            let all = waiting.values.reduce(0, +)
+            if all >= queue { return "\(all) passwords wait to be checked" }
+            waiting[app] = ofApp + 1
+            return nil
         }
-        guard isAdmitted else { throw GatewayError(.overloaded, "too many logins at once") }
-        defer { waiting.withLock { $0 -= 1 } }
+        if let refusal { throw GatewayError(.overloaded, refusal) }
+        defer {
+            waiting.withLock { waiting in
+                let left = waiting[app, default: 1] - 1
+                waiting[app] = left > 0 ? left : nil
+            }
+        }
         do {
-            return try await pool.runIfActive(work)
+            return try await pool.runIfActive {
+                Self.stepBack()
+                return try work()
+            }
         } catch let error as GatewayError {
             throw error
         } catch {
             throw GatewayError(.passwordHash, "the password could not be hashed", underlying: error)
         }
+    }
+
+    /// Lets the process's other threads go first where the processor is short.
+    private static func stepBack() {
+        #if canImport(Glibc)
+        // On Linux 0 is this thread, not the process.
+        _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+        #endif
+    }
+
+    private static func hash(_ password: String, _ parameters: PasswordParameters) throws -> String {
+        let salt = salt()
+        return text(parameters, salt: salt, key: try derive(password, salt: salt, parameters))
     }
 
     private static func salt() -> Data { Data((0..<16).map { _ in UInt8.random(in: 0...255) }) }

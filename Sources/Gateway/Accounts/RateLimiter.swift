@@ -37,6 +37,14 @@ final class RateLimiter: Sendable {
         }
     }
 
+    /// Gives a token back that was taken for something that did not deserve it.
+    func giveBack(_ key: String) {
+        buckets.withLock { buckets in
+            guard let bucket = buckets[key] else { return }
+            buckets[key]?.tokens = min(Double(rate.burst), bucket.tokens + 1)
+        }
+    }
+
     /// Forgets the full buckets, which say nothing, and if need be half of the rest: a flood of keys must not grow the
     /// table, and forgetting only forgives.
     private static func trim(

@@ -37,7 +37,16 @@ struct APIError: Error, Sendable {
             retryAfter: .random(in: 5...15))
     }
 
-    static func throttled(_ seconds: Int) -> APIError {
-        APIError(.tooManyRequests, "RateLimitExceeded", "too many requests", retryAfter: seconds)
+    /// - Parameter what: what there was too much of.
+    static func throttled(_ seconds: Int, _ what: String) -> APIError {
+        APIError(
+            .tooManyRequests, "RateLimitExceeded", "too many requests: \(what), try again in \(seconds) s",
+            retryAfter: seconds)
+    }
+
+    /// The times to come back are spread, as with sockets.
+    static func tooManyLogins(_ why: String) -> APIError {
+        APIError(
+            .serviceUnavailable, "TooManyLogins", "\(why): try again later", retryAfter: .random(in: 5...15))
     }
 }

@@ -55,7 +55,7 @@ struct AccountRoutes: Sendable {
 
     private func login(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let app = try context.parameters.require("app")
-        let login: AccountService.Login
+        let login: Login
         switch try context.parameters.require("provider") {
         case "anon-user":
             _ = try await body(of: request)

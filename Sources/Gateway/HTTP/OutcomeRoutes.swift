@@ -49,7 +49,9 @@ struct OutcomeRoutes: Sendable {
         guard claims.aud == app else {
             throw APIError(.forbidden, "UserAppDomainMismatch", "the token is for another app")
         }
-        if let seconds = limiter.retryAfter(claims.sub) { throw APIError.throttled(seconds) }
+        if let seconds = limiter.retryAfter(claims.sub) {
+            throw APIError.throttled(seconds, "too many reports of this user")
+        }
         let body = Data(try await request.limitedBody(maxBodyBytes).readableBytesView)
         for report in try Self.decode(body) {
             guard (1...200).contains(report.attempt.utf8.count), report.realm.app.map({ $0 == app }) ?? true else {

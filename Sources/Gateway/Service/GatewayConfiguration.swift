@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import Operations
 package import SyncModel
 
 /// How one gateway is set up.
@@ -21,6 +22,7 @@ package struct GatewayConfiguration: Sendable {
     package var timings = GatewayTimings()
     package var tokens = TokenPolicy()
     package var passwords = PasswordParameters()
+    package var proxies = ProxySettings()
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,
@@ -34,6 +36,16 @@ package struct GatewayConfiguration: Sendable {
         self.topology = topology
         self.slices = slices
     }
+}
+
+/// The proxies before the gateway that may say whom they speak for.
+package struct ProxySettings: Sendable {
+    /// Those whose word counts; nobody else's does.
+    package var trusted = AddressRanges()
+    /// They begin each socket with a header of the PROXY protocol, version 1 or 2.
+    package var announceClients = false
+
+    package init() {}
 }
 
 /// Everything that is bounded, and how far.
@@ -56,15 +68,28 @@ package struct GatewayLimits: Sendable {
     package var accountBodyBytes = 64 << 10
     /// Deliveries that the broker may send ahead.
     package var prefetch = 512
-    /// Password hashes computed at the same time, and waiting for that.
+    /// Password hashes computed at the same time, of 128 MiB each, and those with what waits for that.
     package var passwordThreads = 2
     package var passwordQueue = 64
-    /// Logins by password that one account and address may try at once, and how many a minute refill.
-    package var loginRate = Rate(burst: 20, perMinute: 20)
+    package var failedLogins = FailedLogins()
     package var registerRate = Rate(burst: 60, perMinute: 60)
     package var anonymousRate = Rate(burst: 2_000, perMinute: 6_000)
     package var refreshRate = Rate(burst: 256, perMinute: 240)
     package var outcomeRate = Rate(burst: 120, perMinute: 120)
+
+    /// Logins by password that may fail at once, and how many a minute refill.
+    package struct FailedLogins: Sendable {
+        /// Of one address, whatever the account.
+        package var address = Rate(burst: 60, perMinute: 30)
+        /// Of one account, from addresses that it was not used from.
+        package var account = Rate(burst: 10, perMinute: 2)
+        /// Of one account, from one address that it was used from.
+        package var knownAddress = Rate(burst: 20, perMinute: 6)
+        /// Of one app; addresses that an account was used from go on.
+        package var app = Rate(burst: 1_000, perMinute: 600)
+
+        package init() {}
+    }
 
     package struct Rate: Sendable, Hashable {
         package var burst: Int

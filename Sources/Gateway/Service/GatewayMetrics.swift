@@ -1,4 +1,5 @@
 import Metrics
+import SyncModel
 
 /// Everything that a gateway counts. Dimensions: app, error code, message kind; never a realm, user or client realm.
 final class GatewayMetrics: Sendable {
@@ -11,6 +12,7 @@ final class GatewayMetrics: Sendable {
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
     private let heldBack = Counter(label: "sluice.gateway.sending.refused")
     private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
+    private let passwordTimer = Timer(label: "sluice.gateway.password.duration.seconds")
     private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
 
     func connections(_ count: Int) { connectionMeter.set(count) }
@@ -23,6 +25,16 @@ final class GatewayMetrics: Sendable {
     func sendingRefused() { heldBack.increment() }
     func missedNotice() { missedNotices.increment() }
     func answered(afterMilliseconds duration: UInt64) { requestTimer.recordMilliseconds(Int64(clamping: duration)) }
+
+    /// From the login's or registration's wish to have a password hashed, so with the time that it waited.
+    func passwordHashed(after duration: Duration) {
+        passwordTimer.recordMilliseconds(Int64(clamping: duration.milliseconds))
+    }
+
+    /// - Parameter limit: `address`, `account`, `app` or `queue`.
+    func loginRefused(app: String, limit: String) {
+        Counter(label: "sluice.gateway.logins.refused", dimensions: [("app", app), ("limit", limit)]).increment()
+    }
 
     func received(_ name: String) {
         Counter(label: "sluice.gateway.messages.received", dimensions: [("type", name)]).increment()

@@ -50,7 +50,7 @@ package final class GatewayService: Service {
             queue: configuration.limits.passwordQueue)
         let accounts = AccountService(
             store: control, apps: apps, tokens: tokens, hasher: hasher, configuration: configuration, clock: clock,
-            logger: logger)
+            metrics: metrics, logger: logger)
         let registry = ConnectionRegistry(metrics: metrics)
         let link = ClusterLink(
             configuration: configuration, apps: apps, readiness: readiness, clock: clock, metrics: metrics,
@@ -89,7 +89,7 @@ package final class GatewayService: Service {
         let server = HTTPServerBuilder { responder in
             SyncChildChannel(
                 responder: responder, timings: configuration.timings,
-                maxMessageBytes: environment.protocolLimits.maxMessageBytes,
+                maxMessageBytes: environment.protocolLimits.maxMessageBytes, proxies: configuration.proxies,
                 gate: gate, origin: { [self] in origin.withLock { $0 } },
                 serve: { socket, upgrade in
                     defer { upgrade.seat.giveUp() }
@@ -118,6 +118,7 @@ package final class GatewayService: Service {
         let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: APIErrorMiddleware(origin: origin))
+        router.add(middleware: ClientAddressMiddleware(trusted: configuration.proxies.trusted))
         let registry = environment.registry
         AccountRoutes(
             accounts: environment.accounts, origin: origin, maxBodyBytes: configuration.limits.accountBodyBytes,

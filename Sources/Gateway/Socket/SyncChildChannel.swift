@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import Operations
 
 typealias SyncSocket = NIOAsyncChannel<SocketInput, SocketOutput>
 
@@ -19,24 +20,30 @@ enum AcceptedSocket: Sendable {
 struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     struct Value: ServerChildChannelValue {
         let channel: any Channel
+        let peer: SocketPeer
         let accepted: EventLoopFuture<AcceptedSocket>
     }
 
     let responder: HTTPChannelHandler.Responder
     let timings: GatewayTimings
     let maxMessageBytes: Int
+    let proxies: ProxySettings
     let gate: UpgradeGate
     let origin: @Sendable () -> String
     let serve: @Sendable (SyncSocket, SyncUpgrade) async -> Void
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            let peer = SocketPeer(channel.remoteAddress)
+            if proxies.announceClients, let proxy = peer.address, proxies.trusted.contains(proxy) {
+                try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(peer: peer, logger: logger))
+            }
             let watcher = SocketGuard(firstRequest: timings.firstRequest)
             try channel.pipeline.syncOperations.addHandler(watcher)
             let guardBound = NIOLoopBound(watcher, eventLoop: channel.eventLoop)
             let upgrader = SyncUpgrader(
-                timings: timings, maxMessageBytes: maxMessageBytes, gate: gate, origin: origin,
-                settle: { guardBound.value.settle() })
+                timings: timings, maxMessageBytes: maxMessageBytes, gate: gate, origin: origin, peer: peer,
+                trusting: proxies.trusted, settle: { guardBound.value.settle() })
             let configuration = NIOTypedHTTPServerUpgradeConfiguration<AcceptedSocket>(
                 upgraders: [upgrader],
                 notUpgradingCompletionHandler: { channel in
@@ -46,7 +53,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
                     }
                 })
             let accepted = try Self.addUpgradeHandlers(to: channel, configuration)
-            return Value(channel: channel, accepted: accepted)
+            return Value(channel: channel, peer: peer, accepted: accepted)
         }
     }
 
@@ -87,7 +94,10 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
             return
         }
         switch accepted {
-        case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
+        case .http(let channel):
+            await ClientAddress.$socketPeer.withValue(value.peer.address) {
+                await handleHTTP(asyncChannel: channel, logger: logger)
+            }
         case .sync(let channel, let upgrade): await serve(channel, upgrade)
         }
     }

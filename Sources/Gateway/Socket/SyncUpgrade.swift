@@ -16,7 +16,7 @@ struct SyncUpgrade: Sendable {
     /// The one subprotocol that the 101 echoes.
     var subprotocol: String
     var userAgent: String
-    var address: String
+    var address: ClientAddress
     /// The app's rules for making copies, if the client says that it knows them.
     var compatibility: PeerCompatibility?
     var claims: TokenClaims?

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import Operations
 import SyncProtocol
 import Synchronization
 
@@ -18,18 +19,23 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     private let maxMessageBytes: Int
     private let gate: UpgradeGate
     private let origin: @Sendable () -> String
+    private let peer: SocketPeer
+    private let trusted: AddressRanges
     private let settle: @Sendable () -> Void
     /// On its way from the first callback to the second.
     private let accepted = Mutex<SyncUpgrade?>(nil)
 
     init(
         timings: GatewayTimings, maxMessageBytes: Int, gate: UpgradeGate,
-        origin: @escaping @Sendable () -> String, settle: @escaping @Sendable () -> Void
+        origin: @escaping @Sendable () -> String, peer: SocketPeer, trusting trusted: AddressRanges,
+        settle: @escaping @Sendable () -> Void
     ) {
         self.timings = timings
         self.maxMessageBytes = maxMessageBytes
         self.gate = gate
         self.origin = origin
+        self.peer = peer
+        self.trusted = trusted
         self.settle = settle
     }
 
@@ -38,7 +44,8 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     ) -> EventLoopFuture<HTTPHeaders> {
         settle()
         let accept = Self.acceptValue(for: upgradeRequest) ?? ""
-        let address = channel.remoteAddress?.ipAddress ?? "local"
+        let address = ClientAddress(
+            peer: peer.address, forwardedFor: upgradeRequest.headers["X-Forwarded-For"], trusting: trusted)
         return channel.eventLoop.makeFutureWithTask {
             await self.gate.decide(
                 uri: upgradeRequest.uri, subprotocols: upgradeRequest.headers["Sec-WebSocket-Protocol"],

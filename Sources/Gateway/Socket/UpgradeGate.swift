@@ -20,7 +20,7 @@ struct UpgradeGate: Sendable {
     ///   - uri: path and query; the query holds a token and goes no further than here.
     ///   - compatibilities: what the client says of the rules that it knows.
     func decide(
-        uri: String, subprotocols: [String], compatibilities: [String], userAgent: String?, address: String
+        uri: String, subprotocols: [String], compatibilities: [String], userAgent: String?, address: ClientAddress
     ) async -> UpgradeDecision {
         let decision = await decision(uri, subprotocols, Self.known(compatibilities), userAgent, address)
         switch decision {
@@ -43,7 +43,7 @@ struct UpgradeGate: Sendable {
 
     private func decision(
         _ uri: String, _ subprotocols: [String], _ compatibilities: Set<PeerCompatibility>, _ userAgent: String?,
-        _ address: String
+        _ address: ClientAddress
     ) async -> UpgradeDecision {
         guard let id = Self.app(in: uri) else { return .refuse(.notFound) }
         guard !isStopping() else { return .refuse(.storeUnavailable) }

@@ -64,6 +64,24 @@ struct SettingsReader {
         value = found
     }
 
+    func read(_ key: String, into value: inout AddressRanges) async throws(OperationsError) {
+        guard let text = try await text(key), !text.isEmpty else { return }
+        do {
+            value = try AddressRanges(text)
+        } catch {
+            throw invalid(key, "addresses and networks (10.0.0.0/8), separated by commas", error.entry)
+        }
+    }
+
+    func read(_ key: String, into value: inout Bool) async throws(OperationsError) {
+        guard let text = try await text(key), !text.isEmpty else { return }
+        switch text.lowercased() {
+        case "true", "yes", "on": value = true
+        case "false", "no", "off": value = false
+        default: throw invalid(key, "true or false", text)
+        }
+    }
+
     private func invalid(_ key: String, _ expected: String, _ came: String) -> OperationsError {
         OperationsError(.invalidSetting, "setting \(key): expected \(expected), found \"\(came.prefix(80))\"")
     }

@@ -33,6 +33,12 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var gatewayMaxAppSockets = 15_000
     /// `gateway.request_seconds`: how long a realm's owner may take to answer before its session is told to try again.
     package var requestDeadline: Duration = .seconds(10)
+    /// `gateway.trusted_proxies`: whose word counts on where a client is, by `X-Forwarded-For` and the PROXY protocol.
+    package var trustedProxies = AddressRanges()
+    /// `gateway.proxy_protocol`: trusted proxies begin each socket with a header of the PROXY protocol.
+    package var proxyProtocol = false
+    /// `gateway.password_hashes`: how many are made at once, of 128 MiB each.
+    package var passwordHashes = 2
     /// `coordinator.host`, `coordinator.port`: the admin API.
     package var coordinator = Listen(host: "127.0.0.1", port: 9090)
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
@@ -77,6 +83,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.port", "\(gateway.port)"), ("gateway.public_url", gatewayPublicURL ?? ""),
             ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
             ("gateway.request_seconds", requestDeadline.secondsText),
+            ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),
+            ("gateway.password_hashes", "\(passwordHashes)"),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),

@@ -59,10 +59,12 @@ package struct LoginSessionRecord: Sendable, Equatable {
     package var lastUsedAt: UInt64
     package var expiresAt: UInt64
     package var isRevoked: Bool
+    /// Tells the address of the login from others of the user; absent from logins of earlier versions.
+    package var origin: String?
 
     package init(
         id: String, app: String, userID: String, deviceID: String, createdAt: UInt64, lastUsedAt: UInt64,
-        expiresAt: UInt64, isRevoked: Bool
+        expiresAt: UInt64, isRevoked: Bool, origin: String? = nil
     ) {
         self.id = id
         self.app = app
@@ -72,6 +74,7 @@ package struct LoginSessionRecord: Sendable, Equatable {
         self.lastUsedAt = lastUsedAt
         self.expiresAt = expiresAt
         self.isRevoked = isRevoked
+        self.origin = origin
     }
 }
 
@@ -99,11 +102,17 @@ package protocol AccountStore: Sendable {
     /// - Throws: `alreadyExists` if the address is taken.
     func register(_ password: PasswordRecord) async throws(StoreError)
     func password(app: String, email: String) async throws(StoreError) -> PasswordRecord?
-    func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError)
+    /// Changes nothing if the account has another hash than `old` by now: its password was changed meanwhile.
+    /// - Throws: `notFound`.
+    func setPasswordHash(
+        _ hash: String, replacing old: String, app: String, email: String
+    ) async throws(StoreError)
     /// Makes `user` the user of the address if it has none yet; returns the id of the user that it then has.
     func adopt(_ user: UserRecord, app: String, email: String) async throws(StoreError) -> String
     func insert(_ session: LoginSessionRecord) async throws(StoreError)
     func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord?
+    /// Whether a login of the user with this origin is stored, revoked ones too.
+    func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool
     func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError)
     func revokeLoginSession(_ id: String) async throws(StoreError)
     /// The newest key of a purpose is first. `candidate` is inserted if there is none yet, so that all processes agree.

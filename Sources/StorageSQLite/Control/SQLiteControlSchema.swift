@@ -79,6 +79,10 @@ enum SQLiteControlSchema {
         DROP INDEX campaign_realms_counts;
         CREATE INDEX campaign_realms_counts ON campaign_realms (campaign, outcome, found_at, notified_at, unproven);
         """,
+        """
+        ALTER TABLE login_sessions ADD COLUMN origin TEXT;
+        CREATE INDEX login_sessions_of_user ON login_sessions (app, user, origin);
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -38,10 +38,15 @@ extension SQLiteControlStore {
         try await read("the registration") { try Self.password(app: app, email: email, $0) }
     }
 
-    func setPasswordHash(_ hash: String, app: String, email: String) async throws(StoreError) {
+    func setPasswordHash(
+        _ hash: String, replacing old: String, app: String, email: String
+    ) async throws(StoreError) {
         try await write("the registration") { db in
+            guard let registered = try Self.password(app: app, email: email, db) else {
+                throw StoreError(.notFound, "the address is not registered")
+            }
+            guard registered.passwordHash == old else { return }
             try db.run("UPDATE passwords SET hash = ? WHERE app = ? AND email = ?", hash, app, email)
-            guard db.changesCount > 0 else { throw StoreError(.notFound, "the address is not registered") }
         }
     }
 
@@ -66,9 +71,11 @@ extension SQLiteControlStore {
                     (SELECT id FROM login_sessions WHERE expires_at < ? ORDER BY expires_at LIMIT 20)
                 """, sqlInteger(session.createdAt))
             try db.run(
-                "INSERT INTO login_sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", session.id, session.app, session.userID,
-                session.deviceID, sqlInteger(session.createdAt),
-                sqlInteger(session.lastUsedAt), sqlInteger(session.expiresAt), session.isRevoked)
+                """
+                INSERT INTO login_sessions (id, app, user, device, created_at, last_used_at, expires_at, revoked, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, session.id, session.app, session.userID, session.deviceID, sqlInteger(session.createdAt),
+                sqlInteger(session.lastUsedAt), sqlInteger(session.expiresAt), session.isRevoked, session.origin)
         }
     }
 
@@ -78,8 +85,16 @@ extension SQLiteControlStore {
                 LoginSessionRecord(
                     id: row["id"], app: row["app"], userID: row["user"], deviceID: row["device"],
                     createdAt: row.unsigned("created_at"), lastUsedAt: row.unsigned("last_used_at"),
-                    expiresAt: row.unsigned("expires_at"), isRevoked: row["revoked"])
+                    expiresAt: row.unsigned("expires_at"), isRevoked: row["revoked"], origin: row["origin"])
             }
+        }
+    }
+
+    func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool {
+        try await read("the login sessions") { db in
+            try Int.fetchOne(
+                db, sql: "SELECT 1 FROM login_sessions WHERE app = ? AND user = ? AND origin = ? LIMIT 1",
+                arguments: [app, user, origin]) != nil
         }
     }
 

@@ -117,6 +117,9 @@ struct RoleRunner {
             topology: settings.topology, slices: slices)
         gateway.gate = admission.gate
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
+        gateway.limits.passwordThreads = configuration.passwordHashes
+        gateway.proxies.trusted = configuration.trustedProxies
+        gateway.proxies.announceClients = configuration.proxyProtocol
         gateway.timings.requestDeadline = configuration.requestDeadline
         gateway.timings.resetDecision = configuration.requestDeadline * 3 / 2
         return GatewayService(

@@ -39,7 +39,9 @@ import Testing
             #expect(try await store.adopt(user("u1", email: "a@b.c"), app: "tasks", email: "a@b.c") == "u1")
             #expect(try await store.adopt(user("u2", email: "a@b.c"), app: "tasks", email: "a@b.c") == "u1")
             #expect(try await store.user(app: "tasks", id: "u2") == nil)
-            try await store.setPasswordHash("new", app: "tasks", email: "a@b.c")
+            try await store.setPasswordHash("late", replacing: "another", app: "tasks", email: "a@b.c")
+            #expect(try await store.password(app: "tasks", email: "a@b.c")?.passwordHash == "hash-hunter2")
+            try await store.setPasswordHash("new", replacing: "hash-hunter2", app: "tasks", email: "a@b.c")
             let stored = try await store.password(app: "tasks", email: "a@b.c")
             #expect(stored?.passwordHash == "new" && stored?.userID == "u1")
             let missing = await #expect(throws: StoreError.self) {
@@ -55,7 +57,7 @@ import Testing
             func session(_ id: String, at: UInt64) -> LoginSessionRecord {
                 LoginSessionRecord(
                     id: id, app: "tasks", userID: "u", deviceID: "d", createdAt: at, lastUsedAt: at,
-                    expiresAt: at + 100, isRevoked: false)
+                    expiresAt: at + 100, isRevoked: false, origin: "here")
             }
             try await store.insert(session("one", at: 10))
             try await store.touchLoginSession("one", at: 30)
@@ -63,6 +65,10 @@ import Testing
             #expect(try await store.loginSession("one")?.lastUsedAt == 30)
             try await store.revokeLoginSession("one")
             #expect(try await store.loginSession("one")?.isRevoked == true)
+            #expect(try await store.loginSession("one")?.origin == "here")
+            #expect(try await store.hasLoginSession(app: "tasks", user: "u", origin: "here"))
+            #expect(try await !store.hasLoginSession(app: "tasks", user: "u", origin: "there"))
+            #expect(try await !store.hasLoginSession(app: "tasks", user: "v", origin: "here"))
             try await store.insert(session("two", at: 5000))
             #expect(try await store.loginSession("one") == nil)
             #expect(try await store.loginSession("two") != nil)

@@ -1,0 +1,60 @@
+import Crypto
+import Foundation
+import Logging
+import Storage
+import SyncModel
+
+/// A user that has logged in: what the login answers.
+struct Login: Sendable {
+    var accessToken: String
+    var refreshToken: String
+    var userID: String
+    var deviceID: String
+}
+
+/// Opens logins: a row in the store, which is what a refresh token is worth, and the tokens that name it.
+struct LoginSessions: Sendable {
+    let store: any AccountStore
+    let tokens: TokenAuthority
+    let policy: TokenPolicy
+    let clock: GatewayClock
+    let logger: Logger
+
+    func open(app: String, user: String, provider: String, from address: ClientAddress) async throws -> Login {
+        let now = clock.unixMilliseconds()
+        let session = LoginSessionRecord(
+            id: ObjectID.make(at: now), app: app, userID: user, deviceID: ObjectID.make(at: now), createdAt: now,
+            lastUsedAt: now, expiresAt: now &+ policy.refreshLifetime.milliseconds, isRevoked: false,
+            origin: Self.origin(app: app, user: user, address))
+        try await store.insert(session)
+        let login = Login(
+            accessToken: try await tokens.issue(
+                .access, app: app, user: user, session: session.id, device: session.deviceID),
+            refreshToken: try await tokens.issue(
+                .refresh, app: app, user: user, session: session.id, device: session.deviceID),
+            userID: user, deviceID: session.deviceID)
+        logger.info(
+            "logged in",
+            metadata: ["app": "\(app)", "user": "\(user)", "sid": "\(session.id)", "provider": "\(provider)"])
+        return login
+    }
+
+    /// Whether a login of the user that the store still has was made from the address.
+    func isKnown(_ address: ClientAddress, app: String, user: String) async throws -> Bool {
+        try await store.hasLoginSession(
+            app: app, user: user, origin: Self.origin(app: app, user: user, address))
+    }
+
+    func newUser(app: String, provider: String, email: String?) -> UserRecord {
+        let now = clock.unixMilliseconds()
+        return UserRecord(
+            app: app, id: ObjectID.make(at: now), identities: [.init(id: ObjectID.make(at: now), provider: provider)],
+            email: email, isDisabled: false, createdAt: now)
+    }
+
+    /// Tells one address of a user from another without saying which it is.
+    private static func origin(app: String, user: String, _ address: ClientAddress) -> String {
+        let digest = SHA256.hash(data: Data("\(app)|\(user)|\(address.network)".utf8))
+        return HexBytes(Array(digest.prefix(16))).hex
+    }
+}

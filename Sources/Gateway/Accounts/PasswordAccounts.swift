@@ -1,0 +1,99 @@
+import Logging
+import Storage
+
+/// Accounts with e-mail address and password (docs/http-api.md, "Login").
+struct PasswordAccounts: Sendable {
+    static let provider = "local-userpass"
+
+    let store: any AccountStore
+    let sessions: LoginSessions
+    let hasher: PasswordHasher
+    let limits: LoginLimits
+    let registerLimiter: RateLimiter
+    let metrics: GatewayMetrics
+    let logger: Logger
+
+    func register(app: AppRecord, email: String, password: String, address: ClientAddress) async throws {
+        guard app.emailPasswordLogin else { throw APIError.providerNotFound }
+        if let seconds = registerLimiter.retryAfter("\(app.id)|\(address.network)") {
+            throw APIError.throttled(seconds, "too many registrations from this address")
+        }
+        let email = try Self.checked(email: email)
+        try Self.check(password: password)
+        let hash = try await hashing(app.id) { try await hasher.hash(password, app: app.id) }
+        do {
+            try await store.register(
+                PasswordRecord(app: app.id, email: email, passwordHash: hash, userID: nil))
+        } catch {
+            throw error.code == .alreadyExists ? APIError.nameInUse : error
+        }
+        logger.info("account registered", metadata: ["app": "\(app.id)"])
+    }
+
+    func login(app: AppRecord, email: String, password: String, address: ClientAddress) async throws -> Login {
+        guard app.emailPasswordLogin else { throw APIError.providerNotFound }
+        let email = email.lowercased()
+        // No account has such ones.
+        guard Self.emailBytes.contains(email.utf8.count), Self.passwordBytes.contains(password.utf8.count) else {
+            throw APIError.invalidPassword
+        }
+        let attempt = try await limits.begin(app: app.id, account: email, address: address) {
+            guard let user = try await store.password(app: app.id, email: email)?.userID else { return false }
+            return try await sessions.isKnown(address, app: app.id, user: user)
+        }
+        let record = try await store.password(app: app.id, email: email)
+        let verification = try await hashing(app.id) {
+            try await hasher.verify(password, against: record?.passwordHash, app: app.id)
+        }
+        guard let record, verification.matches else { throw APIError.invalidPassword }
+        limits.succeeded(attempt)
+        if let hash = verification.rehashed {
+            try await store.setPasswordHash(hash, replacing: record.passwordHash, app: app.id, email: email)
+        }
+        let user = try await user(of: record)
+        guard !user.isDisabled else { throw APIError.userDisabled }
+        return try await sessions.open(app: app.id, user: user.id, provider: Self.provider, from: address)
+    }
+
+    /// The user of an account, who comes into being at the first login.
+    private func user(of record: PasswordRecord) async throws -> UserRecord {
+        var id = record.userID
+        if id == nil {
+            let user = sessions.newUser(app: record.app, provider: Self.provider, email: record.email)
+            id = try await store.adopt(user, app: record.app, email: record.email)
+        }
+        guard let id, let user = try await store.user(app: record.app, id: id) else { throw APIError.invalidPassword }
+        return user
+    }
+
+    /// Has a password hashed. Where too many wait, the client hears when to come again, and nothing is logged: whoever
+    /// floods the gateway would fill its log, too.
+    private func hashing<Value: Sendable>(_ app: String, _ work: () async throws -> Value) async throws -> Value {
+        let start = ContinuousClock.now
+        do {
+            let value = try await work()
+            metrics.passwordHashed(after: ContinuousClock.now - start)
+            return value
+        } catch let error as GatewayError where error.code == .overloaded {
+            metrics.loginRefused(app: app, limit: "queue")
+            throw APIError.tooManyLogins(error.message)
+        }
+    }
+
+    private static let emailBytes = 3...320
+    private static let passwordBytes = 6...128
+
+    private static func check(password: String) throws {
+        guard passwordBytes.contains(password.utf8.count) else {
+            throw APIError.badRequest("password must be between 6 and 128 characters")
+        }
+    }
+
+    private static func checked(email: String) throws -> String {
+        let email = email.lowercased()
+        guard emailBytes.contains(email.utf8.count), !email.unicodeScalars.contains(where: { $0.value < 0x21 }) else {
+            throw APIError.badRequest("invalid e-mail address")
+        }
+        return email
+    }
+}

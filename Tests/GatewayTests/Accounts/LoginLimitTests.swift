@@ -1,0 +1,161 @@
+import Foundation
+import Operations
+import Testing
+
+@testable import Gateway
+
+/// Who is held off by failed logins, and who is not. The addresses are those that a trusted proxy names.
+@Suite(.timeLimit(.minutes(5))) struct LoginLimitTests {
+    private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
+    private static let owner = "192.0.2.1"
+
+    private static func with(
+        _ limits: @escaping (inout GatewayLimits.FailedLogins) -> Void,
+        _ body: @Sendable @escaping (GatewayHarness) async throws -> Void
+    ) async throws {
+        try await GatewayHarness.with(
+            configure: {
+                $0.proxies.trusted = (try? AddressRanges("127.0.0.1")) ?? AddressRanges()
+                limits(&$0.limits.failedLogins)
+            }, body)
+    }
+
+    private static func register(_ gateway: GatewayHarness, _ name: String) async throws {
+        let answer = try await gateway.request(
+            "POST", "\(userpass)/register", body: #"{"email":"\#(name)","password":"secret-1"}"#)
+        #expect(answer.status == 201)
+    }
+
+    private static func login(
+        _ gateway: GatewayHarness, _ name: String, _ password: String = "secret-2", from address: String
+    ) async throws -> HTTPAnswer {
+        try await gateway.request(
+            "POST", "\(userpass)/login", body: #"{"username":"\#(name)","password":"\#(password)"}"#,
+            headers: ["X-Forwarded-For": address])
+    }
+
+    @Test func oneAddressCannotSprayNames() async throws {
+        try await Self.with({ $0.address = .init(burst: 3, perMinute: 0) }) { gateway in
+            try await Self.register(gateway, "right@b.c")
+            for number in 0..<3 {
+                #expect(try await Self.login(gateway, "a\(number)@b.c", from: "2001:db8:0:1::\(number)").status == 401)
+            }
+            // The whole network is held off, with the right password too.
+            for (name, password) in [("a9@b.c", "secret-2"), ("right@b.c", "secret-1")] {
+                let refused = try await Self.login(gateway, name, password, from: "2001:db8:0:1::9")
+                #expect(refused.status == 429)
+                #expect(refused.string("error_code") == "RateLimitExceeded")
+                #expect(refused.string("error")?.contains("from this address") == true)
+                #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 > 0)
+            }
+            #expect(try await Self.login(gateway, "right@b.c", "secret-1", from: "2001:db8:0:2::1").status == 200)
+        }
+    }
+
+    @Test func aStrangerLocksNobodyOutOfTheAddressesThatTheyUse() async throws {
+        try await Self.with({
+            $0.account = .init(burst: 2, perMinute: 0)
+            $0.knownAddress = .init(burst: 2, perMinute: 0)
+        }) { gateway in
+            try await Self.register(gateway, "ann@b.c")
+            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            for number in 1...2 {
+                #expect(try await Self.login(gateway, "ann@b.c", from: "198.51.100.\(number)").status == 401)
+            }
+            for address in ["198.51.100.3", "203.0.113.1"] {
+                let refused = try await Self.login(gateway, "ann@b.c", "secret-1", from: address)
+                #expect(refused.status == 429)
+                #expect(refused.string("error")?.contains("to this account") == true)
+            }
+            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 401)
+            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            // Where the owner is, not everything may be tried either.
+            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 401)
+            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 429)
+        }
+    }
+
+    @Test func whoKnowsThePasswordUsesNothingUp() async throws {
+        let one = GatewayLimits.Rate(burst: 1, perMinute: 0)
+        try await Self.with({
+            ($0.address, $0.account, $0.app) = (one, one, one)
+        }) { gateway in
+            try await Self.register(gateway, "ann@b.c")
+            for _ in 0..<4 {
+                #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            }
+        }
+    }
+
+    @Test func aFloodOfNamesAndAddressesHoldsOffOnlyStrangers() async throws {
+        try await Self.with({ $0.app = .init(burst: 2, perMinute: 0) }) { gateway in
+            try await Self.register(gateway, "ann@b.c")
+            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            for number in 1...2 {
+                #expect(try await Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status == 401)
+            }
+            let refused = try await Self.login(gateway, "x3@b.c", from: "198.51.100.3")
+            #expect(refused.status == 429 && refused.string("error")?.contains("to this app") == true)
+            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+        }
+    }
+
+    @Test func whatAStrangerSaysOfItsAddressDoesNotCount() async throws {
+        try await GatewayHarness.with(configure: {
+            $0.limits.failedLogins.address = .init(burst: 2, perMinute: 0)
+        }) { gateway in
+            for number in 1...2 {
+                #expect(try await Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status == 401)
+            }
+            let refused = try await Self.login(gateway, "x3@b.c", from: "198.51.100.3")
+            #expect(refused.status == 429)
+        }
+    }
+
+    @Test func whatNoAccountHasIsRefusedWithoutWork() async throws {
+        try await Self.with({ $0.address = .init(burst: 1, perMinute: 0) }) { gateway in
+            for (name, password) in [
+                ("a@b.c", ""), ("", "secret-1"), ("a@b.c", String(repeating: "x", count: 129)),
+                (String(repeating: "x", count: 321), "secret-1"),
+            ] {
+                let refused = try await Self.login(gateway, name, password, from: Self.owner)
+                #expect(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
+            }
+        }
+    }
+
+    @Test func aFloodOfLoginsLeavesThoseWhoAreLoggedInAlone() async throws {
+        try await GatewayHarness.with(configure: {
+            $0.passwords.logN = 16
+            $0.limits.passwordThreads = 1
+            $0.limits.passwordQueue = 4
+        }) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
+                for number in 0..<16 {
+                    group.addTask { try await Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)") }
+                }
+                var (refused, answered) = (0, 0)
+                while let answer = try await group.next() {
+                    answered += 1
+                    if answer.status == 503 {
+                        refused += 1
+                        #expect(answer.string("error_code") == "TooManyLogins")
+                        #expect(answer.string("error")?.contains("app tasks has 2 passwords waiting") == true)
+                        #expect(Int(answer.headers["retry-after"] ?? "") ?? 0 >= 5)
+                    }
+                    guard answered < 16 else { break }
+                    // The others still wait or come.
+                    let refresh = try await gateway.request(
+                        "POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+                    #expect(refresh.status == 200)
+                }
+                #expect(refused >= 8)
+            }
+        }
+    }
+
+    @Test func theDefaultCostIsTodaysRecommendation() {
+        #expect(PasswordParameters() == PasswordParameters(logN: 17, r: 8, p: 1))
+    }
+}
