@@ -97,7 +97,8 @@ let package = Package(
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging]),
-        module("Storage", ["SyncModel", "Changesets"]),
+        module(
+            "Storage", ["SyncModel", "Changesets", .product(name: "Crypto", package: "swift-crypto")]),
         module("AdminAPI", ["SyncModel", "Storage"]),
         module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
         module(

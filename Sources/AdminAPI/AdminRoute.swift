@@ -13,6 +13,8 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case campaign = "campaigns/:campaign"
     case clientRealms = "campaigns/:campaign/client-realms"
     case campaignEvents = "campaigns/:campaign/events"
+    case keys = "keys"
+    case rotateKeys = "keys/rotate"
     case cluster = "cluster"
     case slices = "cluster/slices"
     case workers = "cluster/workers"

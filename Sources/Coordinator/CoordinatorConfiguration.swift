@@ -20,6 +20,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var slices: SliceCount
     /// How often the active coordinator sends ticks to the slices.
     package var tickInterval: Duration
+    /// How old a signing key may become before a new one is made; nil: as old as it likes.
+    package var keyRotation: Duration?
     /// Reports in hand; as many are applied in one transaction.
     package var prefetch: Int
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
@@ -30,7 +32,8 @@ package struct CoordinatorConfiguration: Sendable {
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,
         amqp: AMQPConfiguration, topology: Topology = Topology(), slices: SliceCount,
-        tickInterval: Duration = .seconds(5), prefetch: Int = 200, stores: (any StoreInspector)? = nil
+        tickInterval: Duration = .seconds(5), keyRotation: Duration? = nil, prefetch: Int = 200,
+        stores: (any StoreInspector)? = nil
     ) {
         self.id = id
         self.host = host
@@ -41,6 +44,7 @@ package struct CoordinatorConfiguration: Sendable {
         self.topology = topology
         self.slices = slices
         self.tickInterval = tickInterval
+        self.keyRotation = keyRotation
         self.prefetch = prefetch
         self.stores = stores
     }

@@ -32,6 +32,11 @@ enum CoordinatorMetrics {
         Gauge(label: "sluice.coordinator.slices.ownerless").record(slices)
     }
 
+    static func signingKey(_ kind: TokenKind, age: Duration) {
+        Gauge(label: "sluice.coordinator.signing_key.age.seconds", dimensions: [("purpose", kind.rawValue)])
+            .record(age.components.seconds)
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }

@@ -22,7 +22,7 @@ struct Sluice: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
-            AppsCommand.self, SyncCommand.self, CampaignsCommand.self,
+            AppsCommand.self, SyncCommand.self, CampaignsCommand.self, KeysCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, StoreCommand.self, DoctorCommand.self,
         ])

@@ -199,6 +199,25 @@ package final class MemoryControlStore: ControlStore {
         }
     }
 
+    package func signingKeys() async throws(StoreError) -> [SigningKeyRecord] { content.signingKeys }
+
+    package func addSigningKey(
+        _ key: SigningKeyRecord, unlessNewerThan limit: UInt64
+    ) async throws(StoreError) -> Bool {
+        try change { content in
+            let newest = content.signingKeys.filter { $0.purpose == key.purpose }.map(\.createdAt).max()
+            if let newest, newest > limit { return false }
+            var key = key
+            key.createdAt = max(key.createdAt, newest.map { $0 + 1 } ?? 0)
+            content.signingKeys.append(key)
+            return true
+        }
+    }
+
+    package func removeSigningKeys(_ ids: [String]) async throws(StoreError) {
+        try change { $0.signingKeys.removeAll { ids.contains($0.id) } }
+    }
+
     // MARK: Campaigns
 
     package func changeCampaigns<Value: Sendable>(

@@ -21,6 +21,7 @@ struct AdminServer: Sendable {
         CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
+        KeyRoutes(context: context).add(to: group)
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),

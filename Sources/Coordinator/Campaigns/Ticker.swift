@@ -37,6 +37,7 @@ struct Ticker: Sendable {
         guard context.state.isActive else { return }
         await context.publisher.publishRecorded()
         await tickSlices(now)
+        await KeyRotation(context: context).keepUp()
         do {
             CoordinatorMetrics.campaigns(try await context.store.newestCampaigns())
             context.readiness.set("coordinator.store", ready: true, reason: "open")

@@ -1,7 +1,6 @@
-import Crypto
-import Foundation
 import JWTKit
 import Storage
+import SyncModel
 import Synchronization
 
 /// What a token says (docs/http-api.md, "Tokens"). Times are plain integers: a stock client's parser needs that.
@@ -17,11 +16,6 @@ struct TokenClaims: JWTPayload, Equatable {
 
     // Times are checked by `TokenAuthority`, with its clock and skew.
     func verify(using algorithm: some JWTAlgorithm) throws {}
-}
-
-enum TokenKind: String, Sendable, CaseIterable {
-    case access
-    case refresh
 }
 
 /// Why a token is not accepted. Never carries the token.
@@ -44,13 +38,21 @@ final class TokenAuthority: Sendable {
         var signing: String
     }
 
+    /// A reading of the keys that was asked for by a token whose key is not known, shared by all such tokens.
+    private struct Reading {
+        var task: Task<Void, any Error>
+        var startedAt: ContinuousClock.Instant
+    }
+
+    /// How often tokens may have the keys read: whoever makes keys up must not wear out the store.
+    private static let readingInterval: Duration = .seconds(1)
     private static let maxTokenBytes = 8 << 10
     private let store: any AccountStore
     private let policy: TokenPolicy
     private let issuer: String
     private let clock: GatewayClock
     private let keys = Mutex<[TokenKind: Keys]>([:])
-    private let reloadedAt = Mutex<UInt64>(0)
+    private let reading = Mutex<Reading?>(nil)
 
     init(store: any AccountStore, policy: TokenPolicy, issuer: String, clock: GatewayClock) {
         self.store = store
@@ -62,10 +64,7 @@ final class TokenAuthority: Sendable {
     /// Reads the keys, or creates them if this cluster has none yet.
     func loadKeys() async throws {
         for kind in TokenKind.allCases {
-            let now = clock.unixMilliseconds()
-            let candidate = SigningKeyRecord(
-                id: ObjectID.make(at: now), purpose: kind.rawValue,
-                privateKeyPEM: P256.Signing.PrivateKey().pemRepresentation, createdAt: now)
+            let candidate = SigningKeyRecord(for: kind, at: clock.unixMilliseconds())
             let records = try await store.signingKeys(purpose: kind.rawValue, orCreate: candidate)
             guard let newest = records.first else { continue }
             let collection = JWTKeyCollection()
@@ -106,20 +105,34 @@ final class TokenAuthority: Sendable {
         return claims
     }
 
-    /// A key that another process has added is read when a token names it, but not more often than every 10 s.
+    /// A key that another process has made is read when a token names it. Where it is not known whether there is such a
+    /// key, because the keys were read a moment ago, the client has to come again: a refusal would log its user out.
     private func keys(for kind: TokenKind, kid: String) async throws(TokenError) -> Keys {
-        if let known = keys.withLock({ $0[kind] }), known.ids.contains(kid) { return known }
-        let now = clock.unixMilliseconds()
-        let mayReload = reloadedAt.withLock { at in
-            guard now >= at &+ 10_000 else { return false }
-            at = now
-            return true
-        }
-        if mayReload {
-            do { try await loadKeys() } catch { throw .unavailable }
-        }
-        guard let known = keys.withLock({ $0[kind] }), known.ids.contains(kid) else { throw .unknownKey }
+        func known() -> Keys? { keys.withLock { $0[kind] }.flatMap { $0.ids.contains(kid) ? $0 : nil } }
+        if let known = known() { return known }
+        let isOfAnotherKind = keys.withLock { $0.values.contains { $0.ids.contains(kid) } }
+        guard !isOfAnotherKind else { throw .wrongKind }
+        let (task, isNew) = read()
+        do { try await task.value } catch { throw .unavailable }
+        guard let known = known() else { throw isNew ? .unknownKey : .unavailable }
         return known
+    }
+
+    /// Reads the keys, or joins the last reading if that was a moment ago.
+    private func read() -> (task: Task<Void, any Error>, isNew: Bool) {
+        reading.withLock { reading in
+            if let reading, reading.startedAt.duration(to: .now) < Self.readingInterval { return (reading.task, false) }
+            // Shared by several requests, so no single one of them owns it; it ends with the reading.
+            let task = Task { try await self.loadKeys() }
+            reading = Reading(task: task, startedAt: .now)
+            return (task, true)
+        }
+    }
+
+    /// New keys were made: signs with them from now on.
+    func keysChanged() {
+        reading.withLock { $0 = nil }
+        _ = read()
     }
 
     /// The key id in the header, if the algorithm there is the one we use.

@@ -9,6 +9,7 @@ struct ClusterInbox: Sendable {
     let sessions: SessionDirectory
     let requests: RequestTable
     let apps: AppDirectory
+    let keysChanged: @Sendable () -> Void
     let clock: GatewayClock
     let metrics: GatewayMetrics
     let logger: Logger
@@ -49,6 +50,9 @@ struct ClusterInbox: Sendable {
             let notice = try message.decode(SettingsNotice.self)
             apps.forget(notice.app)
             sessions.settingsChanged(app: notice.app)
+        case SigningKeysNotice.type:
+            _ = try message.decode(SigningKeysNotice.self)
+            keysChanged()
         case let other:
             throw MessageError(messageType: other ?? "untyped", reason: "not for a gateway")
         }

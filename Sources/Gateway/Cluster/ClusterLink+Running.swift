@@ -30,6 +30,7 @@ extension ClusterLink: Service {
             name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, logger: logger)
         try await queue.declare()
         await bindings.use(consumeChannel)
+        try await bindings.retain([SigningKeysNotice.topicKey])
         let consumer = try await consumeChannel.consume(queue: queue.name)
         let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
         readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")

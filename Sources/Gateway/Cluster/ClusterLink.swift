@@ -30,7 +30,7 @@ final class ClusterLink: Sendable {
 
     init(
         configuration: GatewayConfiguration, apps: AppDirectory, readiness: Readiness, clock: GatewayClock,
-        metrics: GatewayMetrics, logger: Logger
+        metrics: GatewayMetrics, keysChanged: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.configuration = configuration
         self.readiness = readiness
@@ -40,8 +40,8 @@ final class ClusterLink: Sendable {
         let requests = RequestTable(limit: configuration.limits.outstandingRequests)
         self.requests = requests
         inbox = ClusterInbox(
-            gateway: configuration.id, sessions: sessions, requests: requests, apps: apps, clock: clock,
-            metrics: metrics, logger: logger)
+            gateway: configuration.id, sessions: sessions, requests: requests, apps: apps,
+            keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)
         let topology = configuration.topology
         bindings = TopicBindings(queue: topology.gateway(configuration.id), exchange: topology.realms)
         lanes = (0..<Self.laneCount).map { _ in PublishLane() }

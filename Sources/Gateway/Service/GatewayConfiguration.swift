@@ -1,6 +1,7 @@
 package import AMQP
 package import Messages
 package import Operations
+import Storage
 package import SyncModel
 
 /// How one gateway is set up.
@@ -120,6 +121,8 @@ package struct GatewayTimings: Sendable {
     /// How long an upload that only reports progress may wait for one with changesets, which makes it superfluous.
     package var progressDelay: Duration = .seconds(2)
     package var housekeeping: Duration = .seconds(1)
+    /// How often the signing keys are read again although no notice came.
+    package var keyReading: Duration = .seconds(60)
     /// How long an app's settings may be remembered when no notice came.
     package var appCache: Duration = .seconds(5)
     /// How long a closing socket may take to drain.
@@ -132,8 +135,8 @@ package struct GatewayTimings: Sendable {
 
 /// How long tokens live.
 package struct TokenPolicy: Sendable {
-    package var accessLifetime: Duration = .seconds(1800)
-    package var refreshLifetime: Duration = .seconds(60 * 86_400)
+    package var accessLifetime: Duration = TokenKind.access.lifetime
+    package var refreshLifetime: Duration = TokenKind.refresh.lifetime
     /// What clocks may differ by.
     package var skew: Duration = .seconds(60)
 

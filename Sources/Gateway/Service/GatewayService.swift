@@ -54,7 +54,7 @@ package final class GatewayService: Service {
         let registry = ConnectionRegistry(metrics: metrics)
         let link = ClusterLink(
             configuration: configuration, apps: apps, readiness: readiness, clock: clock, metrics: metrics,
-            logger: logger)
+            keysChanged: { tokens.keysChanged() }, logger: logger)
         let environment = ConnectionEnvironment(
             gateway: configuration.id, limits: configuration.limits, timings: configuration.timings,
             protocolLimits: .standard, link: link, apps: apps, accounts: accounts,
@@ -66,7 +66,11 @@ package final class GatewayService: Service {
             closing: configuration.timings.closing)
         // Stopped in the reverse order: clients are told first, then the port closes, then the link.
         let group = ServiceGroup(
-            configuration: .init(services: [link, application(environment, metrics), keeper], logger: logger))
+            configuration: .init(
+                services: [
+                    KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), link,
+                    application(environment, metrics), keeper,
+                ], logger: logger))
         do {
             try await group.run()
         } catch {

@@ -4,6 +4,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import Operations
+import SyncModel
 import SyncProtocol
 import Synchronization
 

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import Storage
+import SyncModel
 import SyncProtocol
 
 /// Decides who may open a sync connection, and how the others are told (docs/http-api.md, "Opening the WebSocket").

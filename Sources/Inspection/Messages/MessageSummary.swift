@@ -107,6 +107,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             (app, slice) = (message.app, message.slice.value)
             text = "generation \(message.generation)"
         case SettingsNotice.type: app = try message.decode(SettingsNotice.self).app
+        case SigningKeysNotice.type: text = "new keys sign tokens"
         case FoundReport.type:
             let message = try message.decode(FoundReport.self)
             (app, slice) = (message.app, message.slice.value)

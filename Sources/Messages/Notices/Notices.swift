@@ -58,6 +58,15 @@ package struct SettingsNotice: Message, Equatable {
     package static func topicKey(app: String) -> String { "\(RealmName.topicWord(app)).settings" }
 }
 
+/// There are new signing keys of tokens; gateways read them again (realm topic).
+package struct SigningKeysNotice: Message, Equatable {
+    package static let type = "signing-keys"
+    /// One word, which no app's keys have.
+    package static let topicKey = "signing-keys"
+
+    package init() {}
+}
+
 /// A worker's heartbeat (presence exchange).
 package struct HeartbeatMessage: Message, Equatable {
     package static let type = "heartbeat"

@@ -69,6 +69,7 @@ extension SluiceConfiguration {
         try await reader.read("operations.port", in: ports, into: &value.operationsPort)
         try await reader.read("admin.token", into: &value.adminToken)
         try await reader.read("admin.token_file", into: &value.adminTokenFile)
+        try await reader.read("keys.rotation_days", in: 0...3650, into: &value.keyRotationDays)
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
         try await reader.readSeconds("worker.heartbeat_seconds", in: 0.05...60, into: &value.heartbeatInterval)
         try await reader.readSeconds("worker.lease_seconds", in: 0.2...600, into: &value.leaseDuration)

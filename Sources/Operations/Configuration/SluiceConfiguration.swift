@@ -50,6 +50,9 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `admin.token_file`: where a generated token is written (mode 0600) when `admin.token` is empty.
     package var adminTokenFile: String?
 
+    /// `keys.rotation_days`: how old a key that signs tokens may become; 0: as old as it likes.
+    package var keyRotationDays = 90
+
     /// `worker.prefetch`: deliveries in hand.
     package var workerPrefetch = 200
     /// `worker.heartbeat_seconds`.
@@ -88,7 +91,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),
-            ("admin.token_file", adminTokenFile ?? ""), ("worker.prefetch", "\(workerPrefetch)"),
+            ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
+            ("worker.prefetch", "\(workerPrefetch)"),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),
             ("worker.compaction_versions", "\(compactionVersions)"),

@@ -78,23 +78,6 @@ package struct LoginSessionRecord: Sendable, Equatable {
     }
 }
 
-/// A key that signs tokens, shared by all gateways of a cluster.
-package struct SigningKeyRecord: Sendable, Equatable {
-    package var id: String
-    /// `access` or `refresh`.
-    package var purpose: String
-    /// PEM of an ES256 (P-256) private key.
-    package var privateKeyPEM: String
-    package var createdAt: UInt64
-
-    package init(id: String, purpose: String, privateKeyPEM: String, createdAt: UInt64) {
-        self.id = id
-        self.purpose = purpose
-        self.privateKeyPEM = privateKeyPEM
-        self.createdAt = createdAt
-    }
-}
-
 package protocol AccountStore: Sendable {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
@@ -118,4 +101,11 @@ package protocol AccountStore: Sendable {
     /// The newest key of a purpose is first. `candidate` is inserted if there is none yet, so that all processes agree.
     func signingKeys(purpose: String, orCreate candidate: SigningKeyRecord) async throws(StoreError)
         -> [SigningKeyRecord]
+    /// The keys of all purposes, in any order.
+    func signingKeys() async throws(StoreError) -> [SigningKeyRecord]
+    /// Adds the newest key of its purpose, dated later if the one before is of a clock that is ahead. Changes nothing, and
+    /// returns false, if that one was made after `limit`.
+    func addSigningKey(_ key: SigningKeyRecord, unlessNewerThan limit: UInt64) async throws(StoreError) -> Bool
+    /// Those that are not there any more are passed over.
+    func removeSigningKeys(_ ids: [String]) async throws(StoreError)
 }

@@ -119,11 +119,38 @@ extension SQLiteControlStore {
             guard candidate.purpose == purpose else {
                 throw StoreError(.mismatch, "the new key is for \(candidate.purpose), expected \(purpose)")
             }
-            try db.run(
-                "INSERT INTO signing_keys VALUES (?, ?, ?, ?)", candidate.id, candidate.purpose,
-                candidate.privateKeyPEM, sqlInteger(candidate.createdAt))
+            try Self.insert(candidate, db)
             return try Self.signingKeys(purpose: purpose, db)
         }
+    }
+
+    func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
+        try await read("the signing keys") {
+            try Row.fetchAll($0, sql: "SELECT * FROM signing_keys").map(Self.signingKey)
+        }
+    }
+
+    func addSigningKey(_ key: SigningKeyRecord, unlessNewerThan limit: UInt64) async throws(StoreError) -> Bool {
+        try await write("the signing keys") { db in
+            let newest = try Self.signingKeys(purpose: key.purpose, db).first?.createdAt
+            if let newest, newest > limit { return false }
+            var key = key
+            key.createdAt = max(key.createdAt, newest.map { $0 &+ 1 } ?? 0)
+            try Self.insert(key, db)
+            return true
+        }
+    }
+
+    func removeSigningKeys(_ ids: [String]) async throws(StoreError) {
+        try await write("the signing keys") { db in
+            for id in ids { try db.run("DELETE FROM signing_keys WHERE id = ?", id) }
+        }
+    }
+
+    private static func insert(_ key: SigningKeyRecord, _ db: Database) throws {
+        try db.run(
+            "INSERT INTO signing_keys VALUES (?, ?, ?, ?)", key.id, key.purpose, key.privateKeyPEM,
+            sqlInteger(key.createdAt))
     }
 
     private static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
@@ -158,9 +185,11 @@ extension SQLiteControlStore {
     private static func signingKeys(purpose: String, _ db: Database) throws -> [SigningKeyRecord] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM signing_keys WHERE purpose = ? ORDER BY created_at DESC, id", arguments: [purpose]
-        ).map {
-            SigningKeyRecord(
-                id: $0["id"], purpose: $0["purpose"], privateKeyPEM: $0["pem"], createdAt: $0.unsigned("created_at"))
-        }
+        ).map(signingKey)
+    }
+
+    private static func signingKey(_ row: Row) -> SigningKeyRecord {
+        SigningKeyRecord(
+            id: row["id"], purpose: row["purpose"], privateKeyPEM: row["pem"], createdAt: row.unsigned("created_at"))
     }
 }

@@ -86,7 +86,9 @@ struct RoleRunner {
             adminToken: configuration.adminToken,
             adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
             amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
-            tickInterval: configuration.tickInterval, stores: stores.inspector())
+            tickInterval: configuration.tickInterval,
+            keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
+            stores: stores.inspector())
         coordinator.gate = admission.gate
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness, logger: logger)

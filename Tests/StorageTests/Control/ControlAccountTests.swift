@@ -93,6 +93,41 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
+    func aNewKeyIsTheNewestAndMadeOnce(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            func key(_ id: String, at: UInt64) -> SigningKeyRecord {
+                SigningKeyRecord(id: id, purpose: "access", privateKeyPEM: "pem \(id)", createdAt: at)
+            }
+            #expect(try await store.addSigningKey(key("a", at: 100), unlessNewerThan: 0))
+            #expect(try await !store.addSigningKey(key("b", at: 200), unlessNewerThan: 99))
+            // Another machine's clock is behind: the key that was made last signs all the same.
+            #expect(try await store.addSigningKey(key("c", at: 50), unlessNewerThan: 100))
+            let other = SigningKeyRecord(id: "r", purpose: "refresh", privateKeyPEM: "pem r", createdAt: 1)
+            #expect(try await store.addSigningKey(other, unlessNewerThan: 0))
+            let all = try await store.signingKeys()
+            #expect(SigningKeyRing(.access, among: all).keys.map(\.id) == ["c", "a"])
+            #expect(try await store.signingKeys(purpose: "access", orCreate: key("d", at: 1)).first?.id == "c")
+            try await store.removeSigningKeys(["a", "gone"])
+            #expect(try await Set(store.signingKeys().map(\.id)) == ["c", "r"])
+        }
+    }
+
+    @Test func aKeyStaysForAsLongAsWhatItSigned() throws {
+        let keys = [(3_000_000_000, "new"), (2_000_000_000, "middle"), (1_000_000_000, "old")].map {
+            SigningKeyRecord(id: $1, purpose: "access", privateKeyPEM: "", createdAt: $0)
+        }
+        let ring = SigningKeyRing(.access, among: keys.shuffled())
+        #expect(ring.keys.map(\.id) == ["new", "middle", "old"])
+        // Half an hour, and eleven minutes until every gateway signs with the next one.
+        #expect(ring.lives.map(\.until) == [nil, 3_002_460_000, 2_002_460_000])
+        #expect(ring.spent(at: 3_002_459_999).map(\.id) == ["old"])
+        #expect(ring.spent(at: 3_002_460_000).map(\.id) == ["middle", "old"])
+        #expect(ring.spent(at: .max).map(\.id) == ["middle", "old"])
+        #expect(ring.age(at: 3_000_000_500) == 500)
+        #expect(SigningKeyRing(.refresh, among: keys).age(at: 1) == nil)
+    }
+
+    @Test(arguments: ControlVariant.allCases)
     func timesPastSignedIntegersDoNotTrap(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(
