@@ -1,5 +1,5 @@
 internal import Foundation
-internal import SyncProtocol
+internal import SyncModel
 
 /// What a client reads of a token: the times. The signature is the server's business.
 struct AccessToken: Sendable {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Logging
-internal import SyncProtocol
+internal import SyncModel
 internal import Synchronization
 
 /// Where the server said that its parts are.

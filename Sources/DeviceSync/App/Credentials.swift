@@ -1,4 +1,4 @@
-internal import SyncProtocol
+internal import SyncModel
 
 /// With what a user logs in.
 @frozen public enum Credentials: Sendable {

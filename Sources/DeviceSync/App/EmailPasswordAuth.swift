@@ -1,4 +1,4 @@
-internal import SyncProtocol
+internal import SyncModel
 
 /// Accounts with email and password.
 public final class EmailPasswordAuth: Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import SyncProtocol
+internal import SyncModel
 
 /// Whether a user can sync.
 @frozen public enum UserState: Int, Sendable {

@@ -1,4 +1,4 @@
-internal import SyncProtocol
+internal import SyncModel
 
 /// One way in which a user can log in.
 public struct UserIdentity: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import SyncProtocol
+internal import SyncModel
 
 /// Reads extended JSON of the server. An object that stands for no BSON value becomes a document.
 enum ExtendedJSON {

@@ -1,5 +1,5 @@
 internal import GRDB
-internal import SyncProtocol
+internal import SyncModel
 
 /// One cached user.
 struct UserRecord: Sendable, Equatable {
