@@ -65,7 +65,8 @@ let package = Package(
             name: "SluiceEngine",
             targets: [
                 "SyncModel", "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom",
-                "SyncServerSupport", "SyncProtocol", "Messages", "Storage", "StorageSQLite", "Worker", "LocalCluster",
+                "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage", "StorageSQLite", "Worker",
+                "LocalCluster",
             ]),
     ],
     dependencies: [
@@ -97,9 +98,10 @@ let package = Package(
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging]),
+        module("Rules", ["SyncModel"]),
         module(
-            "Storage", ["SyncModel", "Changesets", .product(name: "Crypto", package: "swift-crypto")]),
-        module("AdminAPI", ["SyncModel", "Storage"]),
+            "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
+        module("AdminAPI", ["SyncModel", "Rules", "Storage"]),
         module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
         module(
             "Operations",
@@ -198,6 +200,7 @@ let package = Package(
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
+        tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
         tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
         tests("Operations", [metrics]),

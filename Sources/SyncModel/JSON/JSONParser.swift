@@ -1,14 +1,17 @@
 /// Why a text is no JSON: what was expected, and where.
 package struct JSONSyntaxError: Error, Hashable {
-    let expected: String
-    let offset: Int
+    package enum Reason: Sendable { case syntax, nesting, repeatedKey }
 
-    var message: String { "expected \(expected) at byte \(offset)" }
+    package let reason: Reason
+    package let expected: String
+    package let offset: Int
+
+    package var message: String { "expected \(expected) at byte \(offset)" }
 }
 
 /// A strict RFC 8259 parser over bytes: UTF-8 checked, nesting bounded, duplicate keys refused, nothing after the value.
 package struct JSONParser {
-    /// Deeper than any body of the protocol; keeps the recursion shallow.
+    /// Deeper than any document that Sluice reads; keeps the recursion shallow.
     static let maxDepth = 32
 
     private let bytes: [UInt8]
@@ -16,7 +19,7 @@ package struct JSONParser {
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+    package static func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
         var parser = JSONParser(bytes)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
@@ -26,7 +29,9 @@ package struct JSONParser {
 
     package static func parse(_ text: String) throws(JSONSyntaxError) -> JSONValue { try parse(Array(text.utf8)) }
 
-    private func expected(_ what: String) -> JSONSyntaxError { JSONSyntaxError(expected: what, offset: index) }
+    private func expected(_ what: String, _ reason: JSONSyntaxError.Reason = .syntax) -> JSONSyntaxError {
+        JSONSyntaxError(reason: reason, expected: what, offset: index)
+    }
 
     private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
@@ -41,7 +46,7 @@ package struct JSONParser {
     }
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth < Self.maxDepth else { throw expected("less nesting") }
+        guard depth < Self.maxDepth else { throw expected("less nesting", .nesting) }
         skipSpace()
         switch current {
         case UInt8(ascii: "{"): return try object(depth: depth)
@@ -71,7 +76,9 @@ package struct JSONParser {
             skipSpace()
             guard take(UInt8(ascii: ":")) else { throw expected("a colon") }
             let member = try value(depth: depth + 1)
-            guard members.updateValue(member, forKey: key) == nil else { throw expected("every key once") }
+            guard members.updateValue(member, forKey: key) == nil else {
+                throw expected("every key once", .repeatedKey)
+            }
             skipSpace()
         } while take(UInt8(ascii: ","))
         guard take(UInt8(ascii: "}")) else { throw expected("a comma or a closing brace") }

@@ -1,6 +1,6 @@
-/// A JSON value as the protocol's small bodies use it.
+/// A JSON value: of the protocol's small bodies, and of documents that operators send.
 ///
-/// Our own instead of Foundation's, because the wire needs what that does not promise: keys sorted by bytes, `/` left
+/// Our own instead of Foundation's, because these need what that does not promise: keys sorted by bytes, `/` left
 /// alone, booleans apart from numbers, integers exact to 63 bits, and a bound on nesting.
 package enum JSONValue: Hashable, Sendable {
     case null

@@ -1,5 +1,3 @@
-import SyncModel
-
 /// Writes JSON as the reference peers do: no spaces, keys sorted by their UTF-8 bytes, `/` and non-ASCII left as they are.
 package struct JSONWriter {
     private(set) var bytes: [UInt8] = []

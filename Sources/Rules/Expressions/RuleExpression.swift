@@ -1,0 +1,66 @@
+package import SyncModel
+
+/// A rule's condition: `apply_when`, a partition's read or write, a filter of objects.
+package struct RuleExpression: Sendable {
+    /// As it was written, templates expanded.
+    package let source: JSONValue
+    let root: RuleNode
+
+    package static let always = RuleExpression(source: .bool(true), root: .constant(true))
+    package static let never = RuleExpression(source: .bool(false), root: .constant(false))
+
+    /// The verdict by three-valued logic.
+    package func truth(in scope: RuleScope) -> Truth { root.truth(in: scope) }
+
+    /// Whether the condition holds: an unknown does not.
+    package func holds(in scope: RuleScope) -> Bool { truth(in: scope) == .true }
+
+    /// Whether it holds for everybody.
+    var isUnconditional: Bool { root.constantTruth == .true }
+}
+
+/// A condition as a tree.
+indirect enum RuleNode: Sendable {
+    case constant(Bool)
+    /// All of them; true if there are none.
+    case every([RuleNode])
+    /// One of them at least; false if there are none.
+    case some([RuleNode])
+    case not(RuleNode)
+    case clause(RuleClause)
+
+    func truth(in scope: RuleScope) -> Truth {
+        switch self {
+        case .constant(let value): Truth(value)
+        case .every(let parts): parts.reduce(.true) { $0 && $1.truth(in: scope) }
+        case .some(let parts): parts.reduce(.false) { $0 || $1.truth(in: scope) }
+        case .not(let part): !part.truth(in: scope)
+        case .clause(let clause): clause.judge(in: scope).truth
+        }
+    }
+
+    /// The verdict if no scope can change it.
+    var constantTruth: Truth? {
+        switch self {
+        case .constant(let value): return Truth(value)
+        case .every(let parts):
+            if parts.contains(where: { $0.constantTruth == .false }) { return .false }
+            return parts.allSatisfy { $0.constantTruth == .true } ? .true : nil
+        case .some(let parts):
+            if parts.contains(where: { $0.constantTruth == .true }) { return .true }
+            return parts.allSatisfy { $0.constantTruth == .false } ? .false : nil
+        case .not(let part): return part.constantTruth.map { !$0 }
+        case .clause: return nil
+        }
+    }
+
+    /// The properties of objects that the condition looks at.
+    var properties: Set<String> {
+        switch self {
+        case .constant: []
+        case .every(let parts), .some(let parts): parts.reduce(into: []) { $0.formUnion($1.properties) }
+        case .not(let part): part.properties
+        case .clause(let clause): if case .property(let name) = clause.subject { [name] } else { [] }
+        }
+    }
+}

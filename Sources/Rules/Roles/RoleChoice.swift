@@ -1,0 +1,45 @@
+/// Which role of a class's list is a user's, and why.
+package struct RoleChoice: Sendable {
+    package enum Outcome: Sendable {
+        case role(RuleRole)
+        /// The first role that applies cannot be used for the class: access is denied, and no later role is tried.
+        case incompatible(RuleRole, reason: String)
+        case noneApplies
+        /// The class has no list of its own, and there are no default roles.
+        case noRoles
+    }
+
+    /// The roles that were tried, in their order, with the verdicts of their `apply_when`.
+    package let tried: [(role: RuleRole, verdict: Truth)]
+    package let outcome: Outcome
+    /// The list that counts; nil if there is none.
+    let path: JSONPointer?
+
+    /// The role whose permissions are the user's; nil if the user has none.
+    package var role: RuleRole? { if case .role(let role) = outcome { role } else { nil } }
+}
+
+extension RulesDocument {
+    /// Picks the role that a user has for a class's objects.
+    ///
+    /// A class that has roles of its own is decided by them alone: where none of them applies, the default roles are not tried.
+    package func roleChoice(ofClass className: String, for user: RuleUser) -> RoleChoice {
+        guard let (roles, path) = roles(ofClass: className) else {
+            return RoleChoice(tried: [], outcome: .noRoles, path: nil)
+        }
+        let scope = scope(of: user, partition: nil)
+        var tried: [(role: RuleRole, verdict: Truth)] = []
+        for role in roles {
+            let verdict = role.applyWhen.truth(in: scope)
+            tried.append((role, verdict))
+            guard verdict == .true else { continue }
+            let outcome =
+                role.incompatibility(with: className, queryable).map {
+                    RoleChoice.Outcome.incompatible(role, reason: $0)
+                }
+                ?? .role(role)
+            return RoleChoice(tried: tried, outcome: outcome, path: path)
+        }
+        return RoleChoice(tried: tried, outcome: .noneApplies, path: path)
+    }
+}

@@ -1,0 +1,81 @@
+/// A user as rules see it: what the account's record says now, not what a token said when it was issued.
+package struct RuleUser: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        /// Somebody who logged in.
+        case normal
+        /// A program with an API key.
+        case server
+    }
+
+    package struct Identity: Sendable, Equatable {
+        package var id: String
+        package var providerType: String
+        package var data: [String: RuleValue]
+
+        package init(id: String, providerType: String, data: [String: RuleValue] = [:]) {
+            self.id = id
+            self.providerType = providerType
+            self.data = data
+        }
+    }
+
+    package var id: String
+    package var kind: Kind
+    /// What the providers know of the user, of all linked identities together.
+    package var data: [String: RuleValue]
+    /// What operators have stored for the user; empty if that is nothing.
+    package var customData: [String: RuleValue]
+    package var identities: [Identity]
+
+    package init(
+        id: String, kind: Kind = .normal, data: [String: RuleValue] = [:], customData: [String: RuleValue] = [:],
+        identities: [Identity] = []
+    ) {
+        self.id = id
+        self.kind = kind
+        self.data = data
+        self.customData = customData
+        self.identities = identities
+    }
+
+    /// What `%%user` with a path resolves to.
+    func value(at path: [String]) -> RuleValue? {
+        guard let first = path.first else { return nil }
+        let rest = path.dropFirst()
+        return switch first {
+        case "id": rest.isEmpty ? .string(id) : nil
+        case "type": rest.isEmpty ? .string(kind.rawValue) : nil
+        case "data": RuleValue.object(data).value(at: rest)
+        case "custom_data": RuleValue.object(customData).value(at: rest)
+        case "identities": RuleValue.array(identities.map(\.value)).value(at: rest)
+        default: nil
+        }
+    }
+}
+
+extension RuleUser.Identity {
+    fileprivate var value: RuleValue {
+        .object([
+            "id": .string(id), "provider_type": .string(providerType), "providerType": .string(providerType),
+            "data": .object(data),
+        ])
+    }
+}
+
+extension RuleValue {
+    /// What a path leads to: into an object by a member's name, into a list by an index, or by a name to that member of all its
+    /// elements. Nil if it leads nowhere.
+    func value(at path: ArraySlice<String>) -> RuleValue? {
+        guard let first = path.first else { return self }
+        switch self {
+        case .object(let members): return members[first]?.value(at: path.dropFirst())
+        case .array(let elements):
+            if let index = Int(first) {
+                return elements.indices.contains(index) ? elements[index].value(at: path.dropFirst()) : nil
+            }
+            let found = elements.compactMap { $0.value(at: path) }
+            return found.isEmpty ? nil : .array(found)
+        default: return nil
+        }
+    }
+}
