@@ -12,6 +12,8 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
         package static let corrupt = Code(name: "corrupt")
         /// Disk full, locked, unreachable: may work later.
         package static let unavailable = Code(name: "unavailable")
+        /// Somebody else has changed what was to be replaced.
+        package static let stale = Code(name: "stale")
         /// More than there may be.
         package static let full = Code(name: "full")
         package static let invalidURL = Code(name: "invalidURL")

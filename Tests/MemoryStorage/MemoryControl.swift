@@ -18,6 +18,8 @@ struct MemoryControl: Sendable {
     var sliceCount: Int?
     var apps: [String: AppRecord] = [:]
     var schemas: [String: Set<SchemaElement>] = [:]
+    /// Of each app, oldest first.
+    var rules: [String: [RulesRecord]] = [:]
     /// By app and id, and by app and address.
     var users: [[String]: UserRecord] = [:]
     var passwords: [[String]: PasswordRecord] = [:]
@@ -40,6 +42,23 @@ struct MemoryControl: Sendable {
         guard users.updateValue(user, forKey: [user.app, user.id]) == nil else {
             throw StoreError(.alreadyExists, "there is a user \(user.id) of app \(user.app) already")
         }
+    }
+
+    mutating func replaceRules(
+        app id: String, expecting version: UInt64, with change: RulesChange
+    ) throws -> RulesRecord {
+        let record = try RulesRecord.replacing(version, of: try existingApp(id), with: change)
+        rules[id] = (rules[id, default: []] + [record]).suffix(RulesRecord.kept)
+        apps[id]?.rulesVersion = record.version
+        return record
+    }
+
+    mutating func changeUser(_ app: String, _ user: String, _ change: (inout UserRecord?) -> Void) throws {
+        guard users[[app, user]] != nil else {
+            throw StoreError(.notFound, "there is no user \(user) of app \(app)")
+        }
+        change(&users[[app, user]])
+        apps[app]?.usersVersion += 1
     }
 
     func registered(_ app: String, _ email: String) throws -> PasswordRecord {

@@ -65,11 +65,14 @@ package final class MemoryControlStore: ControlStore {
 
     package func apps() async throws(StoreError) -> [AppRecord] { content.apps.values.sorted { $0.id < $1.id } }
 
-    package func insert(_ app: AppRecord) async throws(StoreError) {
+    package func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
         try change { content in
+            var app = app
+            app.rulesVersion = 0
             guard content.apps.updateValue(app, forKey: app.id) == nil else {
                 throw StoreError(.alreadyExists, "there is an app \(app.id) already")
             }
+            if let rules { _ = try content.replaceRules(app: app.id, expecting: 0, with: rules) }
         }
     }
 
@@ -77,9 +80,7 @@ package final class MemoryControlStore: ControlStore {
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord {
         try self.change { content in
-            var app = try content.existingApp(id)
-            change(&app)
-            app.id = id
+            let app = try content.existingApp(id).changed(by: change)
             content.apps[id] = app
             return app
         }
@@ -108,6 +109,23 @@ package final class MemoryControlStore: ControlStore {
         }
     }
 
+    // MARK: Rules
+
+    package func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
+        content.rules[app]?.first { $0.version == version }
+    }
+
+    package func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
+        content.rules[app, default: []].reversed().filter { $0.version < after ?? .max }.prefix(max(limit, 0))
+            .map(\.heading)
+    }
+
+    package func replaceRules(
+        app: String, expecting version: UInt64, with change: RulesChange
+    ) async throws(StoreError) -> RulesRecord {
+        try self.change { try $0.replaceRules(app: app, expecting: version, with: change) }
+    }
+
     // MARK: Accounts
 
     package func userCount(app: String) async throws(StoreError) -> Int {
@@ -118,12 +136,38 @@ package final class MemoryControlStore: ControlStore {
 
     package func insert(_ user: UserRecord) async throws(StoreError) { try change { try $0.insert(user) } }
 
+    package func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord] {
+        Array(
+            content.users.values.filter { $0.app == app && $0.id > after ?? "" }.sorted { $0.id < $1.id }
+                .prefix(max(limit, 0)))
+    }
+
     package func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
+        try change { try $0.changeUser(app, user) { $0?.isDisabled = disabled } }
+    }
+
+    package func setCustomData(_ customData: String?, app: String, user: String) async throws(StoreError) {
+        let customData = try UserRecord.checked(customData: customData)
+        try change { try $0.changeUser(app, user) { $0?.customData = customData } }
+    }
+
+    package func removeUser(app: String, id: String) async throws(StoreError) {
         try change { content in
-            guard content.users[[app, user]] != nil else {
-                throw StoreError(.notFound, "there is no user \(user) of app \(app)")
+            try content.changeUser(app, id) { $0 = nil }
+            content.passwords = content.passwords.filter { $0.value.app != app || $0.value.userID != id }
+            content.sessions = content.sessions.filter { $0.value.app != app || $0.value.userID != id }
+        }
+    }
+
+    package func revokeLoginSessions(app: String, user: String?) async throws(StoreError) -> Int {
+        try change { content in
+            _ = try content.existingApp(app)
+            let live = content.sessions.values.filter {
+                $0.app == app && !$0.isRevoked && $0.userID == user ?? $0.userID
             }
-            content.users[[app, user]]?.isDisabled = disabled
+            for session in live { content.sessions[session.id]?.isRevoked = true }
+            content.apps[app]?.usersVersion += 1
+            return live.count
         }
     }
 

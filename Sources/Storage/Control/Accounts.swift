@@ -19,9 +19,15 @@ package struct UserRecord: Sendable, Equatable {
     package var email: String?
     package var isDisabled: Bool
     package var createdAt: UInt64
+    /// What operators have stored for the user, for rules to look at: a JSON object. Nil: nothing.
+    package var customData: String?
+
+    /// Bytes of `customData`.
+    package static let maxCustomDataBytes = 16_384
 
     package init(
-        app: String, id: String, identities: [Identity], email: String?, isDisabled: Bool, createdAt: UInt64
+        app: String, id: String, identities: [Identity], email: String?, isDisabled: Bool, createdAt: UInt64,
+        customData: String? = nil
     ) {
         self.app = app
         self.id = id
@@ -29,6 +35,19 @@ package struct UserRecord: Sendable, Equatable {
         self.email = email
         self.isDisabled = isDisabled
         self.createdAt = createdAt
+        self.customData = customData
+    }
+}
+
+extension UserRecord {
+    /// Custom data as it may be stored.
+    /// - Throws: `full` if it is too large.
+    package static func checked(customData: String?) throws(StoreError) -> String? {
+        let bytes = customData?.utf8.count ?? 0
+        guard bytes <= maxCustomDataBytes else {
+            throw StoreError(.full, "custom data of \(bytes) bytes; \(maxCustomDataBytes) are allowed")
+        }
+        return customData
     }
 }
 
@@ -81,7 +100,17 @@ package struct LoginSessionRecord: Sendable, Equatable {
 package protocol AccountStore: Sendable {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
+    /// An app's users in the order of their ids.
+    func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord]
+    /// Like every change of a user, this raises the app's `usersVersion`.
+    /// - Throws: `notFound`.
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError)
+    /// - Parameter customData: a JSON object of at most `UserRecord.maxCustomDataBytes`; nil for none.
+    /// - Throws: `notFound`, `full`.
+    func setCustomData(_ customData: String?, app: String, user: String) async throws(StoreError)
+    /// Removes the user, its logins and its address, which somebody may register again.
+    /// - Throws: `notFound`.
+    func removeUser(app: String, id: String) async throws(StoreError)
     /// - Throws: `alreadyExists` if the address is taken.
     func register(_ password: PasswordRecord) async throws(StoreError)
     func password(app: String, email: String) async throws(StoreError) -> PasswordRecord?
@@ -98,6 +127,10 @@ package protocol AccountStore: Sendable {
     func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool
     func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError)
     func revokeLoginSession(_ id: String) async throws(StoreError)
+    /// Revokes the logins of one user, or of all of an app's; returns how many that were. Raises the app's `usersVersion`.
+    /// - Parameter user: nil for all.
+    /// - Throws: `notFound` for an unknown app.
+    func revokeLoginSessions(app: String, user: String?) async throws(StoreError) -> Int
     /// The newest key of a purpose is first. `candidate` is inserted if there is none yet, so that all processes agree.
     func signingKeys(purpose: String, orCreate candidate: SigningKeyRecord) async throws(StoreError)
         -> [SigningKeyRecord]

@@ -21,6 +21,7 @@ package final class AppDirectory: Sendable {
 
     package static let maxEntries = 10_000
     package let schemas: AppSchemas
+    package let rules: AppRules
     private let store: any AppStore
     private let lifetime: Duration
     private let state = Mutex(State())
@@ -28,6 +29,7 @@ package final class AppDirectory: Sendable {
     package init(store: any AppStore, lifetime: Duration = .seconds(1)) {
         self.store = store
         schemas = AppSchemas(store: store)
+        rules = AppRules(store: store)
         self.lifetime = lifetime
     }
 

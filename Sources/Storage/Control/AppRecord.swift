@@ -12,6 +12,22 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         case terminated
     }
 
+    /// What becomes of the copy of a client that may not read its partition.
+    package enum OnReadDenied: String, Decodable, Sendable, CaseIterable {
+        /// The copy stays, with whatever the client has not uploaded.
+        case keep
+        /// The client is told to delete the copy.
+        case delete
+    }
+
+    /// What becomes of the copy of a client that has written without the right to.
+    package enum OnWriteDenied: String, Decodable, Sendable, CaseIterable {
+        /// The client discards what it has written, and downloads a fresh copy.
+        case discard
+        /// The session ends with an error; the copy stays as it is.
+        case error
+    }
+
     package static let maxIDBytes = 64
 
     /// Lower-case letters, digits, `-` and `_`, 1 to `maxIDBytes` of them.
@@ -29,6 +45,12 @@ package struct AppRecord: Decodable, Sendable, Equatable {
     package var generation: UInt64
     package var anonymousLogin: Bool
     package var emailPasswordLogin: Bool
+    package var onReadDenied: OnReadDenied
+    package var onWriteDenied: OnWriteDenied
+    /// The rules in force: the version of the newest document; 0 if there never was one, and nobody may read or write.
+    package var rulesVersion: UInt64
+    /// Grows with every change of a user, so that whoever missed the notice of it finds out.
+    package var usersVersion: UInt64
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
 
@@ -36,7 +58,8 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         id: String, syncMode: SyncMode = .partition, syncState: SyncState = .enabled,
         compatibility: PeerCompatibility = .stockClients, developmentMode: Bool = true, clientRecovery: Bool = true,
         maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
-        emailPasswordLogin: Bool = true, createdAt: UInt64
+        emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
+        rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -48,21 +71,43 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         self.generation = generation
         self.anonymousLogin = anonymousLogin
         self.emailPasswordLogin = emailPasswordLogin
+        self.onReadDenied = onReadDenied
+        self.onWriteDenied = onWriteDenied
+        self.rulesVersion = rulesVersion
+        self.usersVersion = usersVersion
         self.createdAt = createdAt
     }
 }
 
-package protocol AppStore: SchemaStore {
+package protocol AppStore: SchemaStore, RulesStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord?
     /// In the order of their ids.
     func apps() async throws(StoreError) -> [AppRecord]
+    /// Makes an app, with its first rules if there are any; `rulesVersion` follows from them.
     /// - Throws: `alreadyExists`.
-    func insert(_ app: AppRecord) async throws(StoreError)
-    /// Changes an app in one transaction and returns it as it is afterwards.
+    func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError)
+    /// Changes an app in one transaction and returns it as it is afterwards. What versions count, `change` does not change.
     /// - Throws: `notFound`.
     func updateApp(
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord
     /// The number of slices that this cluster was created with; records `count` if it is new.
     func sliceCount(orCreate count: Int) async throws(StoreError) -> Int
+}
+
+extension AppStore {
+    /// Makes an app without rules: nobody may read or write until it has some.
+    package func insert(_ app: AppRecord) async throws(StoreError) { try await insert(app, rules: nil) }
+}
+
+extension AppRecord {
+    /// The record after a change of its settings, which leaves alone what it is and what its versions count.
+    package func changed(by change: (inout AppRecord) -> Void) -> AppRecord {
+        var app = self
+        change(&app)
+        app.id = id
+        app.rulesVersion = rulesVersion
+        app.usersVersion = usersVersion
+        return app
+    }
 }

@@ -83,6 +83,24 @@ enum SQLiteControlSchema {
         ALTER TABLE login_sessions ADD COLUMN origin TEXT;
         CREATE INDEX login_sessions_of_user ON login_sessions (app, user, origin);
         """,
+        // Apps of a time without rules keep what they had: everybody may do everything.
+        """
+        ALTER TABLE apps ADD COLUMN rules_version INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE apps ADD COLUMN users_version INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE apps ADD COLUMN on_read_denied TEXT NOT NULL DEFAULT 'keep';
+        ALTER TABLE apps ADD COLUMN on_write_denied TEXT NOT NULL DEFAULT 'discard';
+        ALTER TABLE users ADD COLUMN custom_data TEXT;
+        CREATE INDEX passwords_user ON passwords (app, user);
+        CREATE TABLE app_rules (
+            app TEXT NOT NULL, version INTEGER NOT NULL, document BLOB NOT NULL, author TEXT NOT NULL,
+            at INTEGER NOT NULL, PRIMARY KEY (app, version)
+        ) WITHOUT ROWID;
+        INSERT INTO app_rules SELECT id, 1, CAST('{"defaultRoles":[{"apply_when":{},"delete":true,"document_filters":\
+        {"read":true,"write":true},"insert":true,"name":"readAndWriteAll","read":true,"search":true,"write":true}],\
+        "generated":"upgrade","partition":{"read":true,"write":true}}' AS BLOB), 'upgrade',
+            CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM apps;
+        UPDATE apps SET rules_version = 1;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

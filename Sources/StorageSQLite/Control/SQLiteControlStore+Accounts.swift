@@ -16,11 +16,47 @@ extension SQLiteControlStore {
         try await write("the user") { try Self.insert(user, $0) }
     }
 
+    func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord] {
+        try await read("the users") { db in
+            try Row.fetchAll(
+                db, sql: "SELECT * FROM users WHERE app = ? AND id > ? ORDER BY id LIMIT ?",
+                arguments: [app, after ?? "", max(limit, 0)]
+            ).map(UserRecord.init(row:))
+        }
+    }
+
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
         try await write("the user") { db in
             try db.run("UPDATE users SET disabled = ? WHERE app = ? AND id = ?", disabled, app, user)
-            guard db.changesCount > 0 else { throw StoreError(.notFound, "there is no user \(user) of app \(app)") }
+            try Self.userChanged(app: app, user: user, db)
         }
+    }
+
+    func setCustomData(_ customData: String?, app: String, user: String) async throws(StoreError) {
+        let customData = try UserRecord.checked(customData: customData)
+        try await write("the user's custom data") { db in
+            try db.run("UPDATE users SET custom_data = ? WHERE app = ? AND id = ?", customData, app, user)
+            try Self.userChanged(app: app, user: user, db)
+        }
+    }
+
+    func removeUser(app: String, id: String) async throws(StoreError) {
+        try await write("the user") { db in
+            try db.run("DELETE FROM login_sessions WHERE app = ? AND user = ?", app, id)
+            try db.run("DELETE FROM passwords WHERE app = ? AND user = ?", app, id)
+            try db.run("DELETE FROM users WHERE app = ? AND id = ?", app, id)
+            try Self.userChanged(app: app, user: id, db)
+        }
+    }
+
+    /// Counts the change that the statement before has made of a user.
+    private static func userChanged(app: String, user: String, _ db: Database) throws {
+        guard db.changesCount > 0 else { throw StoreError(.notFound, "there is no user \(user) of app \(app)") }
+        try usersChanged(app: app, db)
+    }
+
+    private static func usersChanged(app: String, _ db: Database) throws {
+        try db.run("UPDATE apps SET users_version = users_version + 1 WHERE id = ?", app)
     }
 
     func register(_ password: PasswordRecord) async throws(StoreError) {
@@ -110,6 +146,18 @@ extension SQLiteControlStore {
         }
     }
 
+    func revokeLoginSessions(app: String, user: String?) async throws(StoreError) -> Int {
+        try await write("the login sessions") { db in
+            _ = try AppRecord.existing(app, db)
+            try db.run(
+                "UPDATE login_sessions SET revoked = 1 WHERE app = ? AND revoked = 0 AND user = IFNULL(?, user)", app,
+                user)
+            let count = db.changesCount
+            try Self.usersChanged(app: app, db)
+            return count
+        }
+    }
+
     func signingKeys(
         purpose: String, orCreate candidate: SigningKeyRecord
     ) async throws(StoreError) -> [SigningKeyRecord] {
@@ -154,16 +202,8 @@ extension SQLiteControlStore {
     }
 
     private static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM users WHERE app = ? AND id = ?", arguments: [app, id]).map { row in
-            let text: String = row["identities"]
-            let identities = try JSONDecoder().decode([[String]].self, from: Data(text.utf8))
-            return UserRecord(
-                app: row["app"], id: row["id"],
-                identities: identities.compactMap { pair in
-                    pair.count == 2 ? UserRecord.Identity(id: pair[0], provider: pair[1]) : nil
-                },
-                email: row["email"], isDisabled: row["disabled"], createdAt: row.unsigned("created_at"))
-        }
+        try Row.fetchOne(db, sql: "SELECT * FROM users WHERE app = ? AND id = ?", arguments: [app, id])
+            .map(UserRecord.init(row:))
     }
 
     private static func insert(_ user: UserRecord, _ db: Database) throws {
@@ -172,9 +212,9 @@ extension SQLiteControlStore {
         }
         let identities = try JSONEncoder().encode(user.identities.map { [$0.id, $0.provider] })
         try db.run(
-            "INSERT INTO users VALUES (?, ?, ?, ?, ?, ?)", user.app, user.id,
-            String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
-            sqlInteger(user.createdAt))
+            "INSERT INTO users (app, id, identities, email, disabled, created_at, custom_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            user.app, user.id, String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
+            sqlInteger(user.createdAt), user.customData)
     }
 
     private static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
@@ -191,5 +231,19 @@ extension SQLiteControlStore {
     private static func signingKey(_ row: Row) -> SigningKeyRecord {
         SigningKeyRecord(
             id: row["id"], purpose: row["purpose"], privateKeyPEM: row["pem"], createdAt: row.unsigned("created_at"))
+    }
+}
+
+extension UserRecord {
+    fileprivate init(row: Row) throws {
+        let text: String = row["identities"]
+        let identities = try JSONDecoder().decode([[String]].self, from: Data(text.utf8))
+        self.init(
+            app: row["app"], id: row["id"],
+            identities: identities.compactMap { pair in
+                pair.count == 2 ? UserRecord.Identity(id: pair[0], provider: pair[1]) : nil
+            },
+            email: row["email"], isDisabled: row["disabled"], createdAt: row.unsigned("created_at"),
+            customData: row["custom_data"])
     }
 }

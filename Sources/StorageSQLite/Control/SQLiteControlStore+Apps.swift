@@ -22,11 +22,13 @@ extension AppRecord: SnakeCaseRow {
         try db.run(
             """
             INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
-                generation, anonymous_login, email_password_login, created_at, compatibility)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                generation, anonymous_login, email_password_login, created_at, compatibility, on_read_denied,
+                on_write_denied, rules_version, users_version)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
             sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
-            compatibility.rawValue)
+            compatibility.rawValue, onReadDenied.rawValue, onWriteDenied.rawValue, sqlInteger(rulesVersion),
+            sqlInteger(usersVersion))
     }
 }
 
@@ -39,10 +41,17 @@ extension SQLiteControlStore {
         try await read("the apps") { try AppRecord.order(Column("id")).fetchAll($0) }
     }
 
-    func insert(_ app: AppRecord) async throws(StoreError) {
+    func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
         try await write("the app") { db in
             guard try !AppRecord.exists(db, key: app.id) else {
                 throw StoreError(.alreadyExists, "there is an app \(app.id) already")
+            }
+            var app = app
+            app.rulesVersion = 0
+            if let rules {
+                let record = try RulesRecord.replacing(0, of: app, with: rules)
+                try Self.insert(record, db)
+                app.rulesVersion = record.version
             }
             try app.save(db)
         }
@@ -52,9 +61,7 @@ extension SQLiteControlStore {
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord {
         try await write("the app") { db in
-            var app = try AppRecord.existing(id, db)
-            change(&app)
-            app.id = id
+            let app = try AppRecord.existing(id, db).changed(by: change)
             try app.save(db)
             return app
         }

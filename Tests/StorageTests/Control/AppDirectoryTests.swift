@@ -24,13 +24,20 @@ import Testing
         }
 
         func apps() async throws(StoreError) -> [AppRecord] { [] }
-        func insert(_ app: AppRecord) async throws(StoreError) {}
+        func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {}
         func updateApp(
             _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
         ) async throws(StoreError) -> AppRecord { AppRecord(id: id, createdAt: 1) }
         func sliceCount(orCreate count: Int) async throws(StoreError) -> Int { count }
         func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] { [] }
         func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {}
+        func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? { nil }
+        func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] { [] }
+        func replaceRules(
+            app: String, expecting version: UInt64, with change: RulesChange
+        ) async throws(StoreError) -> RulesRecord {
+            RulesRecord(app: app, version: 1, document: change.document, author: change.author, at: change.at)
+        }
     }
 
     @Test func anAppIsReadOnceUntilItIsForgotten() async throws {

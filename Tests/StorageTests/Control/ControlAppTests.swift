@@ -80,7 +80,7 @@ import Testing
                 file: "\(folder)/control.sqlite",
                 with: "INSERT INTO apps VALUES ('old', 'partition', 'enabled', 1, 1, 30, 4, 1, 1, 7)")
             let store = try await SQLiteStores(folder: folder).control()
-            #expect(try await store.app("old") == AppRecord(id: "old", generation: 4, createdAt: 7))
+            #expect(try await store.app("old") == AppRecord(id: "old", generation: 4, rulesVersion: 1, createdAt: 7))
         }
     }
 

@@ -14,7 +14,9 @@ final class FragileApps: AppStore {
         return try await store.app(id)
     }
     func apps() async throws(StoreError) -> [AppRecord] { try await store.apps() }
-    func insert(_ app: AppRecord) async throws(StoreError) { try await store.insert(app) }
+    func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
+        try await store.insert(app, rules: rules)
+    }
     func updateApp(
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord { try await store.updateApp(id, change) }
@@ -27,5 +29,17 @@ final class FragileApps: AppStore {
     }
     func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
         try await store.extendSchema(ofApp: app, with: elements)
+    }
+    func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return try await store.rules(app: app, version: version)
+    }
+    func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
+        try await store.rulesHistory(app: app, after: after, limit: limit)
+    }
+    func replaceRules(
+        app: String, expecting version: UInt64, with change: RulesChange
+    ) async throws(StoreError) -> RulesRecord {
+        try await store.replaceRules(app: app, expecting: version, with: change)
     }
 }

@@ -1,0 +1,19 @@
+package import Rules
+import SyncModel
+
+extension RuleUser {
+    /// The user as rules see it. Custom data that cannot be read counts as none: rules that look at it are then unknown, hence deny.
+    package init(_ user: UserRecord) {
+        var data: [String: RuleValue] = [:]
+        if let email = user.email { data["email"] = .string(email) }
+        let custom = user.customData.flatMap { try? JSONParser.parse($0) }?.objectValue ?? [:]
+        self.init(
+            id: user.id, kind: user.identities.contains { $0.provider == "api-key" } ? .server : .normal, data: data,
+            customData: custom.mapValues { RuleValue($0) },
+            identities: user.identities.map { identity in
+                RuleUser.Identity(
+                    id: identity.id, providerType: identity.provider,
+                    data: identity.provider == "local-userpass" ? data : [:])
+            })
+    }
+}

@@ -1,0 +1,63 @@
+import GRDB
+import Storage
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension SQLiteControlStore {
+    func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
+        try await read("the rules") { db in
+            try Row.fetchOne(
+                db, sql: "SELECT * FROM app_rules WHERE app = ? AND version = ?",
+                arguments: [app, sqlInteger(version)]
+            ).map { row in
+                RulesRecord(
+                    app: row["app"], version: row.unsigned("version"), document: [UInt8](row["document"] as Data),
+                    author: row["author"], at: row.unsigned("at"))
+            }
+        }
+    }
+
+    func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
+        try await read("the rules' history") { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT version, author, at, LENGTH(document) AS bytes FROM app_rules
+                    WHERE app = ? AND version < ? ORDER BY version DESC LIMIT ?
+                    """, arguments: [app, sqlInteger(after ?? .max), max(limit, 0)]
+            ).map { row in
+                RulesHeading(
+                    version: row.unsigned("version"), author: row["author"], at: row.unsigned("at"),
+                    bytes: row["bytes"])
+            }
+        }
+    }
+
+    func replaceRules(
+        app: String, expecting version: UInt64, with change: RulesChange
+    ) async throws(StoreError) -> RulesRecord {
+        try await write("the rules") { db in
+            var app = try AppRecord.existing(app, db)
+            let record = try RulesRecord.replacing(version, of: app, with: change)
+            try Self.insert(record, db)
+            try db.run(
+                """
+                DELETE FROM app_rules WHERE app = ? AND version <=
+                    (SELECT version FROM app_rules WHERE app = ? ORDER BY version DESC LIMIT 1 OFFSET ?)
+                """, app.id, app.id, RulesRecord.kept)
+            app.rulesVersion = record.version
+            try app.save(db)
+            return record
+        }
+    }
+
+    static func insert(_ record: RulesRecord, _ db: Database) throws {
+        try db.run(
+            "INSERT INTO app_rules (app, version, document, author, at) VALUES (?, ?, ?, ?, ?)", record.app,
+            sqlInteger(record.version), Data(record.document), record.author, sqlInteger(record.at))
+    }
+}
