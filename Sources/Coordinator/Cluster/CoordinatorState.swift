@@ -8,12 +8,13 @@ final class CoordinatorState: Sendable {
     private struct State {
         var cluster = ClusterView()
         var activity: Activity
-        var owedNotices: Set<String> = []
+        var owedNotices: Set<ChangeNotice> = []
         /// Ticks sent to slices since they were last heard to have an owner.
         var unheardTicks: [SliceNumber: Int] = [:]
         var isStopping = false
     }
 
+    private static let maxOwedUsers = 1000
     private let state: Mutex<State>
 
     init(tickInterval: Duration) {
@@ -34,10 +35,21 @@ final class CoordinatorState: Sendable {
     func ticked(_ slice: SliceNumber) { state.withLock { $0.unheardTicks[slice, default: 0] += 1 } }
     func hasOwner(_ slice: SliceNumber) { state.withLock { state in state.unheardTicks[slice] = nil } }
 
-    /// Apps whose gateways still have to hear that the settings changed.
-    var owedNotices: Set<String> { state.withLock { $0.owedNotices } }
-    func owe(_ app: String) { state.withLock { _ = $0.owedNotices.insert(app) } }
-    func settle(_ app: String) { state.withLock { _ = $0.owedNotices.remove(app) } }
+    /// What gateways and owners still have to hear.
+    ///
+    /// Of users at most `maxOwedUsers` are named; beyond them gateways hear that the app has changed, and read all users again.
+    var owedNotices: Set<ChangeNotice> { state.withLock { $0.owedNotices } }
+    func owe(_ notice: ChangeNotice) {
+        state.withLock { state in
+            state.owedNotices.insert(notice)
+            guard case .user = notice, state.owedNotices.count > Self.maxOwedUsers else { return }
+            state.owedNotices = Set(
+                state.owedNotices.map { notice in
+                    if case .user(let app, _) = notice { .settings(app: app) } else { notice }
+                })
+        }
+    }
+    func settle(_ notice: ChangeNotice) { state.withLock { _ = $0.owedNotices.remove(notice) } }
 
     /// Streams end when it is set, so that the server can.
     var isStopping: Bool { state.withLock { $0.isStopping } }

@@ -106,8 +106,15 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             let message = try message.decode(GenerationNotice.self)
             (app, slice) = (message.app, message.slice.value)
             text = "generation \(message.generation)"
-        case SettingsNotice.type: app = try message.decode(SettingsNotice.self).app
         case SigningKeysNotice.type: text = "new keys sign tokens"
+        case SettingsNotice.type:
+            let message = try message.decode(SettingsNotice.self)
+            app = message.app
+            text = message.user.map { "user \($0)" } ?? ""
+        case RulesMessage.type:
+            let message = try message.decode(RulesMessage.self)
+            app = message.app
+            text = "version \(message.version)"
         case FoundReport.type:
             let message = try message.decode(FoundReport.self)
             (app, slice) = (message.app, message.slice.value)

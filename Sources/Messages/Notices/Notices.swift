@@ -50,11 +50,18 @@ package struct GenerationNotice: Message, Equatable {
     }
 }
 
-/// An app's settings changed; gateways and workers read them again. Routing key `<app>.settings`.
+/// An app's settings or rules changed, or one of its users; gateways and workers read them again. Routing key `<app>.settings`.
 package struct SettingsNotice: Message, Equatable {
     package static let type = "settings"
     package var app: String
-    package init(app: String) { self.app = app }
+    /// The user that changed; nil if it was the app.
+    package var user: String?
+
+    package init(app: String, user: String? = nil) {
+        self.app = app
+        self.user = user
+    }
+
     package static func topicKey(app: String) -> String { "\(RealmName.topicWord(app)).settings" }
 }
 

@@ -81,6 +81,7 @@ struct MessageHandler: SlicePart {
         case .unbind(let notice): try await requests.unbind(notice)
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
+        case .rules(let message): apps.directory.forget(message.app)
         case .tick(let tick): try await Ticks(work: work).tick(tick)
         case .claim: break
         }
@@ -137,7 +138,7 @@ struct MessageHandler: SlicePart {
             // Its client keeps what it has not been acknowledged.
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
-        case .unbind, .tick: complain(of: delivery, reason)
+        case .unbind, .rules, .tick: complain(of: delivery, reason)
         case .termination, .reset, .claim, nil:
             try work.setAside(delivery.original, reason: reason, app: delivery.realm?.app)
         }

@@ -12,6 +12,7 @@ enum SliceMessage: Sendable {
     case unbind(UnbindNotice)
     case termination(TerminationMessage)
     case reset(ResetMessage)
+    case rules(RulesMessage)
     case tick(TickMessage)
     case claim
 
@@ -26,6 +27,7 @@ enum SliceMessage: Sendable {
             case UnbindNotice.type: .unbind(try message.decode(UnbindNotice.self))
             case TerminationMessage.type: .termination(try message.decode(TerminationMessage.self))
             case ResetMessage.type: .reset(try message.decode(ResetMessage.self))
+            case RulesMessage.type: .rules(try message.decode(RulesMessage.self))
             case TickMessage.type: .tick(try message.decode(TickMessage.self))
             case ClaimMessage.type: .claim
             default:
@@ -41,7 +43,7 @@ enum SliceMessage: Sendable {
         case .unbind(let notice): notice.realm
         case .reset(let message): message.realm
         case .bind, .identify, .page: request?.realm
-        case .termination, .tick, .claim: nil
+        case .termination, .rules, .tick, .claim: nil
         }
     }
 
@@ -51,7 +53,7 @@ enum SliceMessage: Sendable {
         case .bind(let request): request.context
         case .identify(let request): request.context
         case .page(let request): request.context
-        case .changesets, .unbind, .termination, .reset, .tick, .claim: nil
+        case .changesets, .unbind, .termination, .reset, .rules, .tick, .claim: nil
         }
     }
 
@@ -59,7 +61,7 @@ enum SliceMessage: Sendable {
     var mayMakeRealm: Bool {
         switch self {
         case .changesets, .bind, .reset: true
-        case .identify, .page, .unbind, .termination, .tick, .claim: false
+        case .identify, .page, .unbind, .termination, .rules, .tick, .claim: false
         }
     }
 }
