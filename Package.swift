@@ -97,7 +97,7 @@ let package = Package(
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
-        module("Messages", ["SyncModel", "AMQP", logging]),
+        module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
         module("Rules", ["SyncModel"]),
         module(
             "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),

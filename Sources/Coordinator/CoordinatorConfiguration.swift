@@ -24,6 +24,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var keyRotation: Duration?
     /// Reports in hand; as many are applied in one transaction.
     package var prefetch: Int
+    /// How many dead letters are kept; see `DeadLetterQuota`.
+    package var maxDeadLetters: Int
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
     package var stores: (any StoreInspector)?
     /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.
@@ -33,7 +35,7 @@ package struct CoordinatorConfiguration: Sendable {
         id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,
         amqp: AMQPConfiguration, topology: Topology = Topology(), slices: SliceCount,
         tickInterval: Duration = .seconds(5), keyRotation: Duration? = nil, prefetch: Int = 200,
-        stores: (any StoreInspector)? = nil
+        maxDeadLetters: Int = 10_000, stores: (any StoreInspector)? = nil
     ) {
         self.id = id
         self.host = host
@@ -46,6 +48,7 @@ package struct CoordinatorConfiguration: Sendable {
         self.tickInterval = tickInterval
         self.keyRotation = keyRotation
         self.prefetch = prefetch
+        self.maxDeadLetters = maxDeadLetters
         self.stores = stores
     }
 }

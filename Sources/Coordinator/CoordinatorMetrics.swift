@@ -11,6 +11,14 @@ enum CoordinatorMetrics {
         Counter(label: "sluice.coordinator.dead_lettered").increment(by: count)
     }
 
+    static func deadLetters(_ count: Int) {
+        Gauge(label: "sluice.coordinator.dead_letters").record(count)
+    }
+
+    static func deadLettersDropped(_ count: Int, app: String) {
+        Counter(label: "sluice.coordinator.dead_letters_dropped", dimensions: [("app", app)]).increment(by: count)
+    }
+
     static func ticked(_ count: Int) {
         Counter(label: "sluice.coordinator.ticks").increment(by: count)
     }

@@ -4,8 +4,6 @@ package struct InspectionError: Error, CustomStringConvertible, Sendable {
         /// Stored data cannot be read or applied.
         case corrupt
         case notFound
-        /// A dead letter does not say where it came from.
-        case noOrigin
     }
 
     package var code: Code

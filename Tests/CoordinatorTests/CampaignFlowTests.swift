@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messages
+import MessagingSupport
 import Operations
 import Storage
 import SyncModel
@@ -140,6 +141,37 @@ import Testing
                 }
                 #expect(reasons["nobody"] == "there is no app nobody")
                 #expect(reasons[""]?.contains("found message refused") == true)
+            }
+        }
+    }
+
+    @Test func ofTooManyDeadLettersTheOldestOfTheirAppGo() async throws {
+        try await with { harness in
+            func bury(_ app: String, _ number: Int) async throws {
+                let message = AMQPMessage(body: "\(number)", properties: AMQPProperties(messageID: "\(app)-\(number)"))
+                let draft = DeadLetterDraft(
+                    message, reason: "r", queue: harness.topology.outcomes, app: app, diedAt: UInt64(number))
+                try await harness.channel.publish(
+                    draft.letter, exchange: harness.topology.dead, routingKey: "", mandatory: true)
+            }
+            for number in 1...5 { try await bury("quiet", number) }
+            for number in 1...40 { try await bury("loud", number) }
+            let dead = AMQPQueueDeclaration(name: harness.topology.dead, passive: true)
+            try await harness.withCoordinator(maxDeadLetters: 30) { _ in
+                // Who looks into the letters keeps the coordinator from seeing them.
+                try await eventually {
+                    try await harness.channel.declareQueue(dead, record: false).messageCount == 27
+                }
+            }
+            let queue = DeadLetterQueue(
+                connection: harness.cluster.connection, topology: harness.topology, slices: harness.slices)
+            try await eventually {
+                var left: Set<String> = []
+                _ = try await queue.visit(limit: 100) { _, message in
+                    left.insert(message.properties.messageID ?? "")
+                    return .kept
+                }
+                return left == Set((1...5).map { "quiet-\($0)" } + (19...40).map { "loud-\($0)" })
             }
         }
     }

@@ -86,6 +86,24 @@ import Testing
         #expect(try await harness.titles().count == 49)
     }
 
+    @Test func strangersFillTheDeadLettersOnlySoFar() async throws {
+        let harness = try await OwnerHarness.make()
+        let good = try await harness.join(session: 1)
+        try await harness.send(harness.upload(good, [Changes.schema()]))
+        var letters: [AMQPMessage] = []
+        for session in 2...130 as ClosedRange<UInt64> {
+            let bad = try await harness.join(session: session)
+            let large = Changes.set(77, title: String(repeating: "x", count: 100_000))
+            letters += try await harness.send(
+                harness.upload(bad, session: session, base: 1, [Changes.create(2), large])
+            ).dead
+        }
+        #expect(letters.count == 100)
+        let letter = DeadLetter(try #require(letters.first))
+        #expect(letter.isExcerpt && letter.kept == DeadLetterDraft.excerptBytes && letter.length > 100_000)
+        #expect(letters.allSatisfy { $0.body.count <= DeadLetterDraft.excerptBytes })
+    }
+
     @Test func aBadChangesetHurtsOnlyItsAuthor() async throws {
         let harness = try await OwnerHarness.make()
         let good = try await harness.join(session: 1)

@@ -28,8 +28,9 @@ struct BrokerWork: Sendable {
             group.addTask { await PresenceListener(context: context).run() }
             group.addTask { await Ticker(context: context).run() }
             group.addTask { await OutcomeConsumer(context: context).run() }
+            group.addTask { await DeadLetterWarden(context: context).run() }
             // They return when the process stops; the watchers end with the connections.
-            for _ in 0..<3 { await group.next() }
+            for _ in 0..<4 { await group.next() }
             await link.close()
         }
         context.readiness.set("coordinator.broker", ready: false, reason: "stopped")

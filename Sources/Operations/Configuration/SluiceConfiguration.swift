@@ -64,6 +64,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var compactionBytes = 256 << 10
     /// `coordinator.tick_seconds`.
     package var tickInterval: Duration = .seconds(5)
+    /// `coordinator.max_dead_letters`: beyond it the oldest of the app that has the most go.
+    package var maxDeadLetters = 10_000
     /// `shutdown.seconds`: how long a process may take to stop in an orderly way.
     package var shutdownDeadline: Duration = .seconds(20)
 
@@ -89,7 +91,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),
             ("gateway.password_hashes", "\(passwordHashes)"),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
-            ("coordinator.tick_seconds", tickInterval.secondsText), ("operations.host", operationsHost),
+            ("coordinator.tick_seconds", tickInterval.secondsText),
+            ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),
             ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
             ("worker.prefetch", "\(workerPrefetch)"),

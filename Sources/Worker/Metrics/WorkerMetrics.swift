@@ -41,6 +41,7 @@ package struct WorkerMetrics: Sendable {
     func refused(app: String) { count("sluice.worker.sessions.refused", app) }
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
+    func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
     func paced(app: String) { count("sluice.worker.resets.paced", app) }
     func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
 

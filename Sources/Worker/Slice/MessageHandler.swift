@@ -26,7 +26,7 @@ struct MessageHandler: SlicePart {
                 try await handle(try delivery.content.get(), of: delivery)
             } catch let error as PoisonError {
                 work.undo()
-                try work.setAside(delivery.original, reason: error.reason, app: error.app)
+                try work.setAside(delivery, reason: error.reason, app: error.app)
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
                 work.undo()
@@ -133,14 +133,14 @@ struct MessageHandler: SlicePart {
             try admittance.refuse(request.realm, request.session, .damaged(request.realm), to: address)
         case .changesets(let changesets):
             guard let upload = changesets.upload else {
-                return try work.setAside(delivery.original, reason: reason, app: changesets.realm.app)
+                return try work.setAside(delivery, reason: reason, app: changesets.realm.app)
             }
             // Its client keeps what it has not been acknowledged.
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         case .unbind, .rules, .tick: complain(of: delivery, reason)
         case .termination, .reset, .claim, nil:
-            try work.setAside(delivery.original, reason: reason, app: delivery.realm?.app)
+            try work.setAside(delivery, reason: reason, app: delivery.realm?.app)
         }
     }
 

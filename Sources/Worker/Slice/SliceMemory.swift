@@ -1,3 +1,4 @@
+import Messages
 import Storage
 import SyncModel
 
@@ -10,6 +11,7 @@ final class SliceMemory {
     var quiet = QuietRealms()
     var requestAges = RequestAges()
     var paces = ResetPaces()
+    var deadLetters = DeadLetterBudget()
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()

@@ -106,6 +106,12 @@ struct SliceDelivery: Sendable {
 
     /// The one realm that the message is about; nil also if it cannot be read.
     var realm: RealmName? { try? content.get().realm }
+
+    /// The client realm that has written what the message carries; nil for what a shell or another process has made.
+    var writer: (realm: RealmName, clientFile: FileIdent)? {
+        guard case .success(.changesets(let message)) = content, let upload = message.upload else { return nil }
+        return (message.realm, upload.clientFile)
+    }
 }
 
 /// Where the answer to a request goes.

@@ -52,7 +52,7 @@ struct Uploads: SlicePart {
             } catch let error as BadChangesetError {
                 work.undo()
                 // The realm goes on without it; its author cannot, since what follows builds on it.
-                try work.setAside(delivery.original, reason: error.reason, app: app.id, isOnce: true)
+                try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true)
                 return try await admittance.refuseForReset(
                     context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
                     integrated: file.upload.clientVersion)

@@ -115,20 +115,34 @@ final class SliceWork {
         publish(Publication(.queue(address.queue), message))
     }
 
-    /// Puts a message in the dead-letter queue: the same effect as a rejection, with the reason attached.
+    /// Puts a message in the dead-letter queue: the same effect as a rejection, with the reason attached. Of what a client has
+    /// written an excerpt is kept, and of an app's clients no more than `DeadLetterBudget` allows.
     ///
     /// - Parameter isOnce: the message, if it comes again, is not looked at any more.
-    func setAside(_ message: AMQPMessage, reason: String, app: String?, isOnce: Bool = false) throws {
-        environment.logger.error(
-            "message set aside in the dead-letter queue",
-            metadata: ["type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)"])
+    func setAside(_ delivery: SliceDelivery, reason: String, app: String?, isOnce: Bool = false) throws {
+        let message = delivery.original
+        let metadata: Logger.Metadata = [
+            "type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)",
+        ]
         environment.metrics.deadLettered(app: app)
-        var dead = message.forRepublishing()
-        dead.properties.headers[DeadLetter.reasonHeader] = .string(String(reason.prefix(1_000)))
-        dead.properties.headers[DeadLetter.queueHeader] = .string(environment.topology.slice(store.slice))
-        dead.properties.headers["x-sluice-type"] = .string(message.properties.type ?? "")
-        if let app { dead.properties.headers[DeadLetter.appHeader] = .string(app) }
-        if isOnce { try publishOnce(Publication(.dead, dead)) } else { publish(Publication(.dead, dead)) }
+        let writer = delivery.writer
+        if let writer,
+            case .drop(let isFirst) = memory.deadLetters.take(writer.realm.app, at: environment.clock.uptime())
+        {
+            environment.metrics.notKept(app: app)
+            if isFirst {
+                environment.logger.error(
+                    "uploads that cannot be used are no longer kept for a while: this app's clients send too many",
+                    metadata: metadata)
+            }
+            return
+        }
+        environment.logger.error("message set aside in the dead-letter queue", metadata: metadata)
+        let draft = DeadLetterDraft(
+            message, reason: reason, queue: environment.topology.slice(store.slice), app: app, writer: writer,
+            diedAt: environment.clock.now())
+        let publication = Publication(.dead, draft.letter)
+        if isOnce { try publishOnce(publication) } else { publish(publication) }
     }
 
     // MARK: One message

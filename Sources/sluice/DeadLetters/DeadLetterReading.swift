@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Inspection
+import Messages
 
 struct DeadLettersList: DeadLetterCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List dead letters, oldest first.")
@@ -13,19 +14,20 @@ struct DeadLettersList: DeadLetterCommand {
             entries.append(entry)
             return .kept
         }
+        entries.sort { ($0.diedAt ?? 0, $0.name) < ($1.diedAt ?? 0, $1.name) }
         if output.json { return try Printing.json(entries) }
         let rows = entries.map { entry in
             [
-                "\(entry.position)", entry.id.cell.oneLine, entry.type.oneLine, entry.app.cell.oneLine,
+                entry.name, entry.id.cell.oneLine, entry.type.oneLine, entry.app.cell.oneLine,
                 entry.partition.cell.oneLine, entry.queue.cell.oneLine, "\(entry.bytes)",
-                entry.publishedAt.map { Printing.age(ofUnixMilliseconds: $0 &* 1000) }.cell,
+                entry.diedAt.map { Printing.age(ofUnixMilliseconds: $0) }.cell,
                 String(entry.reason.oneLine.prefix(120)),
             ]
         }
         let table = Table(
-            "POSITION", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
+            "NAME", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
         Printing.line(table.rendered())
-        if seen < of { Printing.note("\(of - seen) more: looked at the first \(seen) (--limit)") }
+        if seen < of { Printing.note("\(of - seen) more: looked at \(seen) (--limit)") }
     }
 }
 
@@ -50,11 +52,12 @@ struct DeadLettersShow: DeadLetterCommand {
 
     private func show(_ entry: DeadLetterEntry, body: String?) {
         var lines = [
-            ("position", "\(entry.position)"), ("message id", entry.id.cell), ("type", entry.type),
+            ("name", entry.name), ("message id", entry.id.cell), ("type", entry.type),
             ("app", entry.app.cell), ("partition", entry.partition.cell), ("client file", entry.clientFile.cell),
             ("from", entry.queue.cell),
             ("published", entry.publishedAt.map { Printing.time(ofUnixMilliseconds: $0 &* 1000) }.cell),
-            ("bytes", "\(entry.bytes)"), ("content", entry.text), ("reason", entry.reason),
+            ("died", entry.diedAt.map { Printing.time(ofUnixMilliseconds: $0) }.cell), ("bytes", "\(entry.bytes)"),
+            ("content", entry.text), ("reason", entry.reason),
         ]
         if let body { lines.append(("body", body)) }
         for (name, value) in lines { Printing.line(name.padded(13) + value.oneLine) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Inspection
+import Messages
 
 struct DeadLettersRequeue: DeadLetterCommand {
     static let configuration = CommandConfiguration(
@@ -43,6 +44,6 @@ struct DeadLettersDrop: DeadLetterCommand {
 }
 
 private func report(_ entry: DeadLetterEntry, _ action: String, _ output: OutputOptions) throws {
-    let cells = ["\(action) \(entry.position)", entry.id.cell.oneLine, entry.type.oneLine, entry.queue.cell.oneLine]
+    let cells = ["\(action) \(entry.name)", entry.id.cell.oneLine, entry.type.oneLine, entry.queue.cell.oneLine]
     try output.show(JoinedObject(entry, ["action": action]), cells.joined(separator: "  "))
 }

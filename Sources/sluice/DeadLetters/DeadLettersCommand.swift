@@ -9,13 +9,13 @@ struct DeadLettersCommand: AsyncParsableCommand {
         commandName: "dead-letters",
         abstract: "List, show, requeue or drop messages that nobody could use.",
         discussion: """
-            A dead letter is named by its position in the queue (1 is the oldest) or by its message id. Looking takes nothing
+            A dead letter is named by what its content makes, at each look the same, or by its message id. Looking takes nothing
             out: what was fetched goes back to its place, even if this command is killed. A letter leaves the queue only
             after the broker has confirmed its copy (requeue), or by drop --yes.
 
               sluice dead-letters list --app tasks
               sluice dead-letters requeue --reason "app nobody is unknown" --all
-              sluice dead-letters drop 1 3 --yes
+              sluice dead-letters drop 5f0c9a3be277 --yes
             """,
         subcommands: [DeadLettersList.self, DeadLettersShow.self, DeadLettersRequeue.self, DeadLettersDrop.self],
         defaultSubcommand: DeadLettersList.self)
@@ -23,27 +23,17 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
 /// Which dead letters a command is about.
 struct DeadLetterOptions: ParsableArguments {
-    @Argument(help: "Positions or message ids.") var letters: [String] = []
+    @Argument(help: "Names or message ids.") var letters: [String] = []
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "Only those whose reason contains this.") var reason: String?
     @Option(help: "Only messages of this type.") var type: String?
-    @Option(help: "Look at no more than so many, from the head of the queue.") var limit = 10_000
+    @Option(help: "Look at no more than so many.") var limit = 10_000
 
     var isRestricted: Bool { !letters.isEmpty || app != nil || reason != nil || type != nil }
 
     func filter() throws -> DeadLetterFilter {
         guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
-        var filter = DeadLetterFilter(app: app, reason: reason, type: type)
-        for letter in letters {
-            // A short number is a position; message ids are longer, or hold other characters.
-            if let position = Int(letter), letter.count < 10 {
-                guard position > 0 else { throw CommandFailure(.badInput, "positions are counted from 1") }
-                filter.positions.insert(position)
-            } else {
-                filter.ids.insert(letter)
-            }
-        }
-        return filter
+        return DeadLetterFilter(letters: Set(letters), app: app, reason: reason, type: type)
     }
 }
 
@@ -68,16 +58,20 @@ extension DeadLetterCommand {
                 var meant = 0
                 let (seen, of) = try await queue.visit(
                     limit: options.limit,
-                    { entry, message in
+                    { letter, message in
+                        let entry = DeadLetterEntry(letter, message, slices: slices)
                         guard filter.accepts(entry) else { return .kept }
                         meant += 1
                         return try await body(entry, message)
                     },
-                    done: { entry, _ in
+                    done: { letter, message, _ in
+                        let entry = DeadLetterEntry(letter, message, slices: slices)
                         if filter.accepts(entry) { try done(entry) }
                     })
                 return (meant, seen, of)
             }
+        } catch let error as DeadLetterError {
+            throw CommandFailure(.badInput, "\(error)")
         } catch let error as AMQPError where error.code == .notFound {
             throw CommandFailure(
                 .notFound, "there is no queue \(settings.topology.dead): is the cluster up, with this prefix?")
@@ -98,10 +92,10 @@ extension DeadLetterCommand {
         let filter = try options.filter()
         guard all == true || options.isRestricted else {
             let rest = all == nil ? "--reason or --type" : "--reason, --type or --all"
-            throw CommandFailure(.badInput, "say which: positions, message ids, --app, \(rest)")
+            throw CommandFailure(.badInput, "say which: names, message ids, --app, \(rest)")
         }
         let meant = try await visit(settings, body, done: done).meant
-        guard meant > 0 || filter.ids.isEmpty && filter.positions.isEmpty else {
+        guard meant > 0 || filter.letters.isEmpty else {
             throw CommandFailure(.notFound, "there is no such dead letter to \(verb)")
         }
         return meant

@@ -62,7 +62,6 @@ extension CommandFailure {
             let kind: Kind =
                 switch error.code {
                 case .notFound: .notFound
-                case .noOrigin: .badInput
                 case .corrupt: .internalError
                 }
             self.init(kind, error.message)

@@ -88,7 +88,7 @@ struct RoleRunner {
             amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
             tickInterval: configuration.tickInterval,
             keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
-            stores: stores.inspector())
+            maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness, logger: logger)

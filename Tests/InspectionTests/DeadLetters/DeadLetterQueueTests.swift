@@ -23,8 +23,10 @@ import Testing
             for id in ["a", "b", "c"] { try await broker.bury(id) }
             struct Died: Error {}
             await #expect(throws: Died.self) {
-                _ = try await broker.deadLetters.visit(limit: 10) { entry, _ in
-                    if entry.position == 3 { throw Died() }
+                var seen = 0
+                _ = try await broker.deadLetters.visit(limit: 10) { _, _ in
+                    seen += 1
+                    if seen == 3 { throw Died() }
                     return .kept
                 }
             }
@@ -36,7 +38,9 @@ import Testing
     @Test func aRequeuedLetterReachesItsSliceAsItWas() async throws {
         try await BrokerHarness.with { broker in
             for id in ["a", "b", "c"] { try await broker.bury(id) }
-            _ = try await broker.deadLetters.visit(limit: 10) { entry, _ in entry.id == "b" ? .requeued : .kept }
+            _ = try await broker.deadLetters.visit(limit: 10) { _, message in
+                message.properties.messageID == "b" ? .requeued : .kept
+            }
             try await eventually { try await broker.buried().sorted() == ["a", "c"] }
             let back = try await broker.take(from: broker.topology.slice(SliceNumber(1)))
             #expect(back.properties.messageID == "b" && back.properties.type == "termination")
@@ -68,7 +72,7 @@ import Testing
     @Test func aLetterFromNowhereStaysWhereItIs() async throws {
         try await BrokerHarness.with { broker in
             try await broker.bury("a", from: "somebody.else")
-            await #expect(throws: InspectionError.self) {
+            await #expect(throws: DeadLetterError.self) {
                 _ = try await broker.deadLetters.visit(limit: 10) { _, _ in .requeued }
             }
             try await eventually { try await broker.buried() == ["a"] }
@@ -78,8 +82,8 @@ import Testing
     @Test func aDroppedLetterIsGoneAndTheOthersStay() async throws {
         try await BrokerHarness.with { broker in
             for id in ["a", "b", "c"] { try await broker.bury(id) }
-            let (seen, of) = try await broker.deadLetters.visit(limit: 2) { entry, _ in
-                entry.position == 1 ? .dropped : .kept
+            let (seen, of) = try await broker.deadLetters.visit(limit: 2) { _, message in
+                message.properties.messageID == "a" ? .dropped : .kept
             }
             #expect(seen == 2 && of == 3)
             // What was kept goes back to the queue when it may, in whatever order.
@@ -93,24 +97,67 @@ import Testing
                 AMQPMessage(body: "x"), exchange: broker.topology.slices, routingKey: "1", mandatory: true)
             _ = try await broker.take(from: broker.topology.slice(SliceNumber(1)), rejecting: true)
             try await eventually { try await broker.count(broker.topology.dead) == 1 }
-            var found: DeadLetterEntry?
-            _ = try await broker.deadLetters.visit(limit: 10) { entry, _ in
-                found = entry
+            var found: DeadLetter?
+            _ = try await broker.deadLetters.visit(limit: 10) { letter, _ in
+                found = letter
                 return .requeued
             }
             #expect(found?.queue == broker.topology.slice(SliceNumber(1)) && found?.reason == "rejected")
+            #expect(found?.diedAt != nil)
             try await eventually { try await broker.count(broker.topology.slice(SliceNumber(1))) == 1 }
         }
     }
 
+    @Test func lettersKeepTheirNamesWhateverIsDoneToOthers() async throws {
+        try await BrokerHarness.with { broker in
+            // From so many on the broker gives them back in another order.
+            let ids = (0..<60).map { "m-\($0)" }
+            for id in ids { try await broker.bury(id) }
+            func names() async throws -> [String: String] {
+                var names: [String: String] = [:]
+                _ = try await broker.deadLetters.visit(limit: 1000) { letter, message in
+                    names[message.properties.messageID ?? "-"] = letter.name
+                    return .kept
+                }
+                return names
+            }
+            try await eventually { try await names().count == ids.count }
+            let before = try await names()
+            #expect(Set(before.values).count == ids.count)
+            let third = try #require(before["m-3"])
+            _ = try await broker.deadLetters.visit(limit: 1000) { letter, _ in letter.name == third ? .dropped : .kept }
+            try await eventually { try await names() == before.filter { $0.key != "m-3" } }
+        }
+    }
+
+    @Test func anExcerptIsNotPublishedAgain() async throws {
+        try await BrokerHarness.with { broker in
+            let draft = DeadLetterDraft(
+                AMQPMessage(body: Array(repeating: 7, count: 100_000)), reason: "r",
+                queue: broker.topology.slice(SliceNumber(1)), app: "tasks",
+                writer: (RealmName(app: "tasks", partition: "a"), 7), diedAt: 1)
+            try await broker.channel.publish(
+                draft.letter, exchange: broker.topology.dead, routingKey: "", mandatory: true)
+            await #expect(throws: DeadLetterError.self) {
+                _ = try await broker.deadLetters.visit(limit: 10) { _, _ in .requeued }
+            }
+            try await eventually { try await broker.buried().count == 1 }
+        }
+    }
+
     @Test func filtersMeanWhatTheySay() throws {
-        let entry = DeadLetterEntry(
-            position: 3, id: "m-1", type: "changeset", app: "tasks", partition: nil, clientFile: nil, queue: nil,
-            reason: "App nobody is unknown", publishedAt: nil, bytes: 1, text: "")
+        var message = AMQPMessage(body: "{}")
+        message.properties.type = "changeset"
+        message.properties.messageID = "m-1"
+        let letter = DeadLetterDraft(
+            message, reason: "App nobody is unknown", queue: "sluice.slice.1", app: "tasks", diedAt: 1
+        ).letter
+        let entry = DeadLetterEntry(DeadLetter(letter), letter, slices: try #require(SliceCount(2)))
         #expect(DeadLetterFilter().accepts(entry))
-        #expect(DeadLetterFilter(positions: [3]).accepts(entry) && DeadLetterFilter(ids: ["m-1"]).accepts(entry))
-        #expect(!DeadLetterFilter(positions: [2]).accepts(entry) && !DeadLetterFilter(ids: ["m"]).accepts(entry))
-        #expect(DeadLetterFilter(positions: [2], ids: ["m-1"]).accepts(entry))
+        #expect(DeadLetterFilter(letters: [entry.name]).accepts(entry))
+        #expect(DeadLetterFilter(letters: ["m-1"]).accepts(entry))
+        #expect(!DeadLetterFilter(letters: ["m"]).accepts(entry))
+        #expect(DeadLetterFilter(letters: ["other", "m-1"]).accepts(entry))
         #expect(DeadLetterFilter(app: "tasks", reason: "NOBODY", type: "changeset").accepts(entry))
         #expect(!DeadLetterFilter(app: "other").accepts(entry) && !DeadLetterFilter(reason: "else").accepts(entry))
     }

@@ -39,8 +39,8 @@ struct BrokerHarness: Sendable {
     /// The ids in the dead-letter queue, from its head.
     func buried() async throws -> [String] {
         var ids: [String] = []
-        _ = try await deadLetters.visit(limit: 1000) { entry, _ in
-            ids.append(entry.id ?? "-")
+        _ = try await deadLetters.visit(limit: 1000) { _, message in
+            ids.append(message.properties.messageID ?? "-")
             return .kept
         }
         return ids

@@ -1,8 +1,7 @@
 package import AMQP
-package import Messages
 package import SyncModel
 
-/// The dead-letter queue, for an operator's commands.
+/// The dead-letter queue, for those who look through it: an operator's commands and the coordinator.
 ///
 /// No letter leaves the queue before the broker has confirmed its copy: fetched letters stay unacknowledged, and go back to
 /// their places when the channel closes or this process dies. Until then no other consumer sees them.
@@ -30,16 +29,17 @@ package struct DeadLetterQueue: Sendable {
         case dropped
     }
 
-    /// Visits the dead letters from the head, at most `limit` of those that are there now, and carries out their fates.
+    /// Visits the dead letters, at most `limit` of those that are there now, and carries out their fates. They come in the
+    /// broker's order, which is another one whenever somebody has looked.
     ///
     /// - Parameters:
     ///   - body: decides a letter's fate.
     ///   - done: called for each letter after its fate was carried out.
     /// - Returns: how many letters were visited and how many there were.
-    /// - Throws: `AMQPError`; `InspectionError` `noOrigin`. The fates of letters visited before are carried out.
+    /// - Throws: `AMQPError`; `DeadLetterError`. The fates of letters visited before are carried out.
     package func visit(
-        limit: Int, _ body: (DeadLetterEntry, AMQPMessage) async throws -> Fate,
-        done: (DeadLetterEntry, Fate) throws -> Void = { _, _ in }
+        limit: Int, _ body: (DeadLetter, AMQPMessage) async throws -> Fate,
+        done: (DeadLetter, AMQPMessage, Fate) throws -> Void = { _, _, _ in }
     ) async throws -> (seen: Int, of: Int) {
         let channel = try await connection.openChannel(confirms: true)
         do {
@@ -53,18 +53,18 @@ package struct DeadLetterQueue: Sendable {
                 // A busy broker may report a quorum queue as empty; the count that comes with a message is right.
                 if position == 0, let left = delivery.messagesLeft { count = 1 + left }
                 position += 1
-                let entry = DeadLetterEntry(delivery, position: position, slices: slices)
-                let fate = try await body(entry, delivery.message)
+                let letter = DeadLetter(delivery.message)
+                let fate = try await body(letter, delivery.message)
                 switch fate {
                 case .kept:
                     kept += 1
                     if delivery.deliveryCount ?? 0 >= Self.maxDeliveries { try await renew(delivery, on: channel) }
                 case .requeued:
-                    try await requeue(delivery, entry, on: channel)
+                    try await requeue(delivery, letter, on: channel)
                 case .dropped:
                     try await delivery.ack()
                 }
-                try done(entry, fate)
+                try done(letter, delivery.message, fate)
             }
             await channel.close()
             await waitForReturn(of: kept)
@@ -89,13 +89,9 @@ package struct DeadLetterQueue: Sendable {
         await channel.close()
     }
 
-    private func requeue(_ delivery: AMQPDelivery, _ entry: DeadLetterEntry, on channel: AMQPChannel) async throws {
-        guard let target = target(of: entry) else {
-            throw InspectionError(
-                .noOrigin,
-                "dead letter \(entry.position) (\(entry.id ?? "no id")) came from \(entry.queue ?? "an unknown queue"),"
-                    + " which is no queue of this cluster: publish it again with sluice publish, or drop it")
-        }
+    private func requeue(_ delivery: AMQPDelivery, _ letter: DeadLetter, on channel: AMQPChannel) async throws {
+        guard !letter.isExcerpt else { throw DeadLetterError.excerpt(letter) }
+        guard let target = target(of: letter) else { throw DeadLetterError.noOrigin(letter) }
         try await channel.publish(
             Self.cleaned(delivery.message), exchange: target.exchange, routingKey: target.key, mandatory: true)
         try await delivery.ack()
@@ -109,10 +105,10 @@ package struct DeadLetterQueue: Sendable {
     }
 
     /// The exchange and routing key that lead to the queue that a letter died in; nil if it is no queue of this cluster.
-    func target(of entry: DeadLetterEntry) -> (exchange: String, key: String)? {
-        if entry.queue == topology.outcomes { return (topology.outcomes, "") }
+    func target(of letter: DeadLetter) -> (exchange: String, key: String)? {
+        if letter.queue == topology.outcomes { return (topology.outcomes, "") }
         let start = "\(topology.prefix).slice."
-        guard let queue = entry.queue, queue.hasPrefix(start), let number = Int(queue.dropFirst(start.count)),
+        guard let queue = letter.queue, queue.hasPrefix(start), let number = Int(queue.dropFirst(start.count)),
             (0..<slices.value).contains(number)
         else { return nil }
         return (topology.slices, String(number))
@@ -123,11 +119,27 @@ package struct DeadLetterQueue: Sendable {
         var message = message
         message.properties.headers = message.properties.headers.filter { key, _ in
             !key.hasPrefix("x-death") && !key.hasPrefix("x-first-death") && !key.hasPrefix("x-last-death")
-                && ![
-                    "x-delivery-count", "x-acquired-count", DeadLetter.reasonHeader, DeadLetter.queueHeader,
-                    DeadLetter.appHeader, "x-sluice-type", "x-sluice-forwarded",
-                ].contains(key)
+                && !key.hasPrefix("x-sluice-") && !["x-delivery-count", "x-acquired-count"].contains(key)
         }
         return message.forRepublishing()
+    }
+}
+
+/// Why a dead letter cannot be published again.
+package enum DeadLetterError: Error, Sendable, CustomStringConvertible {
+    /// The letter does not say in which queue it died.
+    case noOrigin(DeadLetter)
+    /// The letter has only the beginning of the message.
+    case excerpt(DeadLetter)
+
+    package var description: String {
+        switch self {
+        case .noOrigin(let letter):
+            "dead letter \(letter.name) came from \(letter.queue ?? "an unknown queue"), which is no queue of this cluster:"
+                + " publish it again with sluice publish, or drop it"
+        case .excerpt(let letter):
+            "dead letter \(letter.name) has the first \(letter.kept) of \(letter.length) bytes of what a client sent, and cannot"
+                + " be published again: its client realm \(letter.clientFile.map { "\($0) " } ?? "")was told to reset. Drop it"
+        }
     }
 }
