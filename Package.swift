@@ -142,8 +142,8 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "SyncModel", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging, metrics,
-                lifecycle,
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging,
+                metrics, lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -159,7 +159,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "SyncModel", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite", "Operations",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite",
+                "Operations",
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
                 nio("NIOCore"),
@@ -202,7 +203,8 @@ let package = Package(
         tests("SyncProtocol", ["SyncModel"]),
         tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
-        tests("Storage", ["SyncModel", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
+        tests(
+            "Storage", ["SyncModel", "Rules", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
         tests("Operations", [metrics]),
         tests(
             "Inspection",
@@ -227,11 +229,11 @@ let package = Package(
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),
-        tests("AdminAPI", ["Storage"]),
+        tests("AdminAPI", ["SyncModel", "Storage"]),
         tests(
             "Coordinator",
             [
-                "SyncModel", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite",
                 "StorageSupport", grdb, logging, httpClient,
             ]),
         tests(

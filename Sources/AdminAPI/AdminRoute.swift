@@ -1,8 +1,22 @@
+package import Rules
+
 /// The routes of the admin API, below `base`; `docs/admin-api.md` says which methods each answers.
 package enum AdminRoute: String, CaseIterable, Sendable {
     case apps = "apps"
     case app = "apps/:app"
     case schema = "apps/:app/schema"
+    case rules = "apps/:app/rules"
+    case rulesVersions = "apps/:app/rules/versions"
+    case rulesVersion = "apps/:app/rules/versions/:version"
+    case rulesCheck = "apps/:app/rules/check"
+    case rulesExplanation = "apps/:app/rules/explain"
+    case users = "apps/:app/users"
+    case user = "apps/:app/users/:user"
+    case disableUser = "apps/:app/users/:user/disable"
+    case enableUser = "apps/:app/users/:user/enable"
+    case customData = "apps/:app/users/:user/custom-data"
+    case revokeUser = "apps/:app/users/:user/logins/revoke"
+    case revokeUsers = "apps/:app/logins/revoke"
     case terminate = "apps/:app/sync/terminate"
     case reset = "apps/:app/sync/reset"
     case enable = "apps/:app/sync/enable"
@@ -36,7 +50,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
 
 /// A parameter in a route's path.
 package enum AdminParameter: String, Sendable {
-    case app, campaign, clientFile
+    case app, campaign, clientFile, user, version
 }
 
 /// A parameter in a query.
@@ -51,12 +65,17 @@ package enum AdminQuery: String, Sendable {
     case outcome
     /// The realm's partition value, a word or extended JSON.
     case partition
+    case user
+    /// A class of objects.
+    case className = "class"
 }
 
 /// What requests and answers are held to.
 package enum AdminLimits {
     /// Bytes of a request's body.
     package static let body = 65_536
+    /// Of a request that holds rules.
+    package static let rulesBody = RulesLimits.bytes + 4096
     /// Entries of one answer.
     package static let entries = 1...1000
     /// Entries of an answer if the query names no limit.
@@ -78,10 +97,13 @@ package struct AdminProblem: Codable, Sendable, Equatable {
     package var error: String
     /// What is wrong, in a sentence for a person.
     package var message: String
+    /// Of refused rules: everything that is wrong with them.
+    package var findings: [RulesFinding]?
 
-    package init(error: String, message: String) {
+    package init(error: String, message: String, findings: [RulesFinding]? = nil) {
         self.error = error
         self.message = message
+        self.findings = findings
     }
 }
 

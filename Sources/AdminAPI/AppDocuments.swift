@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// An app and its settings.
 package struct AppDocument: Codable, Sendable, Equatable {
     package var id: String
@@ -14,15 +16,23 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var generation: UInt64
     package var anonymousLogin: Bool
     package var emailPasswordLogin: Bool
+    /// `keep` or `delete`, and `discard` or `error`: what becomes of the copy of a client that may not read, or has written what it
+    /// may not. Absent from a coordinator that knows no rules, like the version of the rules in force (0: there are none).
+    package var onReadDenied: String?
+    package var onWriteDenied: String?
+    package var rulesVersion: UInt64?
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
     /// How many users the app has; only where one app is asked for.
     package var users: Int?
+    /// What the rules say, in a sentence; only of an app that is asked for or was just made.
+    package var access: String?
 
     package init(
         id: String, syncMode: String, syncState: String, compatibility: String?, developmentMode: Bool,
         clientRecovery: Bool, maxOfflineDays: Int, generation: UInt64, anonymousLogin: Bool, emailPasswordLogin: Bool,
-        createdAt: UInt64, users: Int? = nil
+        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, createdAt: UInt64, users: Int? = nil,
+        access: String? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -34,8 +44,12 @@ package struct AppDocument: Codable, Sendable, Equatable {
         self.generation = generation
         self.anonymousLogin = anonymousLogin
         self.emailPasswordLogin = emailPasswordLogin
+        self.onReadDenied = onReadDenied
+        self.onWriteDenied = onWriteDenied
+        self.rulesVersion = rulesVersion
         self.createdAt = createdAt
         self.users = users
+        self.access = access
     }
 }
 
@@ -50,12 +64,12 @@ package struct AppList: Codable, Sendable, Equatable {
 package struct AppRequest: AdminBody, Equatable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, syncMode, compatibility, developmentMode, clientRecovery, maxOfflineDays, anonymousLogin
-        case emailPasswordLogin
+        case emailPasswordLogin, onReadDenied, onWriteDenied, rules
     }
 
     package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
     /// The keys of a change; the others are fixed at the creation. `compatibility` may be given if it is the app's.
-    package static let changeableKeys = keys.subtracting(["id", "syncMode"])
+    package static let changeableKeys = keys.subtracting(["id", "syncMode", "rules"])
 
     package var id: String?
     package var syncMode: String?
@@ -65,11 +79,16 @@ package struct AppRequest: AdminBody, Equatable {
     package var maxOfflineDays: Int?
     package var anonymousLogin: Bool?
     package var emailPasswordLogin: Bool?
+    package var onReadDenied: String?
+    package var onWriteDenied: String?
+    /// Of a new app: its first rules, a document or the name of a template. Without them nobody may read or write.
+    package var rules: JSONValue?
 
     package init(
         id: String? = nil, syncMode: String? = nil, compatibility: String? = nil, developmentMode: Bool? = nil,
         clientRecovery: Bool? = nil, maxOfflineDays: Int? = nil, anonymousLogin: Bool? = nil,
-        emailPasswordLogin: Bool? = nil
+        emailPasswordLogin: Bool? = nil, onReadDenied: String? = nil, onWriteDenied: String? = nil,
+        rules: JSONValue? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -79,6 +98,9 @@ package struct AppRequest: AdminBody, Equatable {
         self.maxOfflineDays = maxOfflineDays
         self.anonymousLogin = anonymousLogin
         self.emailPasswordLogin = emailPasswordLogin
+        self.onReadDenied = onReadDenied
+        self.onWriteDenied = onWriteDenied
+        self.rules = rules
     }
 }
 

@@ -8,6 +8,7 @@ import SyncModel
 struct CoordinatorContext: Sendable {
     let configuration: CoordinatorConfiguration
     let store: any ControlStore
+    let rules: AppRules
     let readiness: Readiness
     let clock: WallClock
     let logger: Logger
@@ -20,6 +21,7 @@ struct CoordinatorContext: Sendable {
     ) {
         self.configuration = configuration
         self.store = store
+        rules = AppRules(store: store)
         self.readiness = readiness
         self.clock = clock
         self.logger = logger

@@ -9,7 +9,7 @@ struct Sluice: AsyncParsableCommand {
             Start with everything in one process, create an app, and point a client at the gateway:
 
               sluice up
-              sluice apps create tasks
+              sluice apps create tasks --rules open    # who may read and write what: docs/rules.md
               sluice sync terminate tasks --enable     # every client realm must reset ...
               sluice campaigns watch                   # ... and this is how each one ends
 
@@ -22,7 +22,8 @@ struct Sluice: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
-            AppsCommand.self, SyncCommand.self, CampaignsCommand.self, KeysCommand.self,
+            AppsCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self, CampaignsCommand.self,
+            KeysCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, StoreCommand.self, DoctorCommand.self,
         ])

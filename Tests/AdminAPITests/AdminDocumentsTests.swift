@@ -25,6 +25,46 @@ import Testing
             SchemaDocument.self,
             #"{"classes":[{"name":"Dog","properties":[{"name":"age","type":"int?"}],"type":"object(_id: int)"}]}"#)
         try keeps(AppRequest.self, #"{"compatibility":"convergent","id":"own","maxOfflineDays":3}"#)
+        try keeps(
+            AppRequest.self,
+            #"{"id":"own","onReadDenied":"keep","onWriteDenied":"error","rules":{"partition":{"read":true,"write":[1,2.5,null]}}}"#
+        )
+        try keeps(
+            AppDocument.self,
+            #"{"access":"nobody","anonymousLogin":true,"clientRecovery":true,"compatibility":"stockClients","createdAt":5,"#
+                + #""developmentMode":true,"emailPasswordLogin":false,"generation":2,"id":"tasks","maxOfflineDays":30,"#
+                + #""onReadDenied":"keep","onWriteDenied":"discard","rulesVersion":3,"syncMode":"partition","syncState":"enabled"}"#
+        )
+    }
+
+    @Test func rulesKeepTheirKeys() throws {
+        let finding = #"{"code":"unknown_key","hint":"h","message":"m","path":"/a","severity":"error"}"#
+        try keeps(RulesRequest.self, #"{"replaces":2,"rules":"open"}"#)
+        try keeps(RulesCheckRequest.self, #"{"rules":{"values":{"a":"b"}}}"#)
+        try keeps(
+            RulesAnswer.self,
+            #"{"app":"tasks","at":5,"author":"admin","findings":[\#(finding)],"rules":{},"summary":"s","version":2}"#)
+        try keeps(
+            RulesVersionList.self, #"{"next":"2","versions":[{"at":5,"author":"admin","bytes":7,"version":2}]}"#)
+        try keeps(RulesCheckAnswer.self, #"{"findings":[\#(finding)],"rules":{},"summary":"s","valid":true}"#)
+        let trace = #"{"condition":"{}","operand":1,"parts":[],"path":"/a","subject":[true],"verdict":"unknown"}"#
+        try keeps(
+            RulesExplanation.self,
+            #"{"app":"tasks","isDisabled":false,"partition":{"partition":"red","read":\#(trace),"reason":"r","rights":"read","#
+                + #""write":\#(trace)},"role":{"className":"Dog","definition":{},"list":"/defaultRoles","outcome":"role","#
+                + #""reason":"r","role":"own","tried":[{"applyWhen":\#(trace),"path":"/p","role":"own"}]},"summary":"s","#
+                + #""user":"u","version":2}"#)
+        try keeps(AdminProblem.self, #"{"error":"rules_refused","findings":[\#(finding)],"message":"m"}"#)
+    }
+
+    @Test func usersKeepTheirKeys() throws {
+        try keeps(
+            UserList.self,
+            #"{"next":"u","users":[{"createdAt":5,"customData":{"team":"red"},"email":"a@b.c","id":"u","#
+                + #""identities":[{"id":"i","provider":"anon-user"}],"isDisabled":true}]}"#)
+        try keeps(CustomDataRequest.self, #"{"customData":{"a":1}}"#)
+        try keeps(RevocationAnswer.self, #"{"app":"tasks","revoked":2,"user":"u"}"#)
+        try keeps(UserRemoval.self, #"{"app":"tasks","user":"u"}"#)
     }
 
     @Test func campaignsKeepTheirKeys() throws {

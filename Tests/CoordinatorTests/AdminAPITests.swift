@@ -120,7 +120,8 @@ import Testing
                     #expect(answer.status == 400 && answer["error"] == "invalid_request", "\(method) \(path) \(body)")
                     #expect(answer["message"]?.contains(expected) == true, "\(answer.text)")
                 }
-                let large = try await coordinator.request("POST", "apps", String(repeating: " ", count: 70_000))
+                let large = try await coordinator.request(
+                    "POST", "apps/tasks/sync/terminate", String(repeating: " ", count: 70_000))
                 #expect(large.status == 413 && large["error"] == "too_large")
                 let none = try await coordinator.request("POST", "apps/none/sync/terminate")
                 #expect(none.status == 404)

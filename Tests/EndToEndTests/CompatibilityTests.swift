@@ -32,7 +32,7 @@ struct CompatibilityTests {
 
     @Test func allCopiesOfAConvergentAppEndEqualToTheStoreWhateverWasWrittenOffline() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--compatibility", "convergent")
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open", "--compatibility", "convergent")
             #expect(try await cluster.operateJSON(App.self, "apps", "show", cluster.app).compatibility == "convergent")
             let first = try await Device(cluster, schema: Self.schema)
             try first.realm.write {

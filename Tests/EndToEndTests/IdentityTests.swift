@@ -32,7 +32,7 @@ import Testing
 
     @Test func aStoreThatIsNotMountedIsRefusedAndUploadsWait() async throws {
         try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             try device.create("before")
             try await device.upload()

@@ -19,7 +19,7 @@ struct OperatorCommandTests {
 
     @Test func tailShowsWhatPassesAndNoPayload() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             async let followed = cluster.operate(
                 "tail", "--app", cluster.app, "--realm", Device.partition, "--type", "changeset", "--count", "3",
@@ -47,7 +47,7 @@ struct OperatorCommandTests {
 
     @Test(.needsBrokerControl) func aSlowTerminalIsToldHowMuchItMissed() async throws {
         try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let event =
                 #"{"realm": {"app": "\#(cluster.app)", "partition": "x"}, "changesets": ["\#(OperatorTests.dog)"]}"#
             let events = "\(cluster.folder)/events"
@@ -123,7 +123,7 @@ struct OperatorCommandTests {
             #expect(try await !retrying("dead-letters", "show", garbage.name).contains("not json"))
             #expect(try await retrying("dead-letters", "show", garbage.name, "--bodies").contains("not json at all"))
             // The reason is mended: now there is such an app.
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             _ = try await retrying("dead-letters", "requeue", "dog-7")
             try await LocalCluster.retrying("the dog arrives") {
@@ -140,7 +140,7 @@ struct OperatorCommandTests {
 
     @Test func realmsAreListedVerifiedAndExportedBesideTheCluster() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             for number in 0..<20 { try device.create("item-\(number)") }
             try await device.upload()
@@ -186,7 +186,7 @@ struct OperatorCommandTests {
 
     @Test func aPlanTellsWhoWouldReset() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let writer = try await Device(cluster)
             let reader = try await Device(cluster)
             try writer.create("one")

@@ -10,7 +10,7 @@ struct OperatorTests {
 
     @Test func debiansOwnToolCanWriteToARealm() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             let body =
                 #"{"type": "changeset", "id": "dog-7", "changesets": ["\#(Self.dog)"], "#
@@ -32,7 +32,7 @@ struct OperatorTests {
 
     @Test func poisonIsParkedWithItsReasonAndTheRealmGoesOn() async throws {
         try await withCluster(slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             let poison = [
                 "not json at all", #"{"type": "no-such-type"}"#,

@@ -11,7 +11,7 @@ struct OwnershipTests {
     @Test func anOwnerThatWasPausedWritesNothingWhenItComesBack() async throws {
         // The broker gives up a silent peer after two heartbeats.
         try await withCluster(amqpQuery: "&heartbeat=1") { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let devices = [try await Device(cluster), try await Device(cluster)]
             let quiet = Load(devices, named: "quiet")
             try await quiet.written(atLeast: 20)
@@ -34,7 +34,7 @@ struct OwnershipTests {
 
     @Test func slicesMoveToWorkersThatJoinAndFromThoseThatLeave() async throws {
         try await withCluster(slices: 8, settings: patient) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             var devices: [Device] = []
             for partition in ["a", "b", "c"] { devices.append(try await Device(cluster, partition: partition)) }
             let redeliveries = {
@@ -68,7 +68,7 @@ struct OwnershipTests {
 
     @Test func handingOverOnSIGTERMCostsNoRedelivery() async throws {
         try await withCluster(settings: patient) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let devices = [try await Device(cluster), try await Device(cluster)]
             let load = Load(devices)
             try await settle(cluster, among: ["worker-1", "worker-2"])
@@ -114,7 +114,7 @@ struct OwnershipTests {
 
     @Test(.needsBrokerControl) func aGatewayWhoseQueueIsDeletedDeclaresItAgain() async throws {
         try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             let names = try await TestBroker.control("-q", "list_queues", "--no-table-headers", "name")

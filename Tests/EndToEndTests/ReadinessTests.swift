@@ -13,7 +13,7 @@ struct ReadinessTests {
         try await withCluster { cluster in
             let names = ["coordinator", "worker-1", "worker-2", "gateway"]
             for name in names { try await cluster.waitFor(name, ready: true) }
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             // The broker tells only those of an alarm that publish.
             let writing = Task {
@@ -47,7 +47,7 @@ struct ReadinessTests {
 
     @Test func everyMetricIsDocumentedAndEveryDocumentedOneExists() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             try device.create("one")
             try await device.upload()

@@ -17,7 +17,7 @@ struct ResetTests {
 
     @Test func aTerminationIsAccountedEvenIfTheCoordinatorDiesAtOnce() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let keeping = try await Device(cluster)
             let dropping = try await Device(cluster, mode: "discard")
             try keeping.create("synced")
@@ -59,7 +59,7 @@ struct ResetTests {
 
     @Test func withRecoveryOffOnlyTheModeThatMayDiscardGoesOn() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("synced")
             try await device.upload()
@@ -79,7 +79,7 @@ struct ResetTests {
 
     @Test func oneClientRealmCanBeResetFromTheShell() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             let bystander = try await Device(cluster)
             try device.create("a")

@@ -8,7 +8,7 @@ import Testing
 struct SyncTests {
     @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             try first.create("a", name: "from the first")
@@ -27,7 +27,7 @@ struct SyncTests {
 
     @Test func aWorkerKilledUnderLoadLosesNothing() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let devices = [try await Device(cluster), try await Device(cluster), try await Device(cluster)]
             let owner = try await owner(cluster)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -58,7 +58,7 @@ struct SyncTests {
 
     @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let device = try await Device(cluster)
             let owner = try await owner(cluster)
             async let stopped: Void = cluster.stop(owner)
@@ -72,7 +72,7 @@ struct SyncTests {
 
     @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app)
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             for index in 0..<20 { try first.create("before-\(index)") }

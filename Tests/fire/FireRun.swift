@@ -34,7 +34,9 @@ struct FireRun: Sendable {
     func run() async throws -> FireReport {
         var report = FireReport(seed: settings.seed, seconds: settings.seconds)
         try await cluster.start()
-        for app in [Self.steady, Self.resetting] { try await cluster.cluster.operate("apps", "create", app) }
+        for app in [Self.steady, Self.resetting] {
+            try await cluster.cluster.operate("apps", "create", app, "--rules", "open")
+        }
         journal.note("the cluster is up; clients connect to \(cluster.url)")
         let clients = try await openClients()
         journal.note("\(clients.count) client realms are open")

@@ -4,13 +4,14 @@ import Storage
 import SyncModel
 
 extension AppDocument {
-    init(_ app: AppRecord, users: Int? = nil) {
+    init(_ app: AppRecord, users: Int? = nil, access: String? = nil) {
         self.init(
             id: app.id, syncMode: app.syncMode.rawValue, syncState: app.syncState.rawValue,
             compatibility: app.compatibility.rawValue, developmentMode: app.developmentMode,
             clientRecovery: app.clientRecovery, maxOfflineDays: app.maxOfflineDays, generation: app.generation,
-            anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin, createdAt: app.createdAt,
-            users: users)
+            anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin,
+            onReadDenied: app.onReadDenied.rawValue, onWriteDenied: app.onWriteDenied.rawValue,
+            rulesVersion: app.rulesVersion, createdAt: app.createdAt, users: users, access: access)
     }
 }
 
@@ -60,8 +61,16 @@ extension AppRequest {
         var app = AppRecord(
             id: id, syncMode: try AdminRequest.value(syncMode, called: "syncMode") ?? .partition,
             compatibility: try wantedCompatibility() ?? .stockClients, createdAt: now)
+        try wantedDenials().apply(to: &app)
         apply(to: &app)
         return app
+    }
+
+    /// What is to become of copies without the right to be.
+    func wantedDenials() throws(AdminError) -> DenialSettings {
+        DenialSettings(
+            onReadDenied: try AdminRequest.value(onReadDenied, called: "onReadDenied"),
+            onWriteDenied: try AdminRequest.value(onWriteDenied, called: "onWriteDenied"))
     }
 
     func wantedCompatibility() throws(AdminError) -> PeerCompatibility? {
@@ -83,5 +92,16 @@ extension AppRequest {
         app.maxOfflineDays = maxOfflineDays ?? app.maxOfflineDays
         app.anonymousLogin = anonymousLogin ?? app.anonymousLogin
         app.emailPasswordLogin = emailPasswordLogin ?? app.emailPasswordLogin
+    }
+}
+
+/// What a request says of copies that lack a right; nil: nothing.
+struct DenialSettings: Sendable {
+    var onReadDenied: AppRecord.OnReadDenied?
+    var onWriteDenied: AppRecord.OnWriteDenied?
+
+    func apply(to app: inout AppRecord) {
+        app.onReadDenied = onReadDenied ?? app.onReadDenied
+        app.onWriteDenied = onWriteDenied ?? app.onWriteDenied
     }
 }

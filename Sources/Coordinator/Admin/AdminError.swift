@@ -2,6 +2,7 @@ import AdminAPI
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Rules
 import Storage
 
 /// Why the admin API cannot do what was asked: a status, and what its `AdminProblem` says.
@@ -9,6 +10,20 @@ struct AdminError: Error, Sendable {
     var status: HTTPResponse.Status
     var code: String
     var message: String
+    /// Of refused rules.
+    var findings: [RulesFinding]?
+
+    /// Rules cannot be put in force.
+    static func rulesRefused(_ findings: [RulesFinding]) -> AdminError {
+        let errors = findings.filter { $0.severity == .error }
+        let first = errors.first.map { ": \($0.path.isEmpty ? "" : "\($0.path): ")\($0.message)" } ?? ""
+        let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
+        var error = AdminError(
+            status: .unprocessableContent, code: "rules_refused",
+            message: "the rules cannot be put in force\(first)\(rest)")
+        error.findings = findings
+        return error
+    }
 
     static func invalid(_ message: String) -> AdminError {
         AdminError(status: .badRequest, code: "invalid_request", message: message)
@@ -38,6 +53,7 @@ struct AdminError: Error, Sendable {
             switch error.code {
             case .notFound: self = AdminError(status: .notFound, code: "not_found", message: error.message)
             case .alreadyExists: self = .conflict("already_exists", error.message)
+            case .stale: self = .conflict("stale", error.message)
             default:
                 self = AdminError(
                     status: .serviceUnavailable, code: "store_unavailable",
@@ -45,10 +61,10 @@ struct AdminError: Error, Sendable {
             }
         case let error as HTTPError where error.status == .notFound:
             self = AdminError(status: .notFound, code: "not_found", message: "there is no such route")
-        case is NIOTooManyBytesError:
+        case let error as NIOTooManyBytesError:
             self = AdminError(
-                status: .contentTooLarge, code: "too_large", message: "a body has at most \(AdminLimits.body) bytes"
-            )
+                status: .contentTooLarge, code: "too_large",
+                message: "the body may have at most \(error.maxBytes ?? AdminLimits.body) bytes")
         case let error as HTTPError:
             self = AdminError(
                 status: error.status, code: error.status.code < 500 ? "invalid_request" : "internal",

@@ -22,7 +22,8 @@ struct AdminErrorMiddleware: RouterMiddleware {
                     metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])
             }
             var response = try AdminResponse.json(
-                AdminProblem(error: answer.code, message: answer.message), status: answer.status)
+                AdminProblem(error: answer.code, message: answer.message, findings: answer.findings),
+                status: answer.status)
             if answer.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
             return response
         }

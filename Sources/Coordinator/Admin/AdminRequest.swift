@@ -2,26 +2,36 @@ import AdminAPI
 import Foundation
 import Hummingbird
 import Messages
+import SyncModel
 
 /// Reads what admin requests say, and says precisely what is wrong with them.
 enum AdminRequest {
-    /// Decodes a JSON object; keys that the type does not know are refused, for they are mistakes.
+    /// Decodes a JSON object; keys that the type does not know are refused, for they are mistakes, and so is a key that stands twice.
     static func body<Body: AdminBody>(
-        _ type: Body.Type, of request: Request, keys: Set<String> = Body.keys
+        _ type: Body.Type, of request: Request, keys: Set<String> = Body.keys, limit: Int = AdminLimits.body
     ) async throws -> Body {
         var request = request
-        let buffer = try await request.collectBody(upTo: AdminLimits.body)
-        let data = buffer.readableBytes == 0 ? Data("{}".utf8) : Data(buffer.readableBytesView)
+        let buffer = try await request.collectBody(upTo: limit)
+        let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
+        try checkKeys(of: bytes, keys)
         do {
-            let given = Set(try JSONDecoder().decode([String: AnyValue].self, from: data).keys)
-            if let stranger = given.subtracting(keys).sorted().first {
-                throw AdminError.invalid(
-                    "the key \"\(stranger.prefix(64))\" is not known; expected \(keys.sorted().joined(separator: ", "))"
-                )
-            }
-            return try JSONDecoder().decode(type, from: data)
+            return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
             throw AdminError.invalid(describe(error))
+        }
+    }
+
+    private static func checkKeys(of bytes: [UInt8], _ keys: Set<String>) throws(AdminError) {
+        let json: JSONValue
+        do {
+            json = try JSONParser.parse(bytes)
+        } catch {
+            throw .invalid("the body is not JSON as it should be: \(error.message)")
+        }
+        guard let members = json.objectValue else { throw .invalid("expected a JSON object") }
+        if let stranger = Set(members.keys).subtracting(keys).sorted().first {
+            throw .invalid(
+                "the key \"\(stranger.prefix(64))\" is not known; expected \(keys.sorted().joined(separator: ", "))")
         }
     }
 
@@ -48,11 +58,6 @@ enum AdminRequest {
             throw .invalid("\(name): expected one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return value
-    }
-
-    /// A value of whatever type.
-    private struct AnyValue: Decodable {
-        init(from decoder: any Decoder) {}
     }
 
     private static func describe(_ error: DecodingError) -> String {

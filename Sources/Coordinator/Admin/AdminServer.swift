@@ -17,6 +17,8 @@ struct AdminServer: Sendable {
         router.add(middleware: AdminAuthenticationMiddleware(token: token))
         let group = router.group(RouterPath(AdminRoute.base))
         AppRoutes(context: context).add(to: group)
+        RulesRoutes(context: context).add(to: group)
+        UserRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)
         CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
         PlanRoutes(context: context).add(to: group)

@@ -1,6 +1,7 @@
 import AdminAPI
 import Changesets
 import Hummingbird
+import Rules
 import Storage
 
 /// `apps`: create, list, show and change.
@@ -12,16 +13,19 @@ struct AppRoutes: Sendable {
             try AdminResponse.json(AppList(apps: try await context.store.apps().map { AppDocument($0) }))
         }
         group.on(.post, .apps) { request, _ in
-            let new = try await AdminRequest.body(AppRequest.self, of: request)
+            let new = try await AdminRequest.body(AppRequest.self, of: request, limit: AdminLimits.rulesBody)
             let app = try new.record(at: context.now)
-            try await context.store.insert(app)
+            // Without rules it opens nothing, in development mode neither.
+            let rules = try new.rules.map { try RulesCheck($0).accepted() }
+            try await context.store.insert(app, rules: rules.map { context.change(to: $0) })
             await context.notices.send(app.id)
-            return try AdminResponse.json(AppDocument(app), status: .created)
+            return try AdminResponse.json(try await context.document(of: app.id), status: .created)
         }
         group.on(.get, .app) { _, route in
             let id = try route.value(of: .app)
-            return try AdminResponse.json(
-                AppDocument(try await context.app(id), users: try await context.store.userCount(app: id)))
+            var document = try await context.document(of: id)
+            document.users = try await context.store.userCount(app: id)
+            return try AdminResponse.json(document)
         }
         group.on(.get, .schema) { _, route in
             let id = try route.value(of: .app)
@@ -41,7 +45,11 @@ struct AppRoutes: Sendable {
                     "app \(id) was created with compatibility \(app.compatibility.rawValue), by which the copies that its "
                         + "clients hold are built; create another app with compatibility \(wanted.rawValue)")
             }
-            let app = try await context.store.updateApp(id) { settings.apply(to: &$0) }
+            let denials = try settings.wantedDenials()
+            let app = try await context.store.updateApp(id) { app in
+                settings.apply(to: &app)
+                denials.apply(to: &app)
+            }
             await context.notices.send(id)
             return try AdminResponse.json(AppDocument(app))
         }
@@ -49,6 +57,13 @@ struct AppRoutes: Sendable {
 }
 
 extension CoordinatorContext {
+    /// An app with what its rules say.
+    /// - Throws: `not_found`.
+    fileprivate func document(of id: String) async throws -> AppDocument {
+        let app = try await app(id)
+        return AppDocument(app, access: try await summary(of: app))
+    }
+
     /// - Throws: `not_found`.
     func app(_ id: String) async throws -> AppRecord {
         guard let app = try await store.app(id) else { throw AdminError.notFound("app \(id)") }

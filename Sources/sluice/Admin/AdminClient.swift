@@ -50,9 +50,9 @@ struct AdminClient {
     }
 
     private func failure(status: HTTPResponseStatus, body: Data, path: String) -> CommandFailure {
-        let message =
-            (try? JSONDecoder().decode(AdminProblem.self, from: body))?.message
-            ?? "\(baseURL)\(path) answered \(status.code) \(status.reasonPhrase)"
+        let problem = try? JSONDecoder().decode(AdminProblem.self, from: body)
+        var message = problem?.message ?? "\(baseURL)\(path) answered \(status.code) \(status.reasonPhrase)"
+        if let findings = problem?.findings { message += "\n" + FindingLines.text(of: findings) }
         let kind: CommandFailure.Kind =
             switch status.code {
             case 401, 403: .notAllowed

@@ -2,6 +2,7 @@ import AdminAPI
 import ArgumentParser
 import Changesets
 import NIOHTTP1
+import SyncModel
 
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,14 +23,23 @@ struct AppSettingOptions: ParsableArguments {
     var anonymousLogin: Bool?
     @Flag(inversion: .prefixedNo, help: "People may register and log in with e-mail and password.")
     var emailPasswordLogin: Bool?
+    @Option(help: "What becomes of the copy of a client that may not read its partition: keep (the default) or delete.")
+    var onReadDenied: String?
+    @Option(
+        help: """
+            What becomes of what a client has written without the right to: discard (the default; the client downloads a fresh \
+            copy) or error (its session ends).
+            """)
+    var onWriteDenied: String?
 
     func body(
-        id: String? = nil, syncMode: String? = nil, compatibility: PeerCompatibility? = nil
+        id: String? = nil, syncMode: String? = nil, compatibility: PeerCompatibility? = nil, rules: JSONValue? = nil
     ) -> AppRequest {
         AppRequest(
             id: id, syncMode: syncMode, compatibility: compatibility?.rawValue, developmentMode: developmentMode,
             clientRecovery: clientRecovery, maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin,
-            emailPasswordLogin: emailPasswordLogin)
+            emailPasswordLogin: emailPasswordLogin, onReadDenied: onReadDenied, onWriteDenied: onWriteDenied,
+            rules: rules)
     }
 }
 
@@ -39,7 +49,9 @@ struct AppsList: AdminCommand {
 
     func run(_ admin: AdminClient) async throws {
         let apps = try await (admin.ask(AdminRoute.apps.path()) as AppList).apps
-        if apps.isEmpty, !output.json { Printing.note("no apps yet; make one with: sluice apps create NAME") }
+        if apps.isEmpty, !output.json {
+            Printing.note("no apps yet; make one with: sluice apps create NAME --rules open")
+        }
         try output.show(apps, table(of: apps))
     }
 }
@@ -51,7 +63,9 @@ struct AppsShow: AdminCommand {
 
     func run(_ admin: AdminClient) async throws {
         let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
-        try output.show(document, "\(table(of: [document]).rendered())\n\(document.users ?? 0) users")
+        try output.show(
+            document,
+            "\(table(of: [document]).rendered())\n\(document.users ?? 0) users\nrules: \(document.accessText)")
     }
 }
 
@@ -76,7 +90,9 @@ struct AppsSchema: AdminCommand {
 
 struct AppsCreate: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "create", abstract: "Create an app; its sync is enabled.")
+        commandName: "create", abstract: "Create an app; its sync is enabled.",
+        discussion:
+            "Nobody may read or write before it has rules: give them with --rules, or later with `sluice rules set`.")
     @OptionGroup var common: ReportOptions
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "Its id: lower-case letters, digits, - and _, as the clients name it.") var app: String
@@ -87,11 +103,15 @@ struct AppsCreate: AdminCommand {
             whose copies end equal in every case).
             """)
     var compatibility: PeerCompatibility?
+    @Option(help: ArgumentHelp("Who may read and write what: \(RulesArgument.help)."))
+    var rules: RulesArgument?
 
     func run(_ admin: AdminClient) async throws {
-        let body = settings.body(id: app, syncMode: syncMode, compatibility: compatibility)
+        let body = settings.body(
+            id: app, syncMode: syncMode, compatibility: compatibility, rules: try rules?.load())
         let shown: AppDocument = try await admin.ask(AdminRoute.apps.path(), .POST, body: body)
-        try output.show(shown, "app \(shown.id) created, sync enabled")
+        try output.show(shown, "app \(shown.id) created, sync enabled; \(shown.accessText)")
+        if shown.rulesVersion == 0, !output.json { Printing.note("set some with: sluice rules set \(shown.id) open") }
     }
 }
 
@@ -119,6 +139,11 @@ private func table(of apps: [AppDocument]) -> Table {
                 logins.isEmpty ? "none" : logins.joined(separator: ","),
             ]
         })
+}
+
+extension AppDocument {
+    /// What is in force, in a sentence.
+    fileprivate var accessText: String { access ?? "this coordinator knows no rules: everybody may read and write" }
 }
 
 extension PeerCompatibility: ExpressibleByArgument {}

@@ -10,7 +10,7 @@ import Testing
 struct StockClientExchangeTests {
     @Test func firstConnectSuspendResumeAndANewProcessGoAsRecorded() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (player, _) = try await StockScenario.firstConnect(cluster)
             try await player.play(from: Recording("pbs-first-connect-and-resume").index(of: "unbind 1"))
             let a = try StockScenario.file(player, 2)
@@ -25,7 +25,7 @@ struct StockClientExchangeTests {
 
     @Test func recordedExchangesBringTheHistoryThatTheReferenceServerSent() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             for (name, clients) in [("pbs-two-clients", 2), ("pbs-three-clients", 3), ("pbs-compressed-bodies", 2)] {
                 let player = RecordingPlayer(try Recording(name))
                 for number in 1...clients { player.users[number] = try await StockUser(cluster) }
@@ -39,7 +39,7 @@ struct StockClientExchangeTests {
 
     @Test func severalSessionsShareASocket() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let connection = try await StockUser(cluster).connect()
             let player = RecordingPlayer(
                 try Recording("pbs-three-clients"), connections: [1: connection, 2: connection, 3: connection])
@@ -73,7 +73,7 @@ struct StockClientExchangeTests {
 
     @Test func anUploadSentAgainAfterALostSocketCountsOnce() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (player, users) = try await StockScenario.firstConnect(cluster)
             let file = try StockScenario.file(player, 2)
             let old = try StockScenario.connection(player, 4)

@@ -23,7 +23,7 @@ struct StockClientFirstDownloadTests {
 
     @Test func aCompactedRealmIsDownloadedPageByPageAndTakenUpAgain() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             try await publishTasks(to: cluster)
             _ = try await StockClientError.within("the history is compacted", limit: .seconds(120)) {
                 try await cluster.operateJSON([Realm].self, "realms", "list").first { $0.historyBase > 0 }

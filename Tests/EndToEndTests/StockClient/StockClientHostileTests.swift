@@ -10,7 +10,7 @@ import Testing
 struct StockClientHostileTests {
     @Test func brokenMessagesCostTheirConnectionAndNobodyElse() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let broken: [(message: String, codes: Set<Int>)] = [
@@ -34,7 +34,7 @@ struct StockClientHostileTests {
 
     @Test func brokenFramesEndTheSocket() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let ping = Array("ping 1 0\n".utf8)
@@ -60,7 +60,7 @@ struct StockClientHostileTests {
 
     @Test func messagesOutOfTurnAreProtocolViolations() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let bind = "bind 1 7 0 1 0\n\"tasks\""
@@ -82,7 +82,7 @@ struct StockClientHostileTests {
 
     @Test func identsThatDoNotHoldAreToldToReset() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let honest = try await user.connect()
@@ -153,7 +153,7 @@ struct StockClientHostileTests {
 
     @Test func anUploadTooLargeResetsItsSessionOnly() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let connection = try await StockUser(cluster).connect()
             let large = try await connection.open(StockScenario.path, StockFile())
@@ -174,7 +174,7 @@ struct StockClientHostileTests {
 
     @Test func aChangesetThatDoesNotParseResetsItsClientOnly() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let witness = try await Witness(cluster)
             let connection = try await StockUser(cluster).connect()
             let session = try await connection.open(StockScenario.path, StockFile())

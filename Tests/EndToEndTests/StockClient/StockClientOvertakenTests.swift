@@ -105,7 +105,7 @@ struct StockClientOvertakenTests {
 
     @Test func twoTerminationsAtOnceBothEnd() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let clients = [try await Client(cluster), try await Client(cluster)]
             async let first: Void = Self.terminateAndWatch("first", cluster)
             async let second: Void = Self.terminateAndWatch("second", cluster)
@@ -124,7 +124,7 @@ struct StockClientOvertakenTests {
 
     @Test func aTerminationInTheMiddleOfResetsEndsBothCampaigns() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let merged = try await Client(cluster)
             let copying = try await Client(cluster)
             let copied = try await Client(cluster)

@@ -10,7 +10,7 @@ import Testing
 struct StockClientResetTests {
     @Test func clientsAwayAndLiveRecoverAndTheCampaignSaysSo() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let away = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-recover")
             let live = try await Self.suspended(setUp, connection: 8, file: 3, "pbs-client-reset-recover")
@@ -52,7 +52,7 @@ struct StockClientResetTests {
 
     @Test func withRecoveryOffTheRecordedClientDiscards() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             try await cluster.operate("apps", "set", StockUser.app, "--no-client-recovery")
             let name = "pbs-client-reset-no-recovery-discard"
@@ -70,7 +70,7 @@ struct StockClientResetTests {
 
     @Test func aMergeThatFailsIsAFailure() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-merge-fails")
             let campaign = try await StockScenario.terminate(cluster)
@@ -83,7 +83,7 @@ struct StockClientResetTests {
 
     @Test func aManualResetIsSeenAtTheNextLaunch() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (setUp, users) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(
                 setUp, connection: 4, file: 2, "pbs-client-reset-manual-and-relaunch")
@@ -103,7 +103,7 @@ struct StockClientResetTests {
 
     @Test func whileSyncIsOffClientsAreToldToWait() async throws {
         try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-recover")
             let connection = try StockScenario.connection(setUp, 4)

@@ -10,7 +10,7 @@ import Testing
 struct StockClientTokenTests {
     @Test func aBadTokenIsToldByCloseCodeAndTheRecordedRefreshGoesOn() async throws {
         try await withCluster(workers: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let user = try await StockUser(cluster)
             let bad = user.withBadToken
             let refused = try await bad.connect()
@@ -31,7 +31,7 @@ struct StockClientTokenTests {
 
     @Test func clientsThatCannotReadCloseCodesGetAStatus() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let user = try await StockUser(cluster)
             func status(_ user: StockUser, offers: [Int]? = nil) async throws -> Int {
                 let request = try user.upgradeRequest(offers: offers).request
@@ -48,7 +48,7 @@ struct StockClientTokenTests {
 
     @Test func aLogoutEndsTheSocketAndTheUsersOtherSocketsOfThatLogin() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app)
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
             let user = try await StockUser(cluster)
             let (_, connection) = try await Self.uploadedFile(user)
             let bystander = try await StockScenario.newcomer(cluster)

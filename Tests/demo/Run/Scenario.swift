@@ -51,7 +51,7 @@ final class Scenario {
         begin("A cluster: one coordinator, two workers, one gateway, each a process")
         try cluster.startAll()
         try await cluster.waitUntilReady(workers: 2)
-        try await cluster.operate("apps", "create", DemoSchema.app)
+        try await cluster.operate("apps", "create", DemoSchema.app, "--rules", "open")
         narrator.say("app \(DemoSchema.app) created; gateway at \(cluster.gatewayURL); 8 slices owned by two workers")
     }
 

@@ -37,7 +37,8 @@ final class BenchCluster: Sendable {
             started.withLock { $0 = cluster }
             try cluster.startAll(workers: options.workers)
             try await cluster.waitUntilReady(workers: options.workers)
-            try await cluster.operate("apps", "create", app, "--development-mode", "--anonymous-login")
+            try await cluster.operate(
+                "apps", "create", app, "--rules", "open", "--development-mode", "--anonymous-login")
             let token = try await LocalCluster.retrying("the gateway answers") {
                 try await AnonymousLogin.accessToken(port: cluster.gatewayPort, app: app)
             }

@@ -1,0 +1,83 @@
+package import SyncModel
+
+/// A user of an app.
+package struct UserDocument: Codable, Sendable, Equatable {
+    package struct Identity: Codable, Sendable, Equatable {
+        package var id: String
+        /// `anon-user` or `local-userpass`.
+        package var provider: String
+
+        package init(id: String, provider: String) {
+            self.id = id
+            self.provider = provider
+        }
+    }
+
+    package var id: String
+    package var email: String?
+    package var identities: [Identity]
+    package var isDisabled: Bool
+    /// Milliseconds of Unix time.
+    package var createdAt: UInt64
+    /// What operators have stored for the user; absent if that is nothing.
+    package var customData: JSONValue?
+
+    package init(
+        id: String, email: String?, identities: [Identity], isDisabled: Bool, createdAt: UInt64,
+        customData: JSONValue?
+    ) {
+        self.id = id
+        self.email = email
+        self.identities = identities
+        self.isDisabled = isDisabled
+        self.createdAt = createdAt
+        self.customData = customData
+    }
+}
+
+/// A page of users, by id.
+package struct UserList: Codable, Sendable, Equatable {
+    package var users: [UserDocument]
+    /// The `after` of the following page; absent at the end.
+    package var next: String?
+
+    package init(users: [UserDocument], next: String?) {
+        self.users = users
+        self.next = next
+    }
+}
+
+/// The body that sets a user's custom data.
+package struct CustomDataRequest: AdminBody, Equatable {
+    package static let keys: Set<String> = ["customData"]
+
+    /// An object; absent or null for none.
+    package var customData: JSONValue?
+
+    package init(customData: JSONValue?) { self.customData = customData }
+}
+
+/// How many logins were revoked.
+package struct RevocationAnswer: Codable, Sendable, Equatable {
+    package var app: String
+    /// Absent if it was all of the app's users.
+    package var user: String?
+    package var revoked: Int
+
+    package init(app: String, user: String?, revoked: Int) {
+        self.app = app
+        self.user = user
+        self.revoked = revoked
+    }
+}
+
+/// A user that is no more.
+package struct UserRemoval: Codable, Sendable, Equatable {
+    package var app: String
+    package var user: String
+
+    package init(app: String, user: String) {
+        self.app = app
+        self.user = user
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// Rules and users at the shell, against a real cluster.
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+struct RulesCommandTests {
+    private struct App: Decodable {
+        var rulesVersion: UInt64
+        var access: String
+    }
+
+    private struct Rules: Decodable {
+        struct Finding: Decodable {
+            var path: String
+            var code: String
+        }
+
+        var version: UInt64?
+        var summary: String?
+        var findings: [Finding]?
+    }
+
+    private struct Explanation: Decodable {
+        struct Partition: Decodable { var rights: String }
+
+        var partition: Partition
+    }
+
+    private struct UserPage: Decodable {
+        struct User: Decodable {
+            var id: String
+            var isDisabled: Bool
+        }
+
+        var users: [User]
+        var next: String?
+    }
+
+    /// What a command that must fail says, with its exit code.
+    private func complaint(_ cluster: LocalCluster, _ arguments: String...) async -> String {
+        do {
+            return "did not fail: \(try await cluster.operate(arguments))"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func rulesAreSetShownCheckedAndExplained() async throws {
+        try await withCluster(slices: 1) { cluster in
+            let app = StockUser.app
+            let created = try await cluster.operate("apps", "create", app)
+            #expect(created.contains("nobody may read or write: the app has no rules yet"))
+            #expect(try await cluster.operate("rules", "show", app).contains("version 0"))
+
+            let file = "\(cluster.folder)/rules.json"
+            try #"{"partition": {"read": {"%%user.name": 1}, "write": {"$xor": []}}}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            let refused = await complaint(cluster, "rules", "set", app, file)
+            #expect(refused.contains("exited with 65"), "\(refused)")
+            #expect(refused.contains("/partition/read/%%user.name") && refused.contains("/partition/write/$xor"))
+            let checked = await complaint(cluster, "rules", "check", app, file)
+            #expect(checked.contains("exited with 65"))
+            #expect(await complaint(cluster, "rules", "set", app, "no-such-file").contains("neither one of"))
+            #expect(try await cluster.operateJSON(Rules.self, "rules", "show", app).version == 0)
+
+            let set = try await cluster.operateJSON(Rules.self, "rules", "set", app, "own")
+            #expect(set.version == 1 && set.findings?.isEmpty == true)
+            #expect(await complaint(cluster, "rules", "set", app, "open", "--replaces", "0").contains("somebody else"))
+            try #"{"partition": {"read": true, "write": {"%%user.custom_data.writes": "%%partition"}}}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            try await cluster.operate("rules", "check", app, file)
+            try await cluster.operate("rules", "set", app, file, "--replaces", "1")
+            #expect(try await cluster.operate("rules", "history", app).contains("admin"))
+            #expect(try await cluster.operate("rules", "show", app, "--version", "1").contains("%%user.id"))
+            let shown = try await cluster.operateJSON(App.self, "apps", "show", app)
+            #expect(shown.rulesVersion == 2 && shown.access.contains("rules of the app's own"))
+
+            let users = [try await StockUser(cluster).id, try await StockUser(cluster).id]
+            let page = try await cluster.operateJSON(UserPage.self, "users", "list", app, "--limit", "1")
+            let user = try #require(page.users.first?.id)
+            let rest = try await cluster.operateJSON(
+                UserPage.self, "users", "list", app, "--after", try #require(page.next))
+            #expect(Set(rest.users.map(\.id) + [user]) == Set(users) && rest.users.count == 1)
+
+            func rights() async throws -> String {
+                try await cluster.operateJSON(
+                    Explanation.self, "rules", "explain", app, "--user", user, "--partition", "red"
+                ).partition.rights
+            }
+            #expect(try await rights() == "read")
+            let text = try await cluster.operate("rules", "explain", app, "--user", user, "--partition", "red")
+            #expect(text.contains("unknown") && text.contains("unset"), "\(text)")
+            try await cluster.operate("users", "custom-data", app, user, #"{"writes": ["red"]}"#)
+            #expect(try await rights() == "readWrite")
+            #expect(try await cluster.operate("users", "show", app, user).contains(#"{"writes":["red"]}"#))
+            try await cluster.operate("users", "custom-data", app, user, "--clear")
+            #expect(try await rights() == "read")
+
+            try await cluster.operate("users", "disable", app, user)
+            #expect(try await cluster.operate("users", "show", app, user).contains("disabled"))
+            #expect(
+                try await cluster.operate("rules", "explain", app, "--user", user, "--partition", "red").contains(
+                    "disabled"))
+            try await cluster.operate("users", "enable", app, user)
+            #expect(try await cluster.operate("users", "revoke", app, user).contains("1 logins revoked"))
+            #expect(try await cluster.operate("users", "revoke", app, "--all").contains("1 logins revoked"))
+            #expect(await complaint(cluster, "users", "delete", app, user).contains("--yes"))
+            try await cluster.operate("users", "delete", app, user, "--yes")
+            #expect(await complaint(cluster, "users", "show", app, user).contains("exited with 66"))
+        }
+    }
+}
