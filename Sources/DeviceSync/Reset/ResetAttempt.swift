@@ -13,6 +13,9 @@ struct ResetAttempt: Sendable, Equatable {
     var identOld: FileIdent = 0
     /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
     var integrated: ClientVersion?
+    /// Everything after this version of the realm's own is missing in the server's state, acknowledged or not; nil if the
+    /// server has lost nothing.
+    var lostAfter: ClientVersion?
 }
 
 /// The realm's record of a reset that the server has not acknowledged, as an attempt found it before its first merge.

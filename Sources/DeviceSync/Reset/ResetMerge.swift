@@ -105,9 +105,12 @@ struct ResetMerge {
         return result
     }
 
-    /// What the server has not integrated, as later downloads have left it.
+    /// What the server has not integrated, or has lost, as later downloads have left it.
     private func unsynced() throws -> [HistoryEntry] {
         let newest = core.snapshot.version
+        if let lost = attempt.lostAfter {
+            return try core.file.acknowledgedEntries(after: lost) + core.file.localEntries(after: lost, upTo: newest)
+        }
         // A server that names a version which is not there means another file.
         let integrated = attempt.integrated.flatMap { $0 <= newest ? $0 : nil } ?? 0
         return try core.file.localEntries(
@@ -162,7 +165,8 @@ struct ResetMerge {
     /// What is kept: from the first recovered entry on, with the original numbers and times.
     private func history(_ recovered: [ClientVersion: [UInt8]], latest: ServerVersion) throws -> [HistoryEntry] {
         guard let first = recovered.filter({ !$0.value.isEmpty }).keys.min() else { return [] }
-        return try core.file.entries(from: first).map { entry in
+        let acknowledged = try core.file.acknowledgedEntries(after: ClientVersion(first.rawValue - 1))
+        return try (acknowledged + core.file.entries(from: first)).map { entry in
             var entry = entry
             entry.changeset = recovered[entry.version] ?? []
             entry.reciprocal = nil

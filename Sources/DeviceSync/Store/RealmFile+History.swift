@@ -55,6 +55,50 @@ extension RealmFile {
         }
     }
 
+    /// Local writes above `after` that the server has acknowledged and that are in the history no more, oldest first, as far
+    /// as they are kept: a server that was put back to an earlier state asks for them.
+    func acknowledgedEntries(after: ClientVersion) throws -> [HistoryEntry] {
+        try read { database in
+            try HistoryEntry.fetchAll(
+                database,
+                sql: """
+                    SELECT version, timestamp, 0, remote, changeset, NULL FROM acknowledged
+                    WHERE version > ? ORDER BY version
+                    """, arguments: [after.column])
+        }
+    }
+
+    /// Bytes of acknowledged writes that are kept of a realm.
+    static let keptAcknowledged = 4 << 20
+
+    /// Keeps the local writes that are about to leave the history, the newest `keptAcknowledged` bytes of them. Each row has the
+    /// bytes of all that came before it, so that what is too old is found without adding them up.
+    static func keepAcknowledged(before kept: Int64, _ database: Database) throws {
+        let newest = try database.cachedStatement(sql: "SELECT total FROM acknowledged ORDER BY version DESC LIMIT 1")
+        var total = try Int64.fetchOne(newest) ?? 0
+        let leaving = try HistoryEntry.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    \(HistoryEntry.select) WHERE version < ? AND origin = 0 AND length(changeset) > 0 ORDER BY version
+                    """), arguments: [kept])
+        let insert = try database.cachedStatement(
+            sql:
+                "INSERT OR REPLACE INTO acknowledged(version, timestamp, remote, changeset, total) VALUES(?, ?, ?, ?, ?)"
+        )
+        var isChanged = false
+        while let entry = try leaving.next() {
+            total += Int64(entry.merged.count)
+            isChanged = true
+            try insert.execute(arguments: [
+                entry.version.column, entry.originTimestamp.column, entry.remoteVersion.column, Data(entry.merged),
+                total,
+            ])
+        }
+        guard isChanged else { return }
+        try database.cachedStatement(sql: "DELETE FROM acknowledged WHERE total <= ?")
+            .execute(arguments: [total - Int64(keptAcknowledged)])
+    }
+
     /// Everything from a version on, oldest first.
     func entries(from version: ClientVersion) throws -> [HistoryEntry] {
         try read { database in

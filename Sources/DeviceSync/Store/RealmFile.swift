@@ -42,6 +42,9 @@ final class RealmFile: Sendable {
         CREATE TABLE IF NOT EXISTS history(
             version INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, origin INTEGER NOT NULL, remote INTEGER NOT NULL,
             changeset BLOB NOT NULL, reciprocal BLOB);
+        CREATE TABLE IF NOT EXISTS acknowledged(
+            version INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, remote INTEGER NOT NULL, changeset BLOB NOT NULL,
+            total INTEGER NOT NULL);
         CREATE TABLE IF NOT EXISTS client_reset_metadata(
             core_version TEXT NOT NULL, time INTEGER NOT NULL, mode INTEGER NOT NULL, action INTEGER NOT NULL,
             error_code INTEGER NOT NULL, error_msg TEXT NOT NULL, attempt TEXT NOT NULL,
@@ -189,7 +192,7 @@ final class RealmFile: Sendable {
         if let version = commit.schemaVersion { try setNumber("schema_version", version, database) }
         try setNumber("version", commit.version.rawValue, database)
         if let history = commit.history {
-            try database.execute(sql: "DELETE FROM history")
+            try database.execute(sql: "DELETE FROM history; DELETE FROM acknowledged")
             for entry in history { try insert(entry, database) }
         }
         if !commit.reciprocals.isEmpty {
@@ -259,6 +262,7 @@ final class RealmFile: Sendable {
                 ORDER BY version LIMIT 1
                 """)
         let kept = try Int64.fetchOne(first, arguments: [version.column]) ?? .max
+        try keepAcknowledged(before: kept, database)
         try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
     }
 

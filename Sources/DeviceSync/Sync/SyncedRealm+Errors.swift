@@ -42,7 +42,8 @@ extension SyncedRealm {
             beginReset(
                 action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
                 message: body.message, logURL: body.logURL,
-                integrated: endsSession ? body.integratedClientVersion : nil, on: connection)
+                integrated: endsSession ? body.integratedClientVersion : nil,
+                lostAfter: endsSession ? body.lostAfterClientVersion : nil, on: connection)
         case .refreshUser: connection.refreshToken()
         case .refreshLocation:
             connection.lifecycle.locationIsOutdated()

@@ -7,17 +7,20 @@ internal import SyncProtocol
 /// Carries out what the state machine of a realm's client resets asks for.
 extension SyncedRealm {
     /// The server demands a client reset.
-    /// - Parameter integrated: everything up to this version of the realm's own is in the server's state; nil if the server
-    ///   does not say.
+    /// - Parameters:
+    ///   - integrated: everything up to this version of the realm's own is in the server's state; nil if the server does not
+    ///     say.
+    ///   - lostAfter: what is newer than this version of the realm's own is not in the server's state, though the server had
+    ///     acknowledged it; nil if nothing was lost.
     func beginReset(
         _ action: PendingReset.Action, code: Int, message: String, logURL: String = "",
-        integrated: ClientVersion? = nil, on connection: isolated SyncConnection
+        integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil, on connection: isolated SyncConnection
     ) {
         end(.main, on: connection)
         if case .waitingToStart = activity { activity = .running }
         let attempt = ResetAttempt(
             action: action, mode: resetMode?.mode ?? .manual, errorCode: code, errorMessage: message, logURL: logURL,
-            identOld: core.sync.ident?.ident ?? 0, integrated: integrated)
+            identOld: core.sync.ident?.ident ?? 0, integrated: integrated, lostAfter: lostAfter)
         connection.logger.info(
             "client reset",
             metadata: ["mode": "\(attempt.mode.rawValue)", "code": "\(code)", "attempt": "\(attempt.id)"])

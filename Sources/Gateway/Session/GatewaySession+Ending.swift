@@ -11,7 +11,7 @@ extension GatewaySession {
     mutating func fail(
         _ code: ErrorCode, or substitute: ErrorCode = .otherSessionError, _ action: ErrorAction, _ message: String,
         tryAgain: Bool? = nil, backoff: BackoffPolicy? = nil, integrated: ClientVersion? = nil,
-        notified: NotifiedReport? = nil
+        lostAfter: ClientVersion? = nil, notified: NotifiedReport? = nil
     ) {
         guard phase != .ended else { return }
         phase = .ended
@@ -19,7 +19,10 @@ extension GatewaySession {
         var body = JSONErrorBody(
             code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
         )
-        if action.isClientReset, context.isOurs { body.integratedClientVersion = integrated }
+        if action.isClientReset, context.isOurs {
+            body.integratedClientVersion = integrated
+            body.lostAfterClientVersion = lostAfter
+        }
         let answer = ServerMessage.jsonError(session: session, code: code, body: body)
         actions.append(notified.map { .sendReset(answer, $0) } ?? .send(answer))
         actions.append(.unsubscribe)
@@ -58,7 +61,7 @@ extension GatewaySession {
     mutating func refused(_ answer: RefusedAnswer) {
         fail(
             answer.code, answer.action, answer.message, tryAgain: answer.tryAgain, backoff: answer.backoff,
-            integrated: answer.integrated,
+            integrated: answer.integrated, lostAfter: answer.lostAfter,
             notified: answer.action.isClientReset ? report(to: answer.campaign, answer.clientFile) : nil)
     }
 

@@ -62,12 +62,15 @@ package struct RefusedAnswer: Message, Equatable {
     /// For a client reset: the client version up to which everything that the client has written is in the realm's state,
     /// and so in the fresh copy. Nil where that is not certain.
     package var integrated: ClientVersion?
+    /// For a client reset: after this client version the realm's state has nothing that the client has written, whatever the
+    /// client was told before. Nil where nothing was lost.
+    package var lostAfter: ClientVersion?
 
     package init(
         realm: RealmName, session: SessionReference, code: ErrorCode, action: ErrorAction, message: String,
         tryAgain: Bool,
         backoff: BackoffPolicy? = nil, clientFile: FileIdent? = nil, campaign: String? = nil,
-        integrated: ClientVersion? = nil
+        integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil
     ) {
         self.realm = realm
         self.session = session
@@ -79,5 +82,6 @@ package struct RefusedAnswer: Message, Equatable {
         self.clientFile = clientFile
         self.campaign = campaign
         self.integrated = integrated
+        self.lostAfter = lostAfter
     }
 }

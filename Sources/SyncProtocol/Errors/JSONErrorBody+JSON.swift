@@ -20,6 +20,7 @@ extension JSONErrorBody {
         compensatingWriteServerVersion =
             try fields.optionalUnsigned("compensatingWriteServerVersion").map { ServerVersion($0) }
         integratedClientVersion = try fields.optionalUnsigned("integratedClientVersion").map { ClientVersion($0) }
+        lostAfterClientVersion = try fields.optionalUnsigned("lostAfterClientVersion").map { ClientVersion($0) }
         if let updates = try fields.optionalArray("rejectedUpdates") {
             var parsed: [RejectedUpdate] = []
             parsed.reserveCapacity(updates.count)
@@ -47,6 +48,7 @@ extension JSONErrorBody {
         members["compensatingWriteServerVersion"] =
             compensatingWriteServerVersion.map { .integer(Int64(clamping: $0.rawValue)) }
         members["integratedClientVersion"] = integratedClientVersion.map { .integer(Int64(clamping: $0.rawValue)) }
+        members["lostAfterClientVersion"] = lostAfterClientVersion.map { .integer(Int64(clamping: $0.rawValue)) }
         return .object(members)
     }
 

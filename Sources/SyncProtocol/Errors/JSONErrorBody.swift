@@ -24,6 +24,9 @@ package struct JSONErrorBody: Hashable, Sendable {
     /// With a client reset: everything that the client has written up to this version of its own is in the fresh copy. A key of
     /// ours, which stock clients skip.
     package var integratedClientVersion: ClientVersion?
+    /// With a client reset: of what the client has written after this version of its own, nothing is in the fresh copy, though
+    /// it was acknowledged: the server has lost it. A key of ours, too.
+    package var lostAfterClientVersion: ClientVersion?
 
     package init(
         message: String, action: ErrorAction, tryAgain: Bool, logURL: String = "", shouldClientReset: Bool? = nil,
