@@ -19,6 +19,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case revokeUsers = "apps/:app/logins/revoke"
     case terminate = "apps/:app/sync/terminate"
     case reset = "apps/:app/sync/reset"
+    case allowResets = "apps/:app/sync/allow-resets"
     case enable = "apps/:app/sync/enable"
     case pause = "apps/:app/sync/pause"
     case terminationPlan = "apps/:app/termination-plan"

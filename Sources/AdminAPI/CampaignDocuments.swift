@@ -38,6 +38,34 @@ package struct ResetRequest: AdminBody, Equatable {
     }
 }
 
+/// The body that lets an app's clients reset whose slices hold them.
+package struct AllowResetsRequest: AdminBody, Equatable {
+    package static let keys: Set<String> = ["slice", "seconds"]
+
+    /// All slices if absent.
+    package var slice: SliceNumber?
+    /// For how long, up to a day; an hour if absent.
+    package var seconds: UInt64?
+
+    package init(slice: SliceNumber? = nil, seconds: UInt64? = nil) {
+        self.slice = slice
+        self.seconds = seconds
+    }
+}
+
+/// What was told to which slices.
+package struct AllowedResetsDocument: Codable, Sendable, Equatable {
+    package var app: String
+    package var slices: [SliceNumber]
+    package var seconds: UInt64
+
+    package init(app: String, slices: [SliceNumber], seconds: UInt64) {
+        self.app = app
+        self.slices = slices
+        self.seconds = seconds
+    }
+}
+
 /// A page of campaigns, newest first.
 package struct CampaignList: Codable, Sendable, Equatable {
     package var campaigns: [CampaignSummary]

@@ -30,10 +30,29 @@ package struct SliceDocument: Codable, Sendable, Equatable {
     /// Of the owner, over all its slices.
     package var load: Double?
     package var lastHeardAt: UInt64?
+    /// Apps whose clients the slice does not ask to reset before an operator has looked; absent if there are none.
+    package var heldResets: [HeldResetsDocument]?
 
     package init(slice: SliceNumber) {
         self.slice = slice
         standBy = []
+    }
+}
+
+/// Resets of one app that a slice holds because they were too many.
+package struct HeldResetsDocument: Codable, Sendable, Equatable {
+    package var app: String
+    /// How many client files were to reset within a minute, of how many.
+    package var asked: Int
+    package var clientFiles: Int
+    /// Milliseconds of Unix time.
+    package var since: UInt64
+
+    package init(app: String, asked: Int, clientFiles: Int, since: UInt64) {
+        self.app = app
+        self.asked = asked
+        self.clientFiles = clientFiles
+        self.since = since
     }
 }
 

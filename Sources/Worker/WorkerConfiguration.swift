@@ -65,6 +65,10 @@ package struct WorkerLimits: Sendable {
     package var resetsAtOnce = 100
     package var resetsPerSecond = 50
     package var maxResetSpread: Duration = .seconds(600)
+    /// Of an app's client files in a slice, how many may be asked to reset within a minute without a termination, in
+    /// percent; so many may in any case. Beyond, an operator is asked.
+    package var resetSharePercent = 20
+    package var minHeldResets = 10
     /// Between two tries of a store that cannot be used, in the end.
     package var maxStorePause: Duration = .seconds(2)
     /// How long a MARK without recovered uploads must stay without them to count as a discard.

@@ -24,6 +24,7 @@ struct Sluice: AsyncParsableCommand {
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
             AppsCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self, CampaignsCommand.self,
             KeysCommand.self,
+            ResetsCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, StoreCommand.self, DoctorCommand.self,
         ])

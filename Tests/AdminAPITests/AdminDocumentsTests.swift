@@ -83,6 +83,8 @@ import Testing
                 + #""realm":{"app":"tasks","partition":"\"nw\""},"result":"recovered","user":"u"},"supersededBy":"c8","#
                 + #""updatedAt":5,"user":"u"}]}"#)
         try keeps(TerminationRequest.self, #"{"campaign":"c","enable":true,"reason":"r"}"#)
+        try keeps(AllowResetsRequest.self, #"{"seconds":60,"slice":3}"#)
+        try keeps(AllowedResetsDocument.self, #"{"app":"tasks","seconds":60,"slices":[3]}"#)
         try keeps(ResetRequest.self, #"{"campaign":"c","clientFile":7,"partition":"nw","reason":"r"}"#)
     }
 

@@ -5,6 +5,8 @@ import SyncModel
 /// What a slice holds, as one value: a snapshot is a copy of it, and a commit that fails leaves the value as it was.
 struct MemorySlice: Sendable {
     var cluster: String?
+    var restore: RestoreRecord?
+    var resetHolds: [String: ResetHoldRecord] = [:]
     var ownership: SliceOwnership?
     /// Oldest first.
     var changes: [OwnershipChange] = []
@@ -93,6 +95,7 @@ struct MemorySlice: Sendable {
             reciprocals[owner] = reciprocals[owner]?.filter { $0.key > version }
         }
         for record in batch.resetCases { resetCases[record.key] = record }
+        resetHolds.merge(batch.resetHolds) { $1 }
         remember(batch.seenMessages)
         for record in batch.outbox where !outbox.contains(where: { $0.record.id == record.id }) {
             lastNumber += 1
@@ -133,9 +136,21 @@ struct MemorySlice: Sendable {
         var changed = RealmRecord(
             id: known.id, name: known.name, generation: realm.generation, latest: realm.latest, salt: realm.salt,
             saltEpoch: realm.saltEpoch, historyBase: realm.historyBase, historyBytes: realm.historyBytes,
-            nextIdent: realm.nextIdent, schema: realm.schema, compatibility: known.compatibility)
+            nextIdent: realm.nextIdent, schema: realm.schema, compatibility: known.compatibility,
+            lostIdents: known.lostIdents)
         if known.generation == realm.generation { changed.historyBase = max(known.historyBase, realm.historyBase) }
         realms[realm.id] = changed
+    }
+
+    mutating func loseIdents() {
+        for (id, known) in realms {
+            let next = FileIdent(known.nextIdent.rawValue + RestoreRecord.lostIdents)
+            realms[id] = RealmRecord(
+                id: known.id, name: known.name, generation: known.generation, latest: known.latest, salt: known.salt,
+                saltEpoch: known.saltEpoch, historyBase: known.historyBase, historyBytes: known.historyBytes,
+                nextIdent: next, schema: known.schema, compatibility: known.compatibility,
+                lostIdents: known.nextIdent..<next)
+        }
     }
 
     private mutating func trim(_ key: HistoryKey, through: ServerVersion) {

@@ -40,8 +40,12 @@ package final class MemorySliceStore: SliceStore {
         held.withLock { $0.release(epoch: epoch, at: at) }
     }
 
-    package func raise(to epoch: Epoch) async throws(StoreError) {
+    package func restore() async throws(StoreError) -> RestoreRecord? { content.restore }
+
+    package func putBack(_ restore: RestoreRecord, epoch: Epoch) async throws(StoreError) {
         held.withLock { content in
+            content.restore = restore
+            content.loseIdents()
             let current = content.ownership
             content.ownership = SliceOwnership(
                 owner: current?.owner ?? "", epoch: max(epoch, current?.epoch ?? epoch), leaseUntil: 0, isReleased: true
@@ -113,6 +117,17 @@ package final class MemorySliceStore: SliceStore {
 
     package func countClientFiles(campaign: String) async throws(StoreError) -> Int {
         content.clientFiles.values.count { $0.campaign == campaign }
+    }
+
+    package func countClientFiles(app: String, state: ClientFileRecord.State) async throws(StoreError) -> Int {
+        let content = content
+        return content.clientFiles.values.count {
+            $0.state == state && content.realms[$0.realm]?.name.app == app
+        }
+    }
+
+    package func resetHolds() async throws(StoreError) -> [ResetHoldRecord] {
+        content.resetHolds.values.sorted { $0.app < $1.app }
     }
 
     package func idleClientFiles(

@@ -2,6 +2,7 @@ import AdminAPI
 import Foundation
 import Hummingbird
 import Logging
+import Messages
 import Storage
 import SyncModel
 
@@ -12,6 +13,7 @@ struct SyncRoutes: Sendable {
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.post, .terminate) { try await terminate($0, app: $1.value(of: .app)) }
         group.on(.post, .reset) { try await reset($0, app: $1.value(of: .app)) }
+        group.on(.post, .allowResets) { try await allowResets($0, app: $1.value(of: .app)) }
         group.on(.post, .enable) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let app = try await context.store.updateApp(route.value(of: .app)) { $0.syncState = .enabled }
@@ -52,9 +54,47 @@ struct SyncRoutes: Sendable {
             throw AdminError.invalid("clientFile: expected a client file ident, from 2 on")
         }
         let campaign = try self.request(app: app, campaign: body.campaign, reason: body.reason)
+        let partition = RealmName.partition(fromText: body.partition)
+        try await requireRealm(RealmName(app: app, partition: partition))
         return try await answer(
-            try await context.store.startReset(
-                campaign, partition: RealmName.partition(fromText: body.partition), clientFile: body.clientFile))
+            try await context.store.startReset(campaign, partition: partition, clientFile: body.clientFile))
+    }
+
+    /// A reset of a realm that nobody has ever opened is a mistake in its name. Where the slices' stores cannot be read from
+    /// here, it passes.
+    private func requireRealm(_ name: RealmName) async throws {
+        guard let stores = context.configuration.stores, try await context.store.app(name.app) != nil else { return }
+        let slice = name.slice(of: context.slices)
+        guard let slices = try? stores.slices() else { return }
+        let realm: RealmRecord?
+        do throws(StoreError) {
+            realm = slices.contains(slice) ? try await stores.reader(for: slice).realm(name) : nil
+        } catch {
+            context.logger.debug("whether a realm exists is not known", metadata: ["error": "\(error)"])
+            return
+        }
+        guard realm != nil else { throw AdminError.notFound("realm \(name.partition) of app \(name.app)") }
+    }
+
+    private func allowResets(_ request: Request, app id: String) async throws -> Response {
+        let body = try await AdminRequest.body(AllowResetsRequest.self, of: request)
+        let app = try await context.app(id)
+        let seconds = body.seconds ?? 3_600
+        guard (1...AllowResetsMessage.longest).contains(seconds) else {
+            throw AdminError.invalid("seconds: expected 1 to \(AllowResetsMessage.longest), found \(seconds)")
+        }
+        if let slice = body.slice, !(0..<context.slices.value).contains(slice.value) {
+            throw AdminError.invalid("slice: expected 0 to \(context.slices.value - 1), found \(slice)")
+        }
+        let slices = body.slice.map { [$0] } ?? context.slices.all
+        for slice in slices {
+            try await context.link.publish(
+                AllowResetsMessage(app: app.id, seconds: seconds), exchange: context.topology.slices,
+                routingKey: String(slice.value), mandatory: true)
+        }
+        context.logger.notice(
+            "resets allowed", metadata: ["app": "\(app.id)", "slices": "\(slices.count)", "seconds": "\(seconds)"])
+        return try AdminResponse.json(AllowedResetsDocument(app: app.id, slices: slices, seconds: seconds))
     }
 
     private func request(app: String, campaign: String?, reason: String?) throws(AdminError) -> CampaignRequest {

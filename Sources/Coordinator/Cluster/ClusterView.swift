@@ -46,6 +46,14 @@ struct ClusterView: Sendable {
                 let lag = heard[worker.worker]?.message.lags?[String(slice.value)]
                 result[slice.value].oldestAt = lag?.oldestAt
                 result[slice.value].perSecond = lag.flatMap { $0.perSecond.isFinite ? $0.perSecond : nil }
+                let held = heard[worker.worker]?.message.heldResets?.filter { $0.slice == slice } ?? []
+                result[slice.value].heldResets =
+                    held.isEmpty
+                    ? nil
+                    : held.map {
+                        HeldResetsDocument(
+                            app: $0.app, asked: $0.asked, clientFiles: $0.clientFiles, since: $0.since)
+                    }
                 result[slice.value].load = worker.load
                 result[slice.value].lastHeardAt = worker.lastHeardAt
             }

@@ -42,6 +42,14 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
     }
 
+    /// The types of message that pass the exchanges, where `sluice tail` sees them.
+    package static let types: Set<String> = [
+        ChangesetMessage.type, BindRequest.type, IdentifyRequest.type, PageRequest.type, UnbindNotice.type,
+        IntegratedNotice.type, TerminationMessage.type, ResetMessage.type, ResetNotice.type, GenerationNotice.type,
+        SettingsNotice.type, SigningKeysNotice.type, FoundReport.type, NotifiedReport.type, OutcomeReport.type,
+        HeartbeatMessage.type, ClaimMessage.type, TickMessage.type, RulesMessage.type, AllowResetsMessage.type,
+    ]
+
     private mutating func about(_ realm: RealmName, clientFile: FileIdent? = nil) {
         app = realm.app
         partition = realm.partition
@@ -93,6 +101,10 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             app = message.app
             text =
                 "campaign \(message.campaign ?? id ?? "?"), generation \(message.generation.map(String.init) ?? "next")"
+        case AllowResetsMessage.type:
+            let message = try message.decode(AllowResetsMessage.self)
+            app = message.app
+            text = "for \(message.seconds) s"
         case ResetMessage.type:
             let message = try message.decode(ResetMessage.self)
             about(message.realm, clientFile: message.clientFile)

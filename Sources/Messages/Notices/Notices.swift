@@ -87,6 +87,8 @@ package struct HeartbeatMessage: Message, Equatable {
     package var holds: [String: Int]
     /// How far each consumed slice is behind; nil from a worker of an earlier version.
     package var lags: [String: SliceLag]?
+    /// Resets that wait for an operator in slices that the worker owns; nil if there are none.
+    package var heldResets: [HeldResets]?
     /// Changesets integrated per second over the last interval.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
@@ -94,7 +96,8 @@ package struct HeartbeatMessage: Message, Equatable {
 
     package init(
         worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
-        holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, load: Double, isStaying: Bool
+        holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, heldResets: [HeldResets]? = nil, load: Double,
+        isStaying: Bool
     ) {
         self.worker = worker
         self.at = at
@@ -103,8 +106,28 @@ package struct HeartbeatMessage: Message, Equatable {
         self.epochs = epochs
         self.holds = holds
         self.lags = lags
+        self.heldResets = heldResets
         self.load = load
         self.isStaying = isStaying
+    }
+}
+
+/// Resets of one app in one slice that an operator is asked about first.
+package struct HeldResets: Codable, Sendable, Equatable {
+    package var slice: SliceNumber
+    package var app: String
+    /// Milliseconds of Unix time.
+    package var since: UInt64
+    /// How many client files were to reset within a minute, of how many.
+    package var asked: Int
+    package var clientFiles: Int
+
+    package init(slice: SliceNumber, app: String, since: UInt64, asked: Int, clientFiles: Int) {
+        self.slice = slice
+        self.app = app
+        self.since = since
+        self.asked = asked
+        self.clientFiles = clientFiles
     }
 }
 

@@ -21,6 +21,22 @@ package struct TerminationMessage: Message, Equatable {
     }
 }
 
+/// Lets clients reset whose slice has stopped asking them to, because they were so many: an operator has looked.
+package struct AllowResetsMessage: Message, Equatable {
+    package static let type = "allow-resets"
+    /// Seconds.
+    package static let longest: UInt64 = 86_400
+    /// All apps whose resets the slice holds, if absent.
+    package var app: String?
+    /// How long the app's clients may reset, however many they are.
+    package var seconds: UInt64
+
+    package init(app: String?, seconds: UInt64) {
+        self.app = app
+        self.seconds = seconds
+    }
+}
+
 /// One client realm (or, without `clientFile`, every client realm of one realm) must reset.
 package struct ResetMessage: Message, Equatable {
     package static let type = "reset"

@@ -76,6 +76,7 @@ extension SluiceConfiguration {
         try await reader.readSeconds("worker.lease_seconds", in: 0.2...600, into: &value.leaseDuration)
         try await reader.read("worker.compaction_versions", in: 10...100_000_000, into: &value.compactionVersions)
         try await reader.read("worker.compaction_bytes", in: 0...(1 << 40), into: &value.compactionBytes)
+        try await reader.read("worker.reset_share_percent", in: 1...100, into: &value.resetSharePercent)
         try await reader.readSeconds("shutdown.seconds", in: 0.1...3600, into: &value.shutdownDeadline)
         try await reader.readCase("log.level", into: &value.logLevel)
         try await reader.readCase("log.format", into: &value.logFormat)

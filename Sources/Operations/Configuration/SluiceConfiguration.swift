@@ -62,6 +62,9 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `worker.compaction_versions`, `worker.compaction_bytes`: a realm's history is compacted once it has grown by both.
     package var compactionVersions = 1_000
     package var compactionBytes = 256 << 10
+    /// `worker.reset_share_percent`: of an app's client files in a slice, how many may be asked to reset within a minute
+    /// without a termination, before an operator is asked.
+    package var resetSharePercent = 20
     /// `coordinator.tick_seconds`.
     package var tickInterval: Duration = .seconds(5)
     /// `coordinator.max_dead_letters`: beyond it the oldest of the app that has the most go.
@@ -100,6 +103,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("worker.lease_seconds", leaseDuration.secondsText),
             ("worker.compaction_versions", "\(compactionVersions)"),
             ("worker.compaction_bytes", "\(compactionBytes)"),
+            ("worker.reset_share_percent", "\(resetSharePercent)"),
             ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
             ("log.format", logFormat.rawValue),
         ]

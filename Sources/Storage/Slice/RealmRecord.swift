@@ -33,12 +33,15 @@ package struct RealmRecord: Sendable, Equatable {
     package var schema: [UInt8]
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
+    /// Idents that may have been given out in a future that the slice was put back from: nobody gets them, and who has one must
+    /// reset.
+    package let lostIdents: Range<FileIdent>
 
     package init(
         id: RealmID, name: RealmName, generation: UInt64, latest: SaltedServerVersion = SaltedServerVersion(),
         salt: VersionSalt, saltEpoch: Epoch, historyBase: ServerVersion = 0, historyBytes: UInt64 = 0,
         nextIdent: FileIdent = 2,
-        schema: [UInt8] = [], compatibility: PeerCompatibility = .stockClients
+        schema: [UInt8] = [], compatibility: PeerCompatibility = .stockClients, lostIdents: Range<FileIdent> = 0..<0
     ) {
         self.id = id
         self.name = name
@@ -51,6 +54,7 @@ package struct RealmRecord: Sendable, Equatable {
         self.nextIdent = nextIdent
         self.schema = schema
         self.compatibility = compatibility
+        self.lostIdents = lostIdents
     }
 }
 

@@ -37,6 +37,8 @@ package struct SliceBatch: Sendable {
     /// By client file, the version up to and including which reciprocals are deleted.
     package var reciprocalTrims: [ClientFileKey: ServerVersion] = [:]
     package var resetCases: [ResetCaseRecord] = []
+    /// By app.
+    package var resetHolds: [String: ResetHoldRecord] = [:]
     /// Ids of messages whose effect must not be repeated; the last `rememberedMessages` are remembered.
     package var seenMessages: [String] = []
     /// Messages to publish after the commit. An id that the outbox holds already changes nothing.
@@ -52,7 +54,7 @@ package struct SliceBatch: Sendable {
         terminations.isEmpty && reasons.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
             && tableRemovals.isEmpty && objectRemovals.isEmpty && objects.isEmpty && history.isEmpty
             && historyDigests.isEmpty && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty
-            && resetCases.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
+            && resetCases.isEmpty && resetHolds.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
             && baseRemovals.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty
     }
 }

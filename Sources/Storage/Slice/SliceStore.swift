@@ -22,8 +22,11 @@ package protocol SliceOwnershipStore: Sendable {
     func renew(epoch: Epoch, leaseUntil: UInt64) async throws(StoreError)
     /// Hands the slice over, and notes when. Does nothing if the slice is lost or released already.
     func release(epoch: Epoch, at: UInt64) async throws(StoreError)
-    /// Takes the slice from whoever has it, for nobody: its next owner's epoch is above this one.
-    func raise(to epoch: Epoch) async throws(StoreError)
+    /// Makes the slice, whose store is an earlier state of itself, ready for what has gone on since: takes it from whoever has
+    /// it, so that its next owner's epoch is above this one, and gives no ident out again.
+    func putBack(_ restore: RestoreRecord, epoch: Epoch) async throws(StoreError)
+    /// The last time that the slice was put back; nil if it never was.
+    func restore() async throws(StoreError) -> RestoreRecord?
 
     /// The id of the cluster that the slice belongs to; nil if it was made by a version without ids.
     func cluster() async throws(StoreError) -> String?
@@ -51,6 +54,9 @@ package protocol SliceAgenda: Sendable {
         campaign: String, after: ClientFileKey?, limit: Int
     ) async throws(StoreError) -> [ListedClientFile]
     func countClientFiles(campaign: String) async throws(StoreError) -> Int
+    func countClientFiles(app: String, state: ClientFileRecord.State) async throws(StoreError) -> Int
+    /// Every app's resets that are or were held, by app.
+    func resetHolds() async throws(StoreError) -> [ResetHoldRecord]
     /// An app's live client files that were last seen before `seenBefore`, those seen longest ago first.
     func idleClientFiles(app: String, seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ClientFileRecord]
     /// The reset cases whose `dueAt` is not after a time, the longest overdue first.

@@ -30,6 +30,21 @@ enum SQLiteSliceSchema {
             try db.execute(
                 sql: "CREATE TABLE campaign_reasons (campaign TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID")
         }
+        migrator.registerMigration("idents that a restore has lost") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE realms ADD COLUMN lost_from INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE realms ADD COLUMN lost_to INTEGER NOT NULL DEFAULT 0;
+                    """)
+        }
+        migrator.registerMigration("held resets") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE reset_holds (
+                        app TEXT PRIMARY KEY, held_since INTEGER, asked INTEGER NOT NULL, client_files INTEGER NOT NULL,
+                        allowed_until INTEGER) WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

@@ -54,6 +54,28 @@ extension SQLiteSliceStore {
         }
     }
 
+    func countClientFiles(app: String, state: ClientFileRecord.State) async throws(StoreError) -> Int {
+        try await query { db in
+            try Int.fetchOne(
+                db,
+                sql: """
+                    SELECT count(*) FROM client_files WHERE state = ? AND realm IN (SELECT id FROM realms WHERE app = ?)
+                    """, arguments: [state.rawValue, app]) ?? 0
+        }
+    }
+
+    func resetHolds() async throws(StoreError) -> [ResetHoldRecord] {
+        try await query { db in
+            try Row.fetchAll(
+                db, sql: "SELECT app, held_since, asked, client_files, allowed_until FROM reset_holds ORDER BY app"
+            ).map { row in
+                ResetHoldRecord(
+                    app: row[0], heldSince: (row[1] as Int64?).map(UInt64.init(stored:)), asked: row[2],
+                    clientFiles: row[3], allowedUntil: (row[4] as Int64?).map(UInt64.init(stored:)))
+            }
+        }
+    }
+
     func idleClientFiles(
         app: String, seenBefore: UInt64, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord] {

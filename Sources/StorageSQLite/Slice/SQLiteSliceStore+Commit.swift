@@ -20,6 +20,7 @@ extension SQLiteSliceStore {
             try Self.putClientFiles(batch.clientFiles, db)
             try Self.putReciprocals(batch, db)
             try Self.putResetCases(batch.resetCases, db)
+            try Self.putResetHolds(batch.resetHolds, db)
             try Self.remember(batch.seenMessages, db)
             try Self.putOutbox(batch, db)
             try Self.dropReasons(but: batch.reasons, db)
@@ -77,8 +78,8 @@ extension SQLiteSliceStore {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                    history_bytes, next_ident, schema, compatibility)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                     history_base = CASE WHEN generation = excluded.generation
@@ -91,7 +92,7 @@ extension SQLiteSliceStore {
                 realm.id.value, realm.name.app, realm.name.partition, realm.generation.stored,
                 realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
-                realm.compatibility.rawValue,
+                realm.compatibility.rawValue, realm.lostIdents.lowerBound.stored, realm.lostIdents.upperBound.stored,
             ])
         }
     }
@@ -239,6 +240,16 @@ extension SQLiteSliceStore {
                 VALUES (?, ?, ?, ?, ?, ?)
                 """, record.realm.value, record.identOld.stored, record.user, record.isOpen, record.dueAt?.stored,
                 Data(record.body))
+        }
+    }
+
+    private static func putResetHolds(_ holds: [String: ResetHoldRecord], _ db: Database) throws {
+        for hold in holds.values {
+            try db.run(
+                """
+                INSERT OR REPLACE INTO reset_holds (app, held_since, asked, client_files, allowed_until)
+                VALUES (?, ?, ?, ?, ?)
+                """, hold.app, hold.heldSince?.stored, hold.asked, hold.clientFiles, hold.allowedUntil?.stored)
         }
     }
 

@@ -48,14 +48,29 @@ extension SQLiteSliceStore {
         }
     }
 
-    func raise(to epoch: Epoch) async throws(StoreError) {
+    func putBack(_ restore: RestoreRecord, epoch: Epoch) async throws(StoreError) {
         try await write { db in
             let current = try SliceOwnership.current(db)
             let raised = max(epoch, current?.epoch ?? Epoch(0))
             try db.run(
-                """
-                INSERT OR REPLACE INTO ownership (id, owner, epoch, lease_until, released) VALUES (0, ?, ?, 0, 1)
-                """, current?.owner ?? "", raised.value.stored)
+                "INSERT OR REPLACE INTO ownership (id, owner, epoch, lease_until, released) VALUES (0, ?, ?, 0, 1)",
+                current?.owner ?? "", raised.value.stored)
+            try db.run(
+                "UPDATE realms SET lost_from = next_ident, lost_to = next_ident + ?, next_ident = next_ident + ?",
+                RestoreRecord.lostIdents.stored, RestoreRecord.lostIdents.stored)
+            let put = "INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)"
+            try db.run(put, "restore", restore.id)
+            try db.run(put, "restore.at", String(restore.at))
+        }
+    }
+
+    func restore() async throws(StoreError) -> RestoreRecord? {
+        try await query { db in
+            let get = "SELECT value FROM meta WHERE key = ?"
+            guard let id = try String.fetchOne(db, sql: get, arguments: ["restore"]),
+                let at = try String.fetchOne(db, sql: get, arguments: ["restore.at"]).flatMap(UInt64.init)
+            else { return nil }
+            return RestoreRecord(id: id, at: at)
         }
     }
 

@@ -53,6 +53,8 @@ actor SliceRunner {
 
     var epoch: Epoch? { owner?.epoch }
     var isConsuming: Bool { consumer != nil }
+    /// The apps whose clients must wait until an operator lets them reset.
+    var heldResets: [ResetHoldRecord] { owner?.heldResets ?? [] }
     /// Deliveries that the broker has given and that are not acknowledged yet.
     var unacknowledged: Int { inHand + (consumer?.bufferedCount ?? 0) }
 

@@ -5,6 +5,8 @@ struct SliceTrouble: Sendable, Equatable, CustomStringConvertible {
     /// What has to be mended.
     enum Cause: Sendable, Equatable {
         case store, broker
+        /// An operator has to decide.
+        case operation
     }
 
     var cause: Cause
@@ -13,6 +15,15 @@ struct SliceTrouble: Sendable, Equatable, CustomStringConvertible {
     init(_ cause: Cause, _ description: String) {
         self.cause = cause
         self.description = description
+    }
+
+    init(_ hold: ResetHoldRecord) {
+        self.init(
+            .operation,
+            """
+            \(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) would have to reset at once, and nobody has \
+            terminated sync: they wait. See that the slice's store is the right one; then sluice resets allow \(hold.app)
+            """)
     }
 
     init(_ error: any Error) { self.init(error is StoreError ? .store : .broker, "\(error)") }

@@ -191,7 +191,13 @@ package final class WorkerService: Service {
         var epochs: [String: UInt64] = [:]
         var holds: [String: Int] = [:]
         var lags: [String: SliceLag] = [:]
+        var held: [HeldResets] = []
         for runner in runners {
+            held += await runner.heldResets.map {
+                HeldResets(
+                    slice: runner.slice, app: $0.app, since: $0.heldSince ?? 0, asked: $0.asked,
+                    clientFiles: $0.clientFiles)
+            }
             if await runner.isConsuming {
                 holds[runner.slice.description] = await runner.unacknowledged
                 lags[runner.slice.description] = await runner.lag()
@@ -205,7 +211,7 @@ package final class WorkerService: Service {
         }
         let message = HeartbeatMessage(
             worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
-            lags: lags, load: load, isStaying: isStaying)
+            lags: lags, heldResets: held.isEmpty ? nil : held, load: load, isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
                 message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))
@@ -220,11 +226,17 @@ package final class WorkerService: Service {
         }
         readiness.set("worker.broker", ready: connected, reason: connected ? "" : "\(states)")
         var consuming = 0
+        var holding = 0
         var troubles: [(slice: SliceNumber, trouble: SliceTrouble)] = []
         for runner in supervision.runners {
             if await runner.isConsuming { consuming += 1 }
             if let trouble = await runner.trouble { troubles.append((runner.slice, trouble)) }
+            if let hold = await runner.heldResets.first {
+                holding += 1
+                troubles.append((runner.slice, SliceTrouble(hold)))
+            }
         }
+        metrics.holdsResets(holding)
         func reason(_ found: (slice: SliceNumber, trouble: SliceTrouble)) -> String {
             "slice \(found.slice): \(found.trouble)"
         }

@@ -8,6 +8,7 @@ package struct WorkerMetrics: Sendable {
     private let expired = Counter(label: "sluice.worker.requests.expired")
     private let repeated = Counter(label: "sluice.worker.requests.repeated")
     private let slicesOwned = Gauge(label: "sluice.worker.slices.owned")
+    private let slicesHolding = Gauge(label: "sluice.worker.slices.holding_resets")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
@@ -42,6 +43,9 @@ package struct WorkerMetrics: Sendable {
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
+    func heldReset(app: String) { count("sluice.worker.resets.held", app) }
+    /// Slices that ask an operator before more clients reset.
+    func holdsResets(_ slices: Int) { slicesHolding.record(slices) }
     func paced(app: String) { count("sluice.worker.resets.paced", app) }
     func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
 

@@ -40,7 +40,7 @@ struct Admittance: SlicePart {
         let refusal = Refusal.reset(
             code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
             campaign: nil)
-        try refuse(context.name, session, refusal, to: address)
+        try await refuseUnlessHeld(context, session, ident, refusal, to: address)
         return nil
     }
 
@@ -84,9 +84,26 @@ struct Admittance: SlicePart {
         let answer = RefusedAnswer(
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
             tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
-            campaign: refusal.campaign, integrated: refusal.integrated)
+            campaign: refusal.campaign, integrated: refusal.integrated, lostAfter: refusal.lostAfter)
         let unasked = ReplyAddress(queue: work.environment.topology.gateway(session.gateway), correlationID: nil)
         try work.reply(answer, to: address ?? unasked)
+    }
+
+    /// Refuses a session of a client that does not have the client file that it names, for a reset that no campaign accounts
+    /// for.
+    func refuseUnlessHeld(
+        _ context: RealmContext, _ session: SessionReference, _ ident: FileIdent, _ refusal: Refusal,
+        to address: ReplyAddress?
+    ) async throws {
+        let hold = try await Resets(work: work).hold(context.key(ident), of: context.name.app)
+        try refuse(context.name, session, hold.map(Refusal.held) ?? refusal, to: address)
+    }
+
+    /// Whether a campaign, or a termination that the file has not heard of, asks for the reset.
+    private func isAskedFor(_ file: ClientFileRecord, in context: RealmContext) async throws -> Bool {
+        if file.generation != context.record.generation { return true }
+        if (file.state == .resetRequired || file.state == .superseded) && file.campaign != nil { return true }
+        return try await work.restore()?.isNews(to: file) == true
     }
 
     /// Refuses a session of a client file that must reset, and accounts for the reset.
@@ -99,22 +116,37 @@ struct Admittance: SlicePart {
         _ context: RealmContext, _ session: SessionReference, code: ErrorCode, _ message: String, app: AppRecord,
         file: ClientFileRecord, integrated: ClientVersion?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
     ) async throws {
-        let campaign = try requireReset(context, file, reason: message)
+        if try await !isAskedFor(file, in: context),
+            let hold = try await Resets(work: work).hold(file.key, of: context.name.app)
+        {
+            return try refuse(context.name, session, .held(hold), to: address)
+        }
+        let restore = try await work.restore()
+        let campaign = try requireReset(context, file, reason: message, after: restore)
         try await inference.overtake(file, of: context.name, by: campaign)
         try await inference.observe(
             .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
             campaign: campaign, opensOnly: !isNewAttempt, in: context)
-        try refuse(
-            context.name, session,
-            .reset(
-                code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated),
-            to: address)
+        var refusal = Refusal.reset(
+            code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated)
+        if let restore, campaign == restore.campaign(ofApp: app.id) { refusal.lostAfter = file.upload.clientVersion }
+        try refuse(context.name, session, refusal, to: address)
     }
 
     /// Marks a client file, and reports it under a campaign of its own if no campaign asked for the reset.
-    private func requireReset(_ context: RealmContext, _ file: ClientFileRecord, reason: String) throws -> String {
+    ///
+    /// - Parameter restore: whose campaign accounts for the clients that it has left ahead.
+    private func requireReset(
+        _ context: RealmContext, _ file: ClientFileRecord, reason: String, after restore: RestoreRecord?
+    ) throws -> String {
         if file.state == .resetRequired || file.state == .superseded, let campaign = file.campaign { return campaign }
-        let campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
+        var campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
+        var reason = reason
+        if let restore, restore.isNews(to: file) {
+            campaign = restore.campaign(ofApp: context.name.app)
+            reason = ResetReason.restored
+            Resets(work: work).keep(reason: reason, of: campaign)
+        }
         work.change(context).update(file.ident) {
             $0.state = .resetRequired
             $0.campaign = campaign

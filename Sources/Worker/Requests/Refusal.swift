@@ -13,6 +13,7 @@ struct Refusal {
     var campaign: String?
     /// As in `RefusedAnswer`.
     var integrated: ClientVersion?
+    var lostAfter: ClientVersion?
 
     static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
         let backoff = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
@@ -51,6 +52,16 @@ struct Refusal {
             code: .initialSyncNotCompleted, action: .transient,
             message: "many client realms of app \(app.id) reset; this one's turn is in \(seconds) s",
             backoff: BackoffPolicy(intervalSeconds: Int64(seconds), maxDelaySeconds: Int64(seconds), multiplier: 1))
+    }
+
+    /// Too many would have to reset; the operator is asked first.
+    static func held(_ hold: ResetHoldRecord) -> Refusal {
+        Refusal(
+            code: .initialSyncNotCompleted, action: .transient,
+            message:
+                "\(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) in this slice would have to reset at once;"
+                + " its operator looks at that first, with: sluice resets list",
+            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
     }
 
     /// What is stored of the realm cannot be read. That takes an operator; until then every request only costs.

@@ -4,6 +4,7 @@ enum ResetReason {
     static let maxBytes = 1_000
     static let termination = "sync was terminated"
     static let reset = "this client realm must reset"
+    static let restored = "the server was put back to an earlier state"
     static let unknown = "sync was terminated or this client realm must reset"
 
     /// The reason, cut between two characters to `maxBytes`; nil if it says nothing.

@@ -82,6 +82,7 @@ struct MessageHandler: SlicePart {
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
         case .rules(let message): apps.directory.forget(message.app)
+        case .allowResets(let message): try await Resets(work: work).allow(message)
         case .tick(let tick): try await Ticks(work: work).tick(tick)
         case .claim: break
         }
@@ -139,7 +140,7 @@ struct MessageHandler: SlicePart {
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         case .unbind, .rules, .tick: complain(of: delivery, reason)
-        case .termination, .reset, .claim, nil:
+        case .termination, .reset, .allowResets, .claim, nil:
             try work.setAside(delivery, reason: reason, app: delivery.realm?.app)
         }
     }

@@ -12,6 +12,7 @@ struct SliceEnvironment: Sendable {
     /// Of the cluster; nil for an owner that is used alone.
     let slices: SliceCount?
     let limits: WorkerLimits
+    let held: ResetHolds
     let clock: WorkerClock
     let metrics: WorkerMetrics
     let logger: Logger

@@ -12,6 +12,9 @@ final class SliceMemory {
     var requestAges = RequestAges()
     var paces = ResetPaces()
     var deadLetters = DeadLetterBudget()
+    var brakes = ResetBrakes()
+    /// The last time that the slice was put back; nil while that was not looked at.
+    var restore: RestoreRecord??
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()

@@ -13,6 +13,7 @@ enum SliceMessage: Sendable {
     case termination(TerminationMessage)
     case reset(ResetMessage)
     case rules(RulesMessage)
+    case allowResets(AllowResetsMessage)
     case tick(TickMessage)
     case claim
 
@@ -28,6 +29,7 @@ enum SliceMessage: Sendable {
             case TerminationMessage.type: .termination(try message.decode(TerminationMessage.self))
             case ResetMessage.type: .reset(try message.decode(ResetMessage.self))
             case RulesMessage.type: .rules(try message.decode(RulesMessage.self))
+            case AllowResetsMessage.type: .allowResets(try message.decode(AllowResetsMessage.self))
             case TickMessage.type: .tick(try message.decode(TickMessage.self))
             case ClaimMessage.type: .claim
             default:
@@ -43,7 +45,7 @@ enum SliceMessage: Sendable {
         case .unbind(let notice): notice.realm
         case .reset(let message): message.realm
         case .bind, .identify, .page: request?.realm
-        case .termination, .rules, .tick, .claim: nil
+        case .termination, .rules, .allowResets, .tick, .claim: nil
         }
     }
 
@@ -53,7 +55,7 @@ enum SliceMessage: Sendable {
         case .bind(let request): request.context
         case .identify(let request): request.context
         case .page(let request): request.context
-        case .changesets, .unbind, .termination, .reset, .rules, .tick, .claim: nil
+        case .changesets, .unbind, .termination, .reset, .rules, .allowResets, .tick, .claim: nil
         }
     }
 
@@ -61,7 +63,7 @@ enum SliceMessage: Sendable {
     var mayMakeRealm: Bool {
         switch self {
         case .changesets, .bind, .reset: true
-        case .identify, .page, .unbind, .termination, .rules, .tick, .claim: false
+        case .identify, .page, .unbind, .termination, .rules, .allowResets, .tick, .claim: false
         }
     }
 }

@@ -13,6 +13,7 @@ package actor SliceOwner {
     package nonisolated let slice: SliceNumber
     package nonisolated let epoch: Epoch
     private let environment: SliceEnvironment
+    private nonisolated let held = ResetHolds()
     /// Nil while a batch is gone through: there is nothing then that a second one could see or change.
     private var memory: SliceMemory? = SliceMemory()
 
@@ -29,8 +30,11 @@ package actor SliceOwner {
         logger[metadataKey: "epoch"] = "\(epoch)"
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
-            limits: limits, clock: clock, metrics: metrics, logger: logger)
+            limits: limits, held: held, clock: clock, metrics: metrics, logger: logger)
     }
+
+    /// The apps whose clients must wait until an operator lets them reset.
+    package nonisolated var heldResets: [ResetHoldRecord] { held.current }
 
     /// Deals with messages in their order. What they change is durable when this returns.
     ///

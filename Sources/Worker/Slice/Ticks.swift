@@ -15,6 +15,7 @@ struct Ticks: SlicePart {
         work.memory.tickedAt = message.at
         // Whatever is ended for having waited too long must be old by both clocks: one of them may be wrong.
         let now = min(clock.now(), message.at)
+        try await Resets(work: work).loadBrakes()
         try tellOfQuietRealms()
         for generation in try await store.appGenerations() {
             let notice = GenerationNotice(

@@ -106,7 +106,7 @@ extension SliceMessage {
         case .page(let request): request.clientFile
         case .unbind(let notice): notice.clientFile
         case .reset(let message): message.clientFile
-        case .bind, .termination, .rules, .tick, .claim: nil
+        case .bind, .termination, .rules, .allowResets, .tick, .claim: nil
         }
     }
 
@@ -115,7 +115,7 @@ extension SliceMessage {
         switch self {
         case .bind(let request): request.user
         case .unbind(let notice): notice.clientFile == nil ? notice.user : nil
-        case .changesets, .identify, .page, .termination, .reset, .rules, .tick, .claim: nil
+        case .changesets, .identify, .page, .termination, .reset, .rules, .allowResets, .tick, .claim: nil
         }
     }
 
@@ -124,7 +124,7 @@ extension SliceMessage {
         switch self {
         case .changesets(let message): message.upload != nil
         case .page: true
-        case .bind, .identify, .unbind, .termination, .reset, .rules, .tick, .claim: false
+        case .bind, .identify, .unbind, .termination, .reset, .rules, .allowResets, .tick, .claim: false
         }
     }
 }

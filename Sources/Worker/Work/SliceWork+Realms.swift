@@ -61,9 +61,10 @@ extension SliceWork {
         let id: RealmID
         if let next = memory.nextRealm { id = next } else { id = try await environment.store.nextRealmID() }
         memory.nextRealm = RealmID(id.value + 1)
+        let lost = try await lostIdents()
         let record = RealmRecord(
             id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: environment.epoch,
-            compatibility: app.compatibility)
+            nextIdent: max(lost.upperBound, 2), compatibility: app.compatibility, lostIdents: lost)
         let context = RealmContext(record: record, schema: Schema(), limits: environment.limits, isNew: true)
         memory.realms.use(context)
         // For an app's first realm, and without a campaign: nobody is to be set back.
@@ -72,6 +73,22 @@ extension SliceWork {
         stage { $0.terminations.append(first) }
         environment.logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
         return change(context)
+    }
+
+    /// The last time that the slice was put back.
+    func restore() async throws -> RestoreRecord? {
+        if let known = memory.restore { return known }
+        let restore = try await environment.store.restore()
+        memory.restore = .some(restore)
+        return restore
+    }
+
+    /// Of a realm that comes into being: there may have been one before the slice was put back.
+    private func lostIdents() async throws -> Range<FileIdent> {
+        guard let restore = try await restore(), environment.clock.now() < restore.at &+ RestoreRecord.memory else {
+            return 0..<0
+        }
+        return 2..<FileIdent(2 + RestoreRecord.lostIdents)
     }
 
     private func schema(_ record: RealmRecord) throws -> Schema {

@@ -262,6 +262,7 @@ extension SliceBatch {
         reasons.merge(other.reasons) { first, _ in first }
         clientFiles += other.clientFiles
         resetCases += other.resetCases
+        resetHolds.merge(other.resetHolds) { $1 }
         seenMessages += other.seenMessages
         outbox += other.outbox
     }

@@ -73,8 +73,19 @@ struct RoleRunner {
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = configuration.shutdownDeadline
         group.maximumCancellationDuration = .seconds(5)
-        try await ServiceGroup(configuration: group).run()
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch is CancellationError {
+            // A signal came while something was still waiting to begin: that is an orderly end, too.
+        }
         logger.info("stopped")
+    }
+
+    /// The role's own name, also where several run in one process.
+    private func logger(of role: Role) -> Logger {
+        var logger = Logger(label: "sluice.\(role.rawValue)")
+        logger[metadataKey: "id"] = "\(id)"
+        return logger
     }
 
     private func coordinator(
@@ -91,7 +102,8 @@ struct RoleRunner {
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
         return CoordinatorService(
-            configuration: coordinator, control: admission.control, readiness: readiness, logger: logger)
+            configuration: coordinator, control: admission.control, readiness: readiness,
+            logger: logger(of: .coordinator))
     }
 
     private func worker(
@@ -101,6 +113,7 @@ struct RoleRunner {
         var limits = WorkerLimits()
         limits.compaction.minVersions = UInt64(configuration.compactionVersions)
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
+        limits.resetSharePercent = configuration.resetSharePercent
         var worker = WorkerConfiguration(
             id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
             prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
@@ -108,7 +121,8 @@ struct RoleRunner {
         worker.gate = admission.gate
         worker.registry = admission.registry
         return WorkerService(
-            configuration: worker, apps: admission.control, stores: stores, readiness: readiness, logger: logger)
+            configuration: worker, apps: admission.control, stores: stores, readiness: readiness,
+            logger: logger(of: .worker))
     }
 
     private func gateway(_ admission: ClusterEntrance.Admission, slices: SliceCount) throws -> GatewayService {
@@ -125,6 +139,6 @@ struct RoleRunner {
         gateway.timings.requestDeadline = configuration.requestDeadline
         gateway.timings.resetDecision = configuration.requestDeadline * 3 / 2
         return GatewayService(
-            configuration: gateway, control: admission.control, readiness: readiness, logger: logger)
+            configuration: gateway, control: admission.control, readiness: readiness, logger: logger(of: .gateway))
     }
 }

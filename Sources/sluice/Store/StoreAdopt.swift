@@ -125,12 +125,14 @@ struct StoreAdopt: ClusterCommand {
         return Step(
             what: """
                 take slice \(slice) as it is, of \(borne.map { "cluster \($0)" } ?? "no cluster"), epoch \(epoch) (the cluster \
-                has seen epoch \(known)). Clients that are ahead of it must reset, each under a campaign of its own, and lose \
-                what they had uploaded since
+                has seen epoch \(known)). Clients that are ahead of it must reset, all of an app under one campaign: those with \
+                our SDK bring back what they uploaded since, others lose it
                 """
         ) {
             try await store.setCluster(cluster.id)
-            try await store.raise(to: known)
+            try await store.putBack(.now(), epoch: known)
+            // In case that the copy is ahead.
+            try await control.recordSlice(slice, epoch: max(epoch, known))
         }
     }
 }

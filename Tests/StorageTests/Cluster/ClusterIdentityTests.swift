@@ -49,12 +49,30 @@ import Testing
             try await store.setCluster("aa")
             #expect(try await store.cluster() == "aa")
             let epoch = try await store.take()
-            try await store.raise(to: Epoch(40))
+            let restore = RestoreRecord(id: "r1", at: 7)
+            try await store.putBack(restore, epoch: Epoch(40))
+            #expect(try await store.restore() == restore)
             let fenced = await #expect(throws: StoreError.self) { try await store.commit(SliceBatch(), epoch: epoch) }
             #expect(fenced?.code == .fenced)
             #expect(try await store.take() == Epoch(41))
-            try await store.raise(to: Epoch(3))
+            try await store.putBack(RestoreRecord(id: "r2", at: 8), epoch: Epoch(3))
             #expect(try await store.take() == Epoch(42))
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func aSliceThatWasPutBackGivesNoIdentOutAgain(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm()]
+            try await store.commit(batch, epoch: try await store.take())
+            try await store.putBack(RestoreRecord(id: "r", at: 7), epoch: Epoch(9))
+            var realm = try #require(try await store.realm(Sample.realm().name))
+            #expect(realm.lostIdents == 5..<1_000_005 && realm.nextIdent == 1_000_005)
+            realm.nextIdent = 1_000_006
+            batch.realms = [realm]
+            try await store.commit(batch, epoch: try await store.take())
+            #expect(try await store.realm(Sample.realm().name) == realm)
         }
     }
 
@@ -157,7 +175,7 @@ import Testing
             try await registry.check(store)
             try await registry.taken(slice, epoch: Epoch(7))
             #expect(await refusal(folder, registry)?.message.contains("older copy") == true)
-            try await store.raise(to: Epoch(7))
+            try await store.putBack(RestoreRecord(id: "r", at: 1), epoch: Epoch(7))
             _ = try await open(folder, registry)
         }
     }

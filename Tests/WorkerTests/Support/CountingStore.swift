@@ -30,7 +30,14 @@ final class CountingStore: SliceStore {
 
     var slice: SliceNumber { store.slice }
 
-    func raise(to epoch: Epoch) async throws(StoreError) { try await store.raise(to: epoch) }
+    func countClientFiles(app: String, state: ClientFileRecord.State) async throws(StoreError) -> Int {
+        try await store.countClientFiles(app: app, state: state)
+    }
+    func resetHolds() async throws(StoreError) -> [ResetHoldRecord] { try await store.resetHolds() }
+    func putBack(_ restore: RestoreRecord, epoch: Epoch) async throws(StoreError) {
+        try await store.putBack(restore, epoch: epoch)
+    }
+    func restore() async throws(StoreError) -> RestoreRecord? { try await store.restore() }
     func cluster() async throws(StoreError) -> String? { try await store.cluster() }
     func setCluster(_ id: String) async throws(StoreError) { try await store.setCluster(id) }
 
