@@ -102,7 +102,9 @@ let package = Package(
         module(
             "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
         module("AdminAPI", ["SyncModel", "Rules", "Storage"]),
-        module("StorageSQLite", ["SyncModel", "Storage", "Changesets", grdb, sqlite]),
+        module(
+            "StorageSQLite",
+            ["SyncModel", "Storage", "Changesets", grdb, sqlite, .product(name: "Crypto", package: "swift-crypto")]),
         module(
             "Operations",
             [

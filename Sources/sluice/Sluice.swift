@@ -26,6 +26,6 @@ struct Sluice: AsyncParsableCommand {
             KeysCommand.self,
             ResetsCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
-            RealmsCommand.self, StoreCommand.self, DoctorCommand.self,
+            RealmsCommand.self, StoreCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])
 }

@@ -1,0 +1,79 @@
+import Crypto
+import Foundation
+import GRDB
+import Storage
+
+/// One SQLite file of a backup. Everything here blocks.
+struct BackupFile {
+    var folder: String
+    var name: String
+    var path: String { "\(folder)/\(name)" }
+
+    /// Copies a store's file as it is at one moment. Its owner goes on committing; only its log cannot be emptied meanwhile.
+    func copy(of source: String) throws {
+        guard FileManager.default.fileExists(atPath: source) else {
+            throw StoreError(.notFound, "\(source) is missing: sluice store show says what else is")
+        }
+        try SQLiteFiles.make(path, in: folder)
+        var configuration = Configuration()
+        configuration.label = "sluice.backup"
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: source, configuration: configuration)
+        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
+        try database.close()
+        try Self.sync(path)
+    }
+
+    /// - Throws: `corrupt` if SQLite finds anything wrong.
+    func checkIntegrity() throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? database.close() }
+        let found = try database.read { try String.fetchAll($0, sql: "PRAGMA integrity_check(3)") }
+        guard found == ["ok"] else {
+            throw StoreError(.corrupt, "\(path) is damaged: \(found.joined(separator: "; ").prefix(500))")
+        }
+    }
+
+    func described() throws -> BackupManifest.File {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw StoreError(.notFound, "\(path) is missing")
+        }
+        defer { try? handle.close() }
+        var hash = SHA256()
+        var bytes = 0
+        while let part = try handle.read(upToCount: 1 << 20), !part.isEmpty {
+            hash.update(data: part)
+            bytes += part.count
+        }
+        let digits = hash.finalize().map { byte in
+            let text = String(byte, radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }
+        return BackupManifest.File(name: name, bytes: bytes, sha256: digits.joined())
+    }
+
+    /// Has a file, or a folder's names, written to the disk.
+    static func sync(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw StoreError(.unavailable, "\(path) cannot be written to the disk: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Makes a folder for a whole store or backup.
+    /// - Throws: `alreadyExists` if there is something in it.
+    static func makeFolder(_ folder: String, for what: String) throws {
+        let there = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        guard there.isEmpty else {
+            throw StoreError(.alreadyExists, "\(folder) is not empty: \(what) needs a folder of its own")
+        }
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+}

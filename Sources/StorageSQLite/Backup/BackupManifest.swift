@@ -1,0 +1,60 @@
+import Foundation
+package import Storage
+
+/// What a backup consists of: written last, so that a folder without it is no backup.
+package struct BackupManifest: Codable, Sendable, Equatable {
+    package struct File: Codable, Sendable, Equatable {
+        package var name: String
+        package var bytes: Int
+        /// Hexadecimal.
+        package var sha256: String
+    }
+
+    package static let name = "manifest.json"
+    static let format = 1
+
+    package var format: Int
+    package var cluster: String
+    package var prefix: String
+    /// Milliseconds of Unix time. Everything that was acknowledged before `startedAt` is in the backup.
+    package var startedAt: UInt64
+    package var finishedAt: UInt64
+    /// The slices in their order, then the control store.
+    package var files: [File]
+
+    /// - Throws: `notFound`, `corrupt`, `mismatch` for one of a newer version.
+    package init(in folder: String) throws(StoreError) {
+        let path = "\(folder)/\(Self.name)"
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw StoreError(
+                .notFound, "there is no backup in \(folder): it has no \(Self.name), which is written last")
+        }
+        do {
+            self = try JSONDecoder().decode(BackupManifest.self, from: data)
+        } catch {
+            throw StoreError(.corrupt, "\(path) cannot be read", underlying: error)
+        }
+        guard format == Self.format else {
+            throw StoreError(.mismatch, "\(path) is of format \(format), and this version knows \(Self.format)")
+        }
+        // Names come from a file that may be anybody's.
+        guard files.allSatisfy({ !$0.name.contains("/") && $0.name.hasSuffix(".sqlite") }) else {
+            throw StoreError(.corrupt, "\(path) names files that no backup has")
+        }
+    }
+
+    init(cluster: ClusterRecord, startedAt: UInt64) {
+        format = Self.format
+        self.cluster = cluster.id
+        prefix = cluster.prefix
+        self.startedAt = startedAt
+        finishedAt = startedAt
+        files = []
+    }
+
+    func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(self)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import GRDB
+package import Storage
+import SyncModel
+
+/// Copies of the embedded store, made while it is in use.
+///
+/// Each file is copied as it is at one moment; the moments differ. The slices come first and the control store last: what a slice
+/// refers to (apps, users, campaigns) was in the control store before, so it is in its copy. The other way round, the control
+/// store's copy may know more than a slice's: a later epoch, which putting the slice back raises, or a termination that the slice
+/// has not carried out, which is published again.
+extension SQLiteStores {
+    /// Copies the store of a folder into another one.
+    /// - Throws: `notFound` if there is no store, or not all of it; `alreadyExists` if the folder is not empty; `corrupt`.
+    package static func backUp(
+        _ source: String, to folder: String, now: @escaping @Sendable () -> UInt64
+    ) async throws(StoreError) -> BackupManifest {
+        let inspector = SQLiteStores(folder: source).inspector()
+        guard case .named(let cluster) = try await inspector.cluster() else {
+            throw StoreError(.notFound, "there is no store at \(source) that a process of this version has opened")
+        }
+        let made = try await inspector.slicesMade()
+        return try await blocking("\(source) cannot be backed up") {
+            try BackupFile.makeFolder(folder, for: "a backup")
+            var manifest = BackupManifest(cluster: cluster, startedAt: now())
+            for slice in made.keys.sorted() {
+                manifest.files.append(try copy(SQLiteSliceStore.file(of: slice, in: source), to: folder))
+            }
+            manifest.files.append(try copy("\(source)/control.sqlite", to: folder))
+            let known = try slicesMade(inCopy: folder)
+            guard Set(known.keys) == Set(made.keys) else {
+                throw StoreError(.unavailable, "slices were made meanwhile: make the backup again")
+            }
+            manifest.finishedAt = now()
+            let path = "\(folder)/\(BackupManifest.name)"
+            try SQLiteFiles.make(path, in: folder)
+            try manifest.encoded().write(to: URL(filePath: path))
+            try BackupFile.sync(path)
+            try BackupFile.sync(folder)
+            return manifest
+        }
+    }
+
+    private static func copy(_ source: String, to folder: String) throws -> BackupManifest.File {
+        let file = BackupFile(folder: folder, name: (source as NSString).lastPathComponent)
+        try file.copy(of: source)
+        try file.checkIntegrity()
+        return try file.described()
+    }
+
+    private static func slicesMade(inCopy folder: String) throws -> [SliceNumber: Epoch] {
+        var configuration = Configuration()
+        configuration.readonly = true
+        let control = try DatabaseQueue(path: "\(folder)/control.sqlite", configuration: configuration)
+        defer { try? control.close() }
+        return try control.read { try ClusterRecord.slicesMade($0) }
+    }
+
+    // MARK: Restoring
+
+    /// Says whether a backup is whole.
+    /// - Throws: `notFound`, `corrupt`, `mismatch`.
+    package static func verify(backup folder: String) async throws(StoreError) -> BackupManifest {
+        let manifest = try BackupManifest(in: folder)
+        try await blocking("the backup in \(folder) cannot be read") {
+            for expected in manifest.files {
+                let file = BackupFile(folder: folder, name: expected.name)
+                let found = try file.described()
+                guard found == expected else {
+                    throw StoreError(
+                        .corrupt,
+                        "\(file.path) is not what was backed up: expected \(expected.bytes) bytes, sha256 \(expected.sha256);"
+                            + " found \(found.bytes) bytes, \(found.sha256)")
+                }
+                try file.checkIntegrity()
+            }
+        }
+        return manifest
+    }
+
+    /// Makes a store of a backup. The control store comes last: without it no process takes the folder for a store.
+    /// - Throws: as `verify`; `alreadyExists` if the folder is not empty.
+    package static func restore(
+        _ folder: String, to target: String, as restore: RestoreRecord
+    ) async throws(StoreError) -> BackupManifest {
+        let manifest = try await verify(backup: folder)
+        let epochs = try await blocking("\(target) cannot be restored") {
+            try BackupFile.makeFolder(target, for: "a store")
+            for file in manifest.files where file.name != "control.sqlite" {
+                try FileManager.default.copyItem(atPath: "\(folder)/\(file.name)", toPath: "\(target)/\(file.name)")
+            }
+            return try slicesMade(inCopy: folder)
+        }
+        var raised: [SliceNumber: Epoch] = [:]
+        for (slice, known) in epochs.sorted(by: { $0.key < $1.key }) {
+            let opened = SQLiteStores(folder: target)
+            let store = try await opened.store(for: slice, mayMake: false)
+            let last = max(known, try await store.ownership()?.epoch ?? Epoch(0))
+            let epoch = Epoch(last.value + RestoreRecord.lostEpochs)
+            try await store.putBack(restore, epoch: epoch)
+            raised[slice] = epoch
+        }
+        let final = raised
+        try await blocking("\(target) cannot be restored") {
+            let waiting = "\(target)/control.sqlite.restoring"
+            try FileManager.default.copyItem(atPath: "\(folder)/control.sqlite", toPath: waiting)
+            let control = try DatabaseQueue(path: waiting)
+            try control.write { db in
+                for (slice, epoch) in final {
+                    try db.execute(
+                        sql: "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
+                        arguments: ["slice.\(slice)", String(epoch.value)])
+                }
+                try db.execute(sql: publishAgain)
+            }
+            try control.close()
+            try BackupFile.sync(waiting)
+            try FileManager.default.moveItem(atPath: waiting, toPath: "\(target)/control.sqlite")
+            try BackupFile.sync(target)
+        }
+        return manifest
+    }
+
+    /// The latest termination of each app: a slice that was copied before it does not know of it. To publish it twice changes
+    /// nothing.
+    private static let publishAgain = """
+        UPDATE campaigns SET state = 'publishing'
+        WHERE number IN (SELECT max(number) FROM campaigns WHERE kind = 'termination' GROUP BY app)
+            AND generation = (SELECT generation FROM apps WHERE apps.id = campaigns.app)
+        """
+
+    private static func blocking<Value: Sendable>(
+        _ failure: String, _ body: @escaping @Sendable () throws -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await onOwnThread(body)
+        } catch {
+            throw SQLiteFailure.storeError(error, failure)
+        }
+    }
+}
