@@ -2,6 +2,7 @@ import AdminAPI
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Operations
 import Rules
 import Storage
 
@@ -65,6 +66,11 @@ struct AdminError: Error, Sendable {
             self = AdminError(
                 status: .contentTooLarge, code: "too_large",
                 message: "the body may have at most \(error.maxBytes ?? AdminLimits.body) bytes")
+        case let late as LateRequestBody:
+            self =
+                late.isStopping
+                ? AdminError(status: .serviceUnavailable, code: "stopping", message: "this coordinator stops")
+                : AdminError(status: .requestTimeout, code: "late", message: "the body did not come in time")
         case let error as HTTPError:
             self = AdminError(
                 status: error.status, code: error.status.code < 500 ? "invalid_request" : "internal",

@@ -2,6 +2,7 @@ import AdminAPI
 import Foundation
 import Hummingbird
 import Messages
+import Operations
 import SyncModel
 
 /// Reads what admin requests say, and says precisely what is wrong with them.
@@ -10,8 +11,7 @@ enum AdminRequest {
     static func body<Body: AdminBody>(
         _ type: Body.Type, of request: Request, keys: Set<String> = Body.keys, limit: Int = AdminLimits.body
     ) async throws -> Body {
-        var request = request
-        let buffer = try await request.collectBody(upTo: limit)
+        let buffer = try await request.wholeBody(upTo: limit)
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
         try checkKeys(of: bytes, keys)
         do {

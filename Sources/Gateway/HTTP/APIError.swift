@@ -23,6 +23,7 @@ struct APIError: Error, Sendable {
     static let unknownApp = APIError(.notFound, nil, "cannot find app")
     static let notFound = APIError(.notFound, nil, "not found")
     static let tooLarge = APIError(.contentTooLarge, "BadRequest", "request body too large")
+    static let late = APIError(.requestTimeout, "RequestTimeout", "the request's body did not come in time")
     static let storeUnavailable = APIError(
         .serviceUnavailable, "MaintenanceInProgress", "the service is unavailable for a moment", retryAfter: 2)
     static let internalError = APIError(.internalServerError, "InternalServerError", "internal server error")

@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Operations
 import Storage
 
 /// The client API's account endpoints (docs/http-api.md).
@@ -137,9 +138,11 @@ extension Request {
     func limitedBody(_ maxBytes: Int) async throws -> ByteBuffer {
         if let text = headers[.contentLength], let length = Int(text), length > maxBytes { throw APIError.tooLarge }
         do {
-            return try await body.collect(upTo: maxBytes)
+            return try await wholeBody(upTo: maxBytes)
         } catch is NIOTooManyBytesError {
             throw APIError.tooLarge
+        } catch let late as LateRequestBody {
+            throw late.isStopping ? APIError.storeUnavailable : APIError.late
         }
     }
 }

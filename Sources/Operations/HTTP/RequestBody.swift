@@ -1,0 +1,42 @@
+package import Hummingbird
+package import NIOCore
+import ServiceLifecycle
+
+/// A request's body had not come whole when it was waited for no longer.
+package struct LateRequestBody: Error, Sendable {
+    /// The process stops; else the client took too long.
+    package let isStopping: Bool
+}
+
+extension Request {
+    /// How long a body may take to come. Everything that is served here is small.
+    package static var bodyPatience: Duration { .seconds(10) }
+
+    /// The whole body.
+    ///
+    /// Whoever waits for it holds up an orderly end of the process, so the wait ends with the process, too.
+    /// - Throws: `LateRequestBody`; `NIOTooManyBytesError`.
+    package func wholeBody(
+        upTo maxBytes: Int, within patience: Duration = Request.bodyPatience
+    ) async throws -> ByteBuffer {
+        let body = body
+        do {
+            return try await cancelWhenGracefulShutdown {
+                try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
+                    group.addTask { try await body.collect(upTo: maxBytes) }
+                    group.addTask {
+                        try await Task.sleep(for: patience)
+                        return nil
+                    }
+                    defer { group.cancelAll() }
+                    guard let first = try await group.next(), let whole = first else {
+                        throw LateRequestBody(isStopping: false)
+                    }
+                    return whole
+                }
+            }
+        } catch is CancellationError {
+            throw LateRequestBody(isStopping: true)
+        }
+    }
+}
