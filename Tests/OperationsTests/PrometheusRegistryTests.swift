@@ -1,4 +1,5 @@
 import CoreMetrics
+import Foundation
 import Testing
 
 @testable import Operations
@@ -11,6 +12,32 @@ import Testing
         let text = registry.render()
         #expect(text.contains("# TYPE sluice_outcomes_processed_total counter\n"))
         #expect(text.contains("sluice_outcomes_processed_total 4\n"))
+    }
+
+    @Test func everySeriesSaysWhatItIs() {
+        let registry = PrometheusRegistry()
+        Counter(label: "sluice.worker.slices.taken", factory: registry).increment()
+        Counter(label: "sluice.made.up", factory: registry).increment()
+        let lines = registry.render().split(separator: "\n")
+        let typed = lines.filter { $0.hasPrefix("# TYPE ") }.compactMap { $0.split(separator: " ").dropFirst(2).first }
+        let helped = lines.filter { $0.hasPrefix("# HELP ") }.compactMap { $0.split(separator: " ").dropFirst(2).first }
+        #expect(typed == helped && Set(typed).count == typed.count)
+        #expect(lines.contains("# HELP sluice_worker_slices_taken_total Slices taken"))
+    }
+
+    @Test func aProcessTellsOfItself() throws {
+        let text = PrometheusRegistry().render()
+        func value(_ name: String) throws -> Double {
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
+            return try #require(Double(line.dropFirst(name.count + 1)))
+        }
+        #expect(try value("process_resident_memory_bytes") > 1_000_000)
+        #expect(try value("process_cpu_seconds_total") > 0)
+        let (open, most) = (try value("process_open_fds"), try value("process_max_fds"))
+        #expect(open >= 3 && open <= most)
+        #expect(try value("process_threads") >= 1)
+        let start = try value("process_start_time_seconds")
+        #expect(abs(start - Double(time(nil))) < 86_400)
     }
 
     @Test func timersAreHistogramsInSeconds() {

@@ -15,6 +15,15 @@ struct APIErrorMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        var response = try await answer(request, context: context, next: next)
+        // A head is answered as the rest would be, without the rest.
+        if request.method == .head { response.body = ResponseBody() }
+        return response
+    }
+
+    private func answer(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
         let error: APIError
         do {
             return try await next(request, context)

@@ -41,7 +41,7 @@ final class SocketHandler: ChannelDuplexHandler {
             // Drop pongs while the peer does not read, so that they cannot pile up.
             guard context.channel.isWritable else { break }
             context.writeAndFlush(Self.wrapOutboundOut(Self.frame(0xA, payload)), promise: nil)
-        case .close(let code): close(context, code: code ?? 1000, reason: "", promise: nil)
+        case .close(let code): close(context, code: Self.answer(to: code), reason: "", promise: nil)
         case .violation(let code, let reason): close(context, code: code, reason: reason, promise: nil)
         }
     }
@@ -63,6 +63,16 @@ final class SocketHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.close(promise: nil)
+    }
+
+    /// A peer's own code comes back to it, unless it is one that must not be sent (RFC 6455, 7.4).
+    static func answer(to code: UInt16?) -> UInt16 {
+        switch code {
+        case nil: 1000
+        case .some(let code) where (3000...4999).contains(code): code
+        case .some(1000...1003), .some(1007...1011): code ?? 1000
+        case .some: 1002
+        }
     }
 
     private func close(_ context: ChannelHandlerContext, code: UInt16, reason: String, promise: EventLoopPromise<Void>?)

@@ -79,13 +79,17 @@ package final class PrometheusRegistry: MetricsFactory {
         let (families, folded) = state.withLock { ($0.families, $0.folded) }
         var text = ""
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
-            text += "# TYPE \(name) \(family.kind.rawValue)\n"
+            text += Self.head(name, family.kind)
             for (labels, series) in family.series.sorted(by: { $0.key < $1.key }) {
                 series.render(name: name, labels: labels, into: &text)
             }
         }
-        text += "# TYPE \(Self.overflowName) counter\n" + prometheusLine(Self.overflowName, "", String(folded))
-        return text
+        text += Self.head(Self.overflowName, .counter) + prometheusLine(Self.overflowName, "", String(folded))
+        return text + ProcessMetrics.render()
+    }
+
+    private static func head(_ name: String, _ kind: Kind) -> String {
+        "# HELP \(name) \(MetricHelp.text(for: name))\n# TYPE \(name) \(kind.rawValue)\n"
     }
 }
 

@@ -96,4 +96,13 @@ import Testing
             _ = Self.events(bytes, chunk: Int.random(in: 1...50, using: &generator))
         }
     }
+
+    /// Codes that must not be sent are no peer's to have back.
+    @Test func aPeersCloseCodeIsAnsweredByOneThatMayBeSent() {
+        let answers: [(UInt16?, UInt16)] = [
+            (nil, 1000), (1000, 1000), (1001, 1001), (1011, 1011), (3000, 3000), (4999, 4999),
+            (1005, 1002), (1006, 1002), (1015, 1002), (1004, 1002), (0, 1002), (999, 1002), (2999, 1002), (5000, 1002),
+        ]
+        for (code, answer) in answers { #expect(SocketHandler.answer(to: code) == answer) }
+    }
 }

@@ -1,0 +1,83 @@
+/// What each metric counts, for the `# HELP` lines; docs/operations.md says more.
+enum MetricHelp {
+    static func text(for name: String) -> String {
+        texts[name] ?? "See docs/operations.md, Metrics"
+    }
+
+    /// By Prometheus' name.
+    private static let texts: [String: String] = [
+        "sluice_gateway_connections": "Sockets",
+        "sluice_gateway_sessions": "Sessions served",
+        "sluice_gateway_broker_up": "1 while the broker is there",
+        "sluice_gateway_uploads_total": "Changesets from clients",
+        "sluice_gateway_upload_bytes_total": "Bytes of changesets from clients",
+        "sluice_gateway_download_bytes_total": "Bytes to clients",
+        "sluice_gateway_uploads_unacknowledged_bytes": "Uploads not yet integrated",
+        "sluice_gateway_request_duration_seconds": "How long owners take to answer",
+        "sluice_gateway_password_duration_seconds": "How long a login or registration waits for its password's hash",
+        "sluice_gateway_logins_refused_total":
+            "Logins refused because too many had failed, or too many passwords waited",
+        "sluice_gateway_requests_timeouts_total": "Requests that no owner answered in time",
+        "sluice_gateway_messages_received_total": "Messages from clients",
+        "sluice_gateway_sockets_refused_total": "Sockets refused because their app had as many as it may",
+        "sluice_gateway_upgrades_total": "Sockets opened, or why not",
+        "sluice_gateway_binds_incompatible_total": "Sessions refused because the client does not know the app's rules",
+        "sluice_gateway_errors_total": "What clients were told",
+        "sluice_gateway_notices_missed_total": "Notices found missing, and fetched as a page",
+        "sluice_gateway_publish_failures_total": "Publishes that the broker did not confirm",
+        "sluice_gateway_sending_refused_total": "Messages that would have broken the protocol",
+        "sluice_gateway_messages_undecodable_total": "Messages from other processes that cannot be read",
+        "sluice_worker_changesets_integrated_total": "Changesets made history",
+        "sluice_worker_changesets_duplicates_total": "Recognised as integrated before",
+        "sluice_worker_uploads_gaps_total": "Uploads refused because one before them was missing",
+        "sluice_worker_merge_entries_total": "History merged over",
+        "sluice_worker_merge_conflicts_total": "History merged over that conflicted",
+        "sluice_worker_batch_messages": "Messages a batch",
+        "sluice_worker_batch_duration_seconds": "From delivery to acknowledgement",
+        "sluice_worker_commit_duration_seconds": "One store transaction",
+        "sluice_worker_slices_owned": "Slices owned now",
+        "sluice_worker_slices_taken_total": "Slices taken",
+        "sluice_worker_slices_lost_total": "Slices found taken by another",
+        "sluice_worker_messages_redelivered_total": "Deliveries that the broker had made before",
+        "sluice_worker_messages_returned_total": "Deliveries that a worker gave back undone",
+        "sluice_worker_publish_repeated_total":
+            "Reports, dead letters and corrections that the broker did not take, and that are published again",
+        "sluice_worker_requests_expired_total": "Requests that came too late to be answered",
+        "sluice_worker_requests_repeated_total": "Requests that a session had made before, or that came after its end",
+        "sluice_worker_messages_dead_total": "Messages set aside",
+        "sluice_worker_messages_not_kept_total": "Uploads set aside of which no letter was made",
+        "sluice_worker_sessions_refused_total": "Sessions refused",
+        "sluice_worker_resets_paced_total": "Client realms told to wait for their turn to reset",
+        "sluice_worker_resets_held_total":
+            "Sessions told to wait because so many clients would have to reset that an operator is asked first",
+        "sluice_worker_slices_holding_resets": "Slices that ask an operator before more clients reset",
+        "sluice_worker_resets_doubted_total":
+            "Identifications whose gateway was asked whether they are still meant, before a reset",
+        "sluice_worker_client_files_expired_total": "Client realms not seen for the app's maximum offline time",
+        "sluice_worker_history_bases_total": "Bases written, for new clients to begin with",
+        "sluice_worker_history_base_bytes_total": "Bytes of bases written",
+        "sluice_worker_history_compacted_total": "Versions dropped from histories",
+        "sluice_worker_store_reclaimed_bytes_total": "Room given back to the file system",
+        "sluice_worker_outcomes_inferred_total": "Resets of stock clients whose end was inferred",
+        "sluice_campaign_client_realms": "Client realms of the newest campaign of each app, by outcome",
+        "sluice_campaign_notified": "Client realms of the newest campaign that were told to reset",
+        "sluice_coordinator_signing_key_age_seconds": "How old the key is that signs",
+        "sluice_coordinator_active": "1 for the active one",
+        "sluice_coordinator_slices_ownerless": "Slices without an owner, as heartbeats tell",
+        "sluice_coordinator_ticks_total": "Ticks sent to slices",
+        "sluice_coordinator_reports_total": "Reports applied",
+        "sluice_coordinator_batch_reports": "Reports of one transaction",
+        "sluice_coordinator_batch_duration_seconds": "One transaction of reports",
+        "sluice_coordinator_terminations_published_total": "Campaigns published, repetitions too",
+        "sluice_coordinator_dead_letters": "Letters in sluice.dead, as the active coordinator last saw",
+        "sluice_coordinator_dead_letters_dropped_total":
+            "Letters that were dropped because there were more than coordinator.max_dead_letters",
+        "sluice_coordinator_dead_lettered_total": "Reports that could not be used",
+        "sluice_coordinator_outcomes_dropped_total": "Waiting outcomes dropped, because too many waited",
+        "sluice_metrics_overflow_total": "Label sets folded into a series overflow='true'",
+        "http_server_active_requests": "Requests being answered",
+        "hb_requests_total": "Requests answered",
+        "http_server_request_duration_seconds": "From a request's head to the end of its answer",
+        "hb_request_errors_total": "Errors that no answer was made of",
+    ]
+}
