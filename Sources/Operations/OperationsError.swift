@@ -5,6 +5,7 @@ package struct OperationsError: Error, CustomStringConvertible, Sendable {
         package static let invalidSetting = Code(name: "invalidSetting")
         package static let unknownSetting = Code(name: "unknownSetting")
         package static let unreadableFile = Code(name: "unreadableFile")
+        package static let cannotListen = Code(name: "cannotListen")
         package static let stopped = Code(name: "stopped")
     }
 

@@ -14,6 +14,8 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
         package static let unavailable = Code(name: "unavailable")
         /// Somebody else has changed what was to be replaced.
         package static let stale = Code(name: "stale")
+        /// This process may not open it. Only an operator can change that.
+        package static let denied = Code(name: "denied")
         /// More than there may be.
         package static let full = Code(name: "full")
         package static let invalidURL = Code(name: "invalidURL")

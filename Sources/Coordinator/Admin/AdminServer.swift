@@ -33,6 +33,8 @@ struct AdminServer: Sendable {
                 logger.info("admin API listening", metadata: ["host": "\(host)", "port": "\(port)"])
             },
             logger: logger)
-        try await application.run()
+        try await reportingTakenPort(at: host, context.configuration.port, settings: "coordinator") {
+            try await application.run()
+        }
     }
 }

@@ -72,7 +72,9 @@ package final class GatewayService: Service {
                     application(environment, metrics), keeper,
                 ], logger: logger))
         do {
-            try await group.run()
+            try await reportingTakenPort(at: configuration.host, configuration.port, settings: "gateway") {
+                try await group.run()
+            }
         } catch {
             await hasher.shutdown()
             readiness.set("gateway.listener", ready: false, reason: "stopped")

@@ -4,9 +4,6 @@ package import Operations
 
 /// Examines the settings: unknown names, and values that are not safe.
 package struct ConfigurationDoctor: Sendable {
-    /// The environment variables that Sluice's programs read beside the settings.
-    static let otherVariables: Set<String> = ["SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL"]
-
     let configuration: SluiceConfiguration
     let environment: [String: String]
     /// The settings file, if one is named.
@@ -32,55 +29,24 @@ package struct ConfigurationDoctor: Sendable {
     // MARK: Names
 
     private func unknownSettings() -> [Diagnosis] {
-        let known = Set(SluiceConfiguration().settings.map(\.key))
-        let variables = Set(known.map(SluiceConfiguration.environmentName)).union(Self.otherVariables)
-        var found: [Diagnosis] = []
-        for name in environment.keys.sorted() where name.hasPrefix("SLUICE_") && !variables.contains(name) {
-            // Variables of the tests and tools.
-            if name.hasPrefix("SLUICE_TEST_") || name.hasPrefix("SLUICE_BROKER_") { continue }
-            found.add(
-                .configuration, "environment", .warning, "\(name) is no setting, and nobody reads it",
-                Self.suggestion(name, among: variables))
-        }
-        if let file {
-            do {
-                for key in SettingsFile.keys(in: try String(contentsOfFile: file, encoding: .utf8))
-                where !known.contains(key) {
-                    found.add(
-                        .configuration, "file", .warning, "\(key) in \(file) is no setting, and nobody reads it",
-                        Self.suggestion(key, among: known))
-                }
-            } catch {
-                found.add(
-                    .configuration, "file", .fault, "\(file) cannot be read", "see that it exists and is readable")
+        do {
+            let strangers = try SettingNames.unknown(in: environment, file: file)
+            guard !strangers.isEmpty else {
+                return [Diagnosis(.configuration, "names", .ok, "every setting given is one that is read")]
             }
-        }
-        guard found.isEmpty else { return found }
-        return [Diagnosis(.configuration, "names", .ok, "every setting given is one that is read")]
-    }
-
-    /// Advice for an unknown name: the known name that is most like it, if there is one.
-    static func suggestion(_ name: String, among known: Set<String>) -> String {
-        let near = known.map { (distance(name, $0), $0) }.min { $0 < $1 }
-        guard let near, near.0 <= 3 else { return "remove it; docs/operations.md lists the settings" }
-        return "did you mean \(near.1)?"
-    }
-
-    /// How many bytes must be changed, added or removed to turn one name into the other.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.utf8)
-        let right = Array(right.utf8)
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let above = row[j + 1]
-                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
-                diagonal = above
+            return strangers.map { stranger in
+                let place = stranger.file.map { "\(stranger.name) in \($0)" } ?? stranger.name
+                return Diagnosis(
+                    .configuration, stranger.file == nil ? "environment" : "file", .warning,
+                    "\(place) is no setting, and processes do not start with it",
+                    stranger.nearest.map { "did you mean \($0)?" } ?? "remove it; docs/operations.md lists the settings"
+                )
             }
+        } catch {
+            return [
+                Diagnosis(.configuration, "file", .fault, "\(error)", "see that it exists and is readable")
+            ]
         }
-        return row[right.count]
     }
 
     // MARK: Safety

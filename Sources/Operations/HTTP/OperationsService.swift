@@ -33,6 +33,6 @@ package final class OperationsService: Service {
                 logger.info("operations endpoint listening", metadata: ["host": "\(host)", "port": "\(port)"])
             },
             logger: logger)
-        try await application.run()
+        try await reportingTakenPort(at: host, port, settings: "operations") { try await application.run() }
     }
 }

@@ -91,12 +91,17 @@ struct CampaignsShow: AdminCommand {
 struct CampaignsWatch: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow a campaign until every reset has ended.",
-        discussion: "Prints a line whenever a count changes. Ends with exit code 0 once nothing is pending.")
+        discussion: """
+            Says which campaign of which app it follows, and prints a line whenever a count changes. Ends with exit code 0 once
+            nothing is pending. A campaign that was published a moment ago may not be open yet: it is waited for.
+            """)
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
+    @Argument(help: "The campaign's id; the newest that is open if left out.") var campaign: String?
 
     func run(_ admin: AdminClient) async throws {
-        try await CampaignWatcher(client: admin, json: output.json).watch(try await admin.resolve(campaign))
+        let watcher = CampaignWatcher(client: admin, json: output.json)
+        if let campaign { return try await watcher.watch(campaign, isNew: true) }
+        try await watcher.watch(try await watcher.newestOpen())
     }
 }
 
@@ -105,10 +110,41 @@ struct CampaignWatcher {
     let client: AdminClient
     let json: Bool
 
-    func watch(_ id: String) async throws {
-        var last: CampaignCounts?
+    /// How long a campaign may take to be opened: by the first slice that reports, if it was published from a shell.
+    private static let opening = Duration.seconds(15)
+
+    /// The newest campaign, once it is one that has not ended.
+    func newestOpen() async throws -> String {
+        let deadline = ContinuousClock.now + Self.opening
         while true {
-            let document: CampaignSummary = try await client.ask(AdminRoute.campaign.path(id))
+            let list: CampaignList = try await client.ask(AdminRoute.campaigns.path(query: [(.limit, "1")]))
+            let newest = list.campaigns.first?.campaign
+            if let newest, newest.state != .closed { return newest.id }
+            guard ContinuousClock.now < deadline else {
+                let last = newest.map { "; the last one, \($0.id) of app \($0.app), has ended" } ?? ""
+                throw CommandFailure(.notFound, "no campaign is open\(last): sluice campaigns show")
+            }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+    }
+
+    /// - Parameter isNew: whether the campaign may not be open yet.
+    func watch(_ id: String, isNew: Bool = false) async throws {
+        var last: CampaignCounts?
+        let deadline = ContinuousClock.now + Self.opening
+        while true {
+            let document: CampaignSummary
+            do {
+                document = try await client.ask(AdminRoute.campaign.path(id))
+            } catch let failure as CommandFailure
+                where failure.kind == .notFound && isNew && last == nil && ContinuousClock.now < deadline
+            {
+                try await Task.sleep(for: .milliseconds(500))
+                continue
+            }
+            if last == nil, !json {
+                Printing.line("campaign \(id): \(document.campaign.kind.rawValue) of app \(document.campaign.app)")
+            }
             if document.counts != last { try show(document) }
             last = document.counts
             if document.campaign.state == .closed { return }
@@ -120,7 +156,7 @@ struct CampaignWatcher {
         if json { return try Printing.json(document) }
         let counts = document.counts
         Printing.line(
-            "\(Date().formatted(date: .omitted, time: .standard))  \(document.campaign.state.rawValue)"
+            "\(Date().formatted(.iso8601))  \(document.campaign.state.rawValue)"
                 + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
                 + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
                 + "  superseded \(counts.superseded)  pending \(counts.pending)")

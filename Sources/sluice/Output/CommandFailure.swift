@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Inspection
 import Messages
+import Operations
 import Storage
 
 /// An error for the person at the shell, with the exit code that a script can act on (sysexits.h).
@@ -48,11 +49,19 @@ extension CommandFailure {
         case let failure as CommandFailure: self = failure
         case let error as ForeignBroker: self.init(.badInput, "broker: \(error)")
         case let error as AMQPError:
-            self.init(error.isRetriable ? .unreachable : .internalError, "broker: \(error)")
+            let kind: Kind =
+                switch error.code {
+                case .authenticationFailed, .accessRefused: .notAllowed
+                case .invalidArgument, .preconditionFailed: .badInput
+                default: error.isRetriable ? .unreachable : .internalError
+                }
+            self.init(kind, "broker: \(error)")
+        case let error as OperationsError: self.init(.badInput, error.message)
         case let error as StoreError:
             let kind: Kind =
                 switch error.code {
                 case .notFound: .notFound
+                case .denied: .notAllowed
                 case .unavailable: .tryAgain
                 case .alreadyExists, .mismatch, .invalidURL: .badInput
                 default: .internalError

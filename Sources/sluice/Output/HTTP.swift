@@ -10,11 +10,19 @@ struct HTTPAnswer {
     var headers: HTTPHeaders
     var body: Data
 
+    /// Gives up at once on a server that is not there: nobody waits half a minute to be told so.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.timeout.connect = .seconds(5)
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
     /// Asks a server.
     ///
     /// - Parameter maxBytes: the most bytes that the answer's body may have.
     static func of(_ request: HTTPClientRequest, timeout: TimeAmount, maxBytes: Int) async throws -> HTTPAnswer {
-        let response = try await HTTPClient.shared.execute(request, timeout: timeout)
+        let response = try await client.execute(request, timeout: timeout)
         let body = try await response.body.collect(upTo: maxBytes)
         return HTTPAnswer(status: response.status, headers: response.headers, body: Data(buffer: body))
     }

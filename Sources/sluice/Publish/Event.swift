@@ -1,4 +1,5 @@
 import AMQP
+import Changesets
 import Foundation
 import Messages
 import SyncModel
@@ -8,18 +9,24 @@ struct Event {
     var content: any Message
     /// The realm whose owner gets the event; nil for an event that goes to the owners of all slices.
     var realm: RealmName?
+    var app: String
 
     init(_ message: ChangesetMessage) {
         content = message
         realm = message.realm
+        app = message.realm.app
     }
 
     init(_ message: ResetMessage) {
         content = message
         realm = message.realm
+        app = message.realm.app
     }
 
-    init(_ message: TerminationMessage) { content = message }
+    init(_ message: TerminationMessage) {
+        content = message
+        app = message.app
+    }
 
     /// The exchange and routing key that bring the event to the owners concerned.
     func destination(in topology: Topology, slices: SliceCount) -> (exchange: String, routingKey: String) {
@@ -41,6 +48,19 @@ struct EventLine {
     var number: Int
     var text: String
 
+    /// The event's own id, as in a body that any AMQP tool publishes.
+    var id: String? {
+        get throws {
+            struct Named: Decodable { var id: String? }
+            do {
+                return try JSONDecoder().decode(Named.self, from: Data(text.utf8)).id
+            } catch {
+                throw CommandFailure(
+                    .badInput, "line \(number): expected a JSON object, and a text as its id if it has one")
+            }
+        }
+    }
+
     func decode<M: Message>() throws -> M {
         let properties = AMQPProperties(contentType: ContentType.json)
         do {
@@ -60,9 +80,24 @@ struct EventLine {
             text = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
         }
         var message: ChangesetMessage = try EventLine(number: number, text: text).decode()
+        try message.requireChangesets(in: "line \(number)")
         if let timestamp {
             for index in message.entries.indices { message.entries[index].timestamp = SyncTimestamp(timestamp) }
         }
         return message
+    }
+}
+
+extension ChangesetMessage {
+    /// - Parameter place: where they were given.
+    /// - Throws: `badInput` for what no worker could read: it would go to the dead letters.
+    func requireChangesets(in place: String) throws {
+        for (number, entry) in entries.enumerated() {
+            do {
+                _ = try Changeset(parsing: entry.changeset)
+            } catch {
+                throw CommandFailure(.badInput, "\(place): changeset \(number + 1) is none: \(error)")
+            }
+        }
     }
 }

@@ -14,9 +14,11 @@ struct EventPublisher {
             let channel = try await connection.openChannel(confirms: true)
             try await settings.topology.declareShared(on: channel, slices: slices)
             var count = 0
-            func publish(_ event: Event) async throws {
+            var apps = options.unchecked ? nil : AppCheck(settings)
+            func publish(_ event: Event, id given: String? = nil) async throws {
                 count += 1
-                let id = options.idPrefix.map { "\($0)-\(count)" } ?? UUID().uuidString.lowercased()
+                try await apps?.require(event.app)
+                let id = given ?? options.idPrefix.map { "\($0)-\(count)" } ?? UUID().uuidString.lowercased()
                 let (exchange, key) = event.destination(in: settings.topology, slices: slices)
                 try await channel.publish(
                     try event.message(id: id), exchange: exchange, routingKey: key, mandatory: true)
@@ -24,7 +26,7 @@ struct EventPublisher {
             }
             guard let file = options.file else { return try await publish(try fromArguments()) }
             var lines = try EventLines(file: file)
-            while let line = try await lines.next() { try await publish(try fromJSON(line)) }
+            while let line = try await lines.next() { try await publish(try fromJSON(line), id: try line.id) }
             if !options.json { Printing.note("\(count) published") }
         }
     }

@@ -17,7 +17,10 @@ struct PublishCommand: AsyncParsableCommand {
               echo '{"app":"tasks"}' | sluice publish termination --file -
 
             Each event is confirmed by the broker before the next is sent. An event with the same message id as an
-            earlier one has no second effect, so a file that broke off can be published again with --id-prefix.
+            earlier one has no second effect, so a file that broke off can be published again if its lines have an "id", or
+            with --id-prefix.
+
+            The coordinator is asked whether the app exists; where there is none, --unchecked publishes all the same.
             """,
         subcommands: [PublishChangeset.self, PublishReset.self, PublishTermination.self])
 }
@@ -29,8 +32,14 @@ struct EventOptions: ParsableArguments {
         help: "Read events as JSON, one a line; - is standard input.")
     var file: String?
 
-    @Option(help: "Message ids become <prefix>-1, <prefix>-2 ...: publishing the same again changes nothing.")
+    @Option(
+        help: """
+            Message ids become <prefix>-1, <prefix>-2 ... where a line has no "id": publishing the same again changes nothing.
+            """)
     var idPrefix: String?
+
+    @Flag(help: "Do not ask the coordinator whether the app exists.")
+    var unchecked = false
 
     @Flag(help: "Print one JSON line an event: its message id and where it went.")
     var json = false
@@ -76,7 +85,9 @@ struct PublishChangeset: PublishingCommand {
             return UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: bytes.bytes)
         }
         let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
-        return Event(ChangesetMessage(realm: realm, upload: nil, entries: entries))
+        let message = ChangesetMessage(realm: realm, upload: nil, entries: entries)
+        try message.requireChangesets(in: "--hex")
+        return Event(message)
     }
 
     func event(from line: EventLine) throws -> Event {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Operations
 
 /// A command that runs one or more roles in this process.
 protocol RoleCommand: ClusterCommand {
@@ -10,6 +12,12 @@ extension RoleCommand {
     var overrides: [String: String?] { role.overrides }
 
     func run(_ settings: ClusterSettings) async throws {
+        let environment = ProcessInfo.processInfo.environment
+        let strangers = try SettingNames.unknown(
+            in: environment, file: cluster.config ?? environment["SLUICE_CONFIG"])
+        guard strangers.isEmpty else {
+            throw CommandFailure(.badInput, strangers.map(\.description).joined(separator: "\n        "))
+        }
         let name = Self.configuration.commandName ?? ""
         try await RoleRunner(settings: settings, name: name).run(Self.roles)
     }

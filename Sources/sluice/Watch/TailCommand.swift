@@ -25,6 +25,12 @@ struct TailCommand: ReportingCommand {
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
     func run(_ settings: ClusterSettings) async throws {
+        if let stranger = type.first(where: { !MessageSummary.types.contains($0) }) {
+            throw CommandFailure(
+                .badInput,
+                "--type: there is no type \(stranger.prefix(40)); expected one of "
+                    + MessageSummary.types.sorted().joined(separator: ", "))
+        }
         if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
         let slices = try settings.sliceCount()
         try await settings.withBroker(name: "tail") { connection in

@@ -1,0 +1,45 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import Operations
+
+@Suite struct SettingNamesTests {
+    @Test func whatNobodyReadsIsNamedWithTheNearest() throws {
+        let environment = [
+            "SLUICE_SLICE": "8", "SLUICE_SLICES": "8", "SLUICE_CONFIG": "x", "HOME": "/", "SLUICE_FROBNICATION": "1",
+            "SLUICE_TEST_AMQP_URL": "x", "SLUICE_VECTORS": "y",
+        ]
+        let found = try SettingNames.unknown(in: environment, file: nil)
+        #expect(found.map(\.name) == ["SLUICE_FROBNICATION", "SLUICE_SLICE"])
+        #expect(found.map(\.nearest) == [nil, "SLUICE_SLICES"])
+        #expect(found[1].description == "SLUICE_SLICE is no setting: did you mean SLUICE_SLICES?")
+    }
+
+    @Test func keysOfAFileAreLookedAtToo() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).yaml").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "gateway:\n  hots: 0.0.0.0\nslices: 4\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let found = try SettingNames.unknown(in: [:], file: file)
+        #expect(found.map(\.description) == ["gateway.hots in \(file) is no setting: did you mean gateway.host?"])
+        let missing = #expect(throws: OperationsError.self) {
+            _ = try SettingNames.unknown(in: [:], file: "/nowhere/x.yaml")
+        }
+        #expect(missing?.code == .unreadableFile)
+    }
+
+    @Test func aPortThatIsTakenIsNamedWithItsSetting() async throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let first = OperationsService(
+            host: "127.0.0.1", port: 0, readiness: Readiness(), metrics: nil, logger: logger)
+        let running = Task { try await first.run() }
+        defer { running.cancel() }
+        let port = try await first.boundPort.value()
+        let second = OperationsService(
+            host: "127.0.0.1", port: port, readiness: Readiness(), metrics: nil, logger: logger)
+        let error = await #expect(throws: OperationsError.self) { try await second.run() }
+        #expect(error?.code == .cannotListen)
+        #expect(error?.message.contains("127.0.0.1:\(port)") == true)
+        #expect(error?.message.contains("SLUICE_OPERATIONS_PORT") == true)
+    }
+}
