@@ -24,6 +24,10 @@ import Testing
                 #expect(try await coordinator.request("GET", "apps").status == 200)
                 let missing = try await coordinator.request("GET", "nowhere")
                 #expect(missing.status == 404 && missing["error"] == "not_found")
+                let put = try await coordinator.request("PUT", "apps")
+                #expect(put.status == 405 && put["error"] == "method_not_allowed")
+                #expect(put["message"] == "the route is there for GET, POST")
+                #expect(try await coordinator.request("PUT", "apps", token: nil).status == 401)
             }
         }
     }

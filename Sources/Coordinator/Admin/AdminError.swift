@@ -13,6 +13,8 @@ struct AdminError: Error, Sendable {
     var message: String
     /// Of refused rules.
     var findings: [RulesFinding]?
+    /// The methods that there are, where the request's is none of them.
+    var allow: String?
 
     /// Rules cannot be put in force.
     static func rulesRefused(_ findings: [RulesFinding]) -> AdminError {
@@ -32,6 +34,13 @@ struct AdminError: Error, Sendable {
 
     static func notFound(_ what: String) -> AdminError {
         AdminError(status: .notFound, code: "not_found", message: "there is no \(what)")
+    }
+
+    static func methodNotAllowed(_ allowed: String) -> AdminError {
+        var error = AdminError(
+            status: .methodNotAllowed, code: "method_not_allowed", message: "the route is there for \(allowed)")
+        error.allow = allowed
+        return error
     }
 
     static func conflict(_ code: String, _ message: String) -> AdminError {

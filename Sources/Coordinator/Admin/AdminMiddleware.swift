@@ -24,6 +24,7 @@ struct AdminErrorMiddleware: RouterMiddleware {
             var response = try AdminResponse.json(
                 AdminProblem(error: answer.code, message: answer.message, findings: answer.findings),
                 status: answer.status)
+            response.headers[.allow] = answer.allow
             if answer.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
             return response
         }

@@ -24,6 +24,7 @@ struct AdminServer: Sendable {
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
         KeyRoutes(context: context).add(to: group)
+        router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),

@@ -6,6 +6,8 @@ struct APIError: Error, Sendable {
     var code: String?
     var message: String
     var retryAfter: Int?
+    /// The methods that there are, where the request's is none of them.
+    var allow: String?
 
     init(_ status: HTTPResponse.Status, _ code: String?, _ message: String, retryAfter: Int? = nil) {
         self.status = status
@@ -27,6 +29,12 @@ struct APIError: Error, Sendable {
     static let storeUnavailable = APIError(
         .serviceUnavailable, "MaintenanceInProgress", "the service is unavailable for a moment", retryAfter: 2)
     static let internalError = APIError(.internalServerError, "InternalServerError", "internal server error")
+
+    static func methodNotAllowed(_ allowed: String) -> APIError {
+        var error = APIError(.methodNotAllowed, "MethodNotAllowed", "expected \(allowed)")
+        error.allow = allowed
+        return error
+    }
 
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "BadRequest", message) }
 

@@ -53,6 +53,7 @@ struct APIErrorMiddleware: RouterMiddleware {
     private func response(_ error: APIError, _ context: Context) -> Response {
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let seconds = error.retryAfter { headers[.retryAfter] = String(seconds) }
+        headers[.allow] = error.allow
         let body = error.body(origin: origin(), app: context.parameters.get("app"), request: context.id)
         return Response(status: error.status, headers: headers, body: .init(byteBuffer: body))
     }

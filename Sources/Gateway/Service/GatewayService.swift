@@ -120,7 +120,7 @@ package final class GatewayService: Service {
     }
 
     private func router(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> Router<GatewayRequestContext> {
-        let router = Router(context: GatewayRequestContext.self)
+        let router = Router(context: GatewayRequestContext.self, options: .autoGenerateHeadEndpoints)
         let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: APIErrorMiddleware(origin: origin))
@@ -146,6 +146,7 @@ package final class GatewayService: Service {
             }
             throw error
         }
+        router.refuseOtherMethods(answersHead: true) { APIError.methodNotAllowed($0) }
         return router
     }
 

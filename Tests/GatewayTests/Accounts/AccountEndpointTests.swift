@@ -38,6 +38,20 @@ struct AccountEndpointTests {
         }
     }
 
+    @Test func otherMethodsAre405AndHeadHasNoBody() async throws {
+        try await GatewayHarness.with { gateway in
+            let put = try await gateway.request("PUT", "\(GatewayHarness.app)/location")
+            #expect(put.status == 405 && put.headers["allow"] == "GET, HEAD")
+            #expect(put.string("error_code") == "MethodNotAllowed")
+            let get = try await gateway.request("GET", "\(GatewayHarness.auth)/session")
+            #expect(get.status == 405 && get.headers["allow"] == "DELETE, POST")
+            let head = try await gateway.request("HEAD", "\(GatewayHarness.app)/location")
+            #expect(head.status == 200 && head.body.isEmpty)
+            let nowhere = try await gateway.request("HEAD", "/api/client/v2.0/nowhere")
+            #expect(nowhere.status == 404 && nowhere.body.isEmpty)
+        }
+    }
+
     @Test func anonymousLoginGivesTokensThatOpenTheProfile() async throws {
         try await GatewayHarness.with { gateway in
             let tokens = try await gateway.logInAnonymously()
