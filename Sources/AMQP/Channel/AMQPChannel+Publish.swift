@@ -66,6 +66,13 @@ extension AMQPChannel {
         _ message: AMQPMessage, _ exchange: String, _ routingKey: String, _ mandatory: Bool
     ) throws(AMQPError) -> (head: [UInt8], returnID: String?) {
         var properties = message.properties
+        let limit = handle.link.configuration.maxPublishBytes
+        guard message.body.count <= limit else {
+            throw AMQPError(
+                .invalidArgument,
+                "a \(message.properties.type ?? "?") message of \(message.body.count) bytes for exchange \"\(exchange)\", key"
+                    + " \"\(routingKey)\": expected at most \(limit), which is what brokers take; publish less at once")
+        }
         if mandatory {
             guard confirms else {
                 throw AMQPError(.invalidArgument, "expected a channel with confirms for a mandatory message")

@@ -65,6 +65,10 @@ public struct AMQPConfiguration: Sendable, Hashable {
     /// How many publishes of one channel may await their confirms. Further publishes wait until some are confirmed.
     public var maxOutstandingConfirms = 1_000
 
+    /// The largest body to publish; a larger one fails alone. A broker closes the channel for a message that is too large for
+    /// it, with all that is under way there: RabbitMQ takes 16 MiB from version 4 on, if not told otherwise.
+    public var maxPublishBytes = 16 << 20
+
     /// The largest message accepted from the broker; a larger one closes the connection as a protocol error.
     public var maxMessageBytes = 128 << 20
 

@@ -27,7 +27,7 @@ extension ClientConnection {
             link.sessions.bound(entry.number, generation: entry.machine.generation)
         }
         for action in actions { act(action, session, entry.number, entry.machine.context.realm) }
-        if !readers.isEmpty, !mustWait { resumeReaders() }
+        if !readers.isEmpty { resumeReaders() }
     }
 
     private func act(_ action: SessionAction, _ session: SessionIdent, _ number: UInt64, _ realm: RealmName) {
@@ -110,17 +110,20 @@ extension ClientConnection {
 
     // MARK: Back-pressure
 
-    /// Returns when the socket may be read again: uploads that nobody has acknowledged are bounded, for each session and
-    /// for the gateway, and without the broker nothing is read after the first upload that waits for it.
-    func waitForBudget() async {
-        while !isClosing, !isLost, !Task.isCancelled, mustWait {
+    /// Returns when a message may be read: uploads that nobody has acknowledged are bounded, for each session and for the
+    /// gateway, and without the broker nothing is read after the first upload that waits for it.
+    ///
+    /// It looks again after each event of this connection and at its ticks: also others' acknowledgements make room.
+    func waitForRoom(for upload: Int?) async {
+        while !isClosing, !isLost, !Task.isCancelled, mustWait(before: upload) {
             await withCheckedContinuation { readers.append($0) }
         }
     }
 
-    var mustWait: Bool {
-        if budgeted > 0, environment.budget.isSpent(for: upgrade.app) { return true }
-        // Asked after every message: with little under way no session needs a look.
+    /// - Parameter upload: the bytes that the message takes, if it is an upload.
+    func mustWait(before upload: Int?) -> Bool {
+        if let upload, !environment.budget.hasRoom(for: upload, of: upgrade.app) { return true }
+        // Asked before every message: with little under way no session needs a look.
         guard budgeted > environment.limits.sessionUnacknowledgedBytes || !environment.link.isUp else { return false }
         return sessions.values.contains { _, machine in
             // One session's uploads hold up the socket: its other sessions and PINGs wait behind them.

@@ -86,5 +86,6 @@ extension ClientConnection {
             }
         }
         performOnAll(.tick)
+        resumeReaders()
     }
 }

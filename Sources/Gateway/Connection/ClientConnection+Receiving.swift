@@ -11,24 +11,33 @@ extension ClientConnection {
     /// What the reader does next.
     enum Next: Sendable {
         case goOn
-        /// Nothing more until uploads are acknowledged.
-        case wait
+        /// The message is not read yet: uploads are to be acknowledged before.
+        /// - Parameter upload: the bytes that the message takes, if it is an upload.
+        case wait(upload: Int?)
         /// The app of a BIND is not remembered.
         case lookUp(Bind)
     }
 
     /// Nothing in here waits, or the reader's task would keep what the waiting needs for as long as the socket is open.
-    func receive(_ input: SocketInput) -> Next {
+    ///
+    /// - Parameter isNew: false for what had to wait.
+    func receive(_ input: SocketInput, isNew: Bool = true) -> Next {
         guard !isClosing else { return .goOn }
-        lastHeard = .now()
+        if isNew { lastHeard = .now() }
         var lookUp: Bind?
         switch input {
         case .message(let buffer):
             let bytes = Array(buffer.readableBytesView)
+            let upload = ClientMessageParser.plainBytes(ofUpload: bytes)
+            if mustWait(before: upload) {
+                // A client that is gone uploads again what it has not heard of.
+                guard isLost else { return .wait(upload: upload) }
+                if upload != nil { return .goOn }
+            }
             do throws(SyncProtocolError) {
                 let message = try parser.parse(bytes)
                 environment.metrics.received(message.name)
-                lookUp = receive(message, bytes: bytes.count)
+                lookUp = receive(message, bytes: upload ?? bytes.count)
             } catch {
                 violated(error)
             }
@@ -39,8 +48,7 @@ extension ClientConnection {
                     "a message of \(count) bytes, \(environment.protocolLimits.maxMessageBytes) allowed",
                     session: session))
         }
-        if let lookUp { return .lookUp(lookUp) }
-        return mustWait ? .wait : .goOn
+        return lookUp.map { .lookUp($0) } ?? .goOn
     }
 
     private func receive(_ message: ClientMessage, bytes: Int) -> Bind? {

@@ -36,7 +36,7 @@ actor ClientConnection {
         mailbox = Mailbox(limit: environment.limits.connectionOutboundBytes, metrics: environment.metrics)
         checker = ServerConnectionChecker(
             mode: upgrade.mode, version: upgrade.clientVersion, limits: environment.protocolLimits)
-        parser = ClientMessageParser(mode: upgrade.mode, version: upgrade.version, limits: environment.protocolLimits)
+        parser = ClientMessageParser(mode: upgrade.mode, version: upgrade.version, limits: .ofClients)
         encoder = MessageEncoder(mode: upgrade.mode, version: upgrade.clientVersion, limits: environment.protocolLimits)
         checkedAt = environment.clock.unixMilliseconds()
         var logger = environment.logger
@@ -76,11 +76,13 @@ actor ClientConnection {
     private nonisolated func read(_ inbound: NIOAsyncChannelInboundStream<SocketInput>) async {
         do {
             for try await input in inbound {
-                switch await receive(input) {
-                case .goOn: break
-                case .wait: await waitForBudget()
-                case .lookUp(let bind): await lookUpAndBind(bind)
+                var next = await receive(input)
+                while case .wait(let upload) = next {
+                    try Task.checkCancellation()
+                    await waitForRoom(for: upload)
+                    next = await receive(input, isNew: false)
                 }
+                if case .lookUp(let bind) = next { await lookUpAndBind(bind) }
             }
         } catch {
             logger.debug("a socket was lost", metadata: ["error": "\(error)"])

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Upload bytes of the whole gateway that no owner has acknowledged.
+/// Upload bytes of the whole gateway that no owner has acknowledged: plain bytes, as the gateway holds them.
 ///
-/// At the limit only those apps are held up that use an equal share of it or more: a flood from one app, or the slowness of
-/// its owners, stops nobody else.
+/// An upload is asked for before it is inflated. At the limit only those apps are held up that would use more than an equal
+/// share of it: a flood from one app, or the slowness of its owners, stops nobody else. An app with nothing under way may always
+/// send an upload, so a gateway holds the limit and one upload of each app at most.
 final class UploadBudget: Sendable {
     private struct State {
         var total = 0
@@ -30,10 +31,11 @@ final class UploadBudget: Sendable {
         metrics.unacknowledged(total)
     }
 
-    func isSpent(for app: String) -> Bool {
+    /// Whether an app's upload of so many bytes may be taken now.
+    func hasRoom(for bytes: Int, of app: String) -> Bool {
         state.withLock { state in
-            guard state.total >= limit, let own = state.apps[app] else { return false }
-            return own >= limit / state.apps.count
+            guard state.total + bytes > limit, let own = state.apps[app] else { return true }
+            return own + bytes <= limit / state.apps.count
         }
     }
 }

@@ -7,6 +7,8 @@ package struct DeadLetterDraft: Sendable {
     /// What is kept of a message whose content comes from a client: neither can a stranger fill the broker's disk with it, nor
     /// is it of use to publish it again.
     package static let excerptBytes = 16 << 10
+    /// Also an operator's message must fit beside its new headers into what brokers take.
+    static let maxWholeBytes = 8 << 20
     static let maxReasonBytes = 1_000
 
     package var message: AMQPMessage
@@ -42,11 +44,11 @@ package struct DeadLetterDraft: Sendable {
         if let writer {
             headers[DeadLetter.partitionHeader] = .string(writer.realm.partition.prefix(utf8: 1_000))
             headers[DeadLetter.clientFileHeader] = .int(Int64(clamping: writer.clientFile.rawValue))
-            if letter.body.count > Self.excerptBytes {
-                headers[DeadLetter.lengthHeader] = .int(Int64(letter.body.count))
-                headers[DeadLetter.digestHeader] = .string(HexBytes(Array(SHA256.hash(data: letter.body))).hex)
-                letter.body = Array(letter.body.prefix(Self.excerptBytes))
-            }
+        }
+        if letter.body.count > (writer == nil ? Self.maxWholeBytes : Self.excerptBytes) {
+            headers[DeadLetter.lengthHeader] = .int(Int64(letter.body.count))
+            headers[DeadLetter.digestHeader] = .string(HexBytes(Array(SHA256.hash(data: letter.body))).hex)
+            letter.body = Array(letter.body.prefix(Self.excerptBytes))
         }
         letter.properties.headers = headers
         return letter

@@ -138,8 +138,8 @@ package enum DeadLetterError: Error, Sendable, CustomStringConvertible {
             "dead letter \(letter.name) came from \(letter.queue ?? "an unknown queue"), which is no queue of this cluster:"
                 + " publish it again with sluice publish, or drop it"
         case .excerpt(let letter):
-            "dead letter \(letter.name) has the first \(letter.kept) of \(letter.length) bytes of what a client sent, and cannot"
-                + " be published again: its client realm \(letter.clientFile.map { "\($0) " } ?? "")was told to reset. Drop it"
+            "dead letter \(letter.name) has the first \(letter.kept) of \(letter.length) bytes, and cannot"
+                + " be published again\(letter.clientFile.map { ": client realm \($0), which sent it, was told to reset" } ?? ""). Drop it"
         }
     }
 }

@@ -21,4 +21,13 @@ package struct ProtocolLimits: Hashable, Sendable {
 
     /// The defaults.
     package static let standard = ProtocolLimits()
+
+    /// What a server takes of clients: so much less that every upload fits into one message of the broker, which takes 16 MiB
+    /// from RabbitMQ 4 on, and into one DOWNLOAD behind what fills a page already.
+    package static let ofClients: ProtocolLimits = {
+        var limits = standard
+        limits.maxPlainBodyBytes = 15 * 1024 * 1024
+        limits.maxChangesetBytes = 15 * 1024 * 1024
+        return limits
+    }()
 }

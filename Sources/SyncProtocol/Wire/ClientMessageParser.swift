@@ -57,6 +57,16 @@ package struct ClientMessageParser: Sendable {
         return try? reader.nonZero("session")
     }
 
+    /// What an UPLOAD takes once it is read: its body is inflated to what its head announces. Nil for any other message, and for
+    /// a head that cannot be read.
+    package static func plainBytes(ofUpload bytes: [UInt8]) -> Int? {
+        var reader = HeadReader(bytes)
+        guard reader.word() == "upload", let _: SessionIdent = try? reader.nonZero("session"),
+            let sizes = try? reader.bodySizes()
+        else { return nil }
+        return max(bytes.count, sizes.plain)
+    }
+
     /// What to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
     package func tooLarge(_ message: String, session: SessionIdent) -> SyncProtocolError {
         session.isConnection

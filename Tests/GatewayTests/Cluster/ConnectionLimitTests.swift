@@ -57,6 +57,57 @@ struct ConnectionLimitTests {
         }
     }
 
+    /// 655 KB on the wire that become 600 MiB once they are inflated.
+    @Test func uploadsAreCountedAsWhatTheyBecome() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.gatewayUnacknowledgedBytes = 16 << 20 }) {
+            gateway in
+            await gateway.owner?.ignore([ChangesetMessage.type])
+            let tokens = try await gateway.logInAnonymously()
+            let packed = SessionOpening.upload(2, bytes: Array(repeating: 0, count: 10 << 20))
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { first in
+                _ = try await SessionOpening.open(&first)
+                try await first.send(packed)
+                func seen() async -> Int {
+                    await gateway.owner?.received.filter { $0 == ChangesetMessage.type }.count ?? 0
+                }
+                try await eventually { await seen() == 1 }
+                // Further sockets may not send theirs, though they have sent nothing yet; but they may speak.
+                for socket in 1...4 as ClosedRange<UInt64> {
+                    try await SyncClient.with(port: gateway.port, token: tokens.access) { other in
+                        _ = try await SessionOpening.open(&other, partition: "\"p\(socket)\"")
+                        try await other.send(.ping(timestamp: socket, roundTrip: 0))
+                        #expect(try await other.nextMessage() == .pong(timestamp: socket))
+                        try await other.send(packed)
+                        try await Task.sleep(for: .milliseconds(100))
+                    }
+                }
+                #expect(await seen() == 1)
+            }
+            // What the first one had under way is given back with its socket.
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { last in
+                _ = try await SessionOpening.open(&last, partition: "\"last\"")
+                try await last.send(packed)
+                try await eventually {
+                    await gateway.owner?.received.filter { $0 == ChangesetMessage.type }.count ?? 0 >= 2
+                }
+            }
+        }
+    }
+
+    @Test func anUploadThatTheBrokerMightNotTakeIsRefused() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                _ = try await SessionOpening.open(&client)
+                try await client.send(SessionOpening.upload(2, bytes: Array(repeating: 0, count: 15 << 20)))
+                guard case .jsonError(1, _, let body) = try await client.nextMessage() else {
+                    throw HarnessError("expected an error of the session")
+                }
+                #expect(body.action == .clientReset && body.message.contains("limit exceeded"))
+            }
+        }
+    }
+
     @Test func rulesBrokenByOneClientCostThatClientOnly() async throws {
         try await GatewayHarness.with(broker: true) { gateway in
             let tokens = try await gateway.logInAnonymously()

@@ -6,25 +6,27 @@ import Testing
 @Suite struct FairnessTests {
     @Test func anAppAloneMayUseTheWholeUploadBudget() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
+        // Also an upload that is larger than the whole budget, if nothing else is under way.
+        #expect(budget.hasRoom(for: 1_000, of: "flood"))
         budget.change(by: 99, app: "flood")
-        #expect(!budget.isSpent(for: "flood"))
-        budget.change(by: 1, app: "flood")
-        #expect(budget.isSpent(for: "flood"))
+        #expect(budget.hasRoom(for: 1, of: "flood"))
+        #expect(!budget.hasRoom(for: 2, of: "flood"))
+        budget.change(by: -99, app: "flood")
+        #expect(budget.hasRoom(for: 1_000, of: "flood"))
     }
 
     @Test func aFloodOfUploadsFromOneAppHoldsUpNoOther() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
         budget.change(by: 1000, app: "flood")
-        #expect(!budget.isSpent(for: "calm"))
+        #expect(budget.hasRoom(for: 49, of: "calm"))
         budget.change(by: 49, app: "calm")
-        #expect(!budget.isSpent(for: "calm"))
-        #expect(budget.isSpent(for: "flood"))
+        #expect(budget.hasRoom(for: 1, of: "calm"))
+        #expect(!budget.hasRoom(for: 1, of: "flood"))
         // Until it takes its share, too.
-        budget.change(by: 1, app: "calm")
-        #expect(budget.isSpent(for: "calm"))
+        #expect(!budget.hasRoom(for: 2, of: "calm"))
         budget.change(by: -1000, app: "flood")
-        #expect(!budget.isSpent(for: "calm"))
-        #expect(!budget.isSpent(for: "flood"))
+        #expect(budget.hasRoom(for: 51, of: "calm"))
+        #expect(budget.hasRoom(for: 1, of: "flood"))
     }
 
     @Test func anAppWhoseOwnersDoNotAnswerLeavesTheOthersHalfOfTheRequests() {
