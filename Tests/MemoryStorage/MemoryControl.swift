@@ -22,6 +22,8 @@ struct MemoryControl: Sendable {
     var rules: [String: [RulesRecord]] = [:]
     /// By app and id, and by app and address.
     var users: [[String]: UserRecord] = [:]
+    /// Of each app, by version; nil for a change of any.
+    var userChanges: [String: [UInt64: String?]] = [:]
     var passwords: [[String]: PasswordRecord] = [:]
     var sessions: [String: LoginSessionRecord] = [:]
     var signingKeys: [SigningKeyRecord] = []
@@ -58,7 +60,14 @@ struct MemoryControl: Sendable {
             throw StoreError(.notFound, "there is no user \(user) of app \(app)")
         }
         change(&users[[app, user]])
-        apps[app]?.usersVersion += 1
+        changedUsers(of: app, user)
+    }
+
+    mutating func changedUsers(of app: String, _ user: String?) {
+        guard let version = apps[app]?.usersVersion else { return }
+        apps[app]?.usersVersion = version + 1
+        userChanges[app, default: [:]].updateValue(user, forKey: version + 1)
+        userChanges[app] = userChanges[app]?.filter { $0.key + UserRecord.keptChanges > version + 1 }
     }
 
     func registered(_ app: String, _ email: String) throws -> PasswordRecord {

@@ -142,6 +142,15 @@ package final class MemoryControlStore: ControlStore {
                 .prefix(max(limit, 0)))
     }
 
+    package func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
+        let content = content
+        guard let newest = content.apps[app]?.usersVersion, newest >= version else { return nil }
+        let changes = content.userChanges[app, default: [:]].filter { $0.key > version }
+        guard UInt64(changes.count) == newest - version else { return nil }
+        let users = Set(changes.values.compactMap { $0 })
+        return changes.values.contains(nil) ? nil : users
+    }
+
     package func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
         try change { try $0.changeUser(app, user) { $0?.isDisabled = disabled } }
     }
@@ -166,7 +175,7 @@ package final class MemoryControlStore: ControlStore {
                 $0.app == app && !$0.isRevoked && $0.userID == user ?? $0.userID
             }
             for session in live { content.sessions[session.id]?.isRevoked = true }
-            content.apps[app]?.usersVersion += 1
+            content.changedUsers(of: app, user)
             return live.count
         }
     }

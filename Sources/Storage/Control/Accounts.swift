@@ -22,6 +22,9 @@ package struct UserRecord: Sendable, Equatable {
     /// What operators have stored for the user, for rules to look at: a JSON object. Nil: nothing.
     package var customData: String?
 
+    /// So many changes of an app's users are remembered, the newest.
+    package static let keptChanges: UInt64 = 1_000
+
     /// Bytes of `customData`.
     package static let maxCustomDataBytes = 16_384
 
@@ -102,6 +105,9 @@ package protocol AccountStore: Sendable {
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.
     func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord]
+    /// The users that have changed since a version of the app's users, removed ones among them; nil if that cannot be told, and
+    /// any may have.
+    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>?
     /// Like every change of a user, this raises the app's `usersVersion`.
     /// - Throws: `notFound`.
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError)

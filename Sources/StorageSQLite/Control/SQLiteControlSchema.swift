@@ -101,6 +101,12 @@ enum SQLiteControlSchema {
             CAST(strftime('%s', 'now') AS INTEGER) * 1000 FROM apps;
         UPDATE apps SET rules_version = 1;
         """,
+        // Without a user: of any.
+        """
+        CREATE TABLE user_changes (
+            app TEXT NOT NULL, version INTEGER NOT NULL, user TEXT, PRIMARY KEY (app, version)
+        ) WITHOUT ROWID;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -52,11 +52,34 @@ extension SQLiteControlStore {
     /// Counts the change that the statement before has made of a user.
     private static func userChanged(app: String, user: String, _ db: Database) throws {
         guard db.changesCount > 0 else { throw StoreError(.notFound, "there is no user \(user) of app \(app)") }
-        try usersChanged(app: app, db)
+        try usersChanged(app: app, user: user, db)
     }
 
-    private static func usersChanged(app: String, _ db: Database) throws {
+    /// - Parameter user: the one that was changed; nil if all may have been.
+    private static func usersChanged(app: String, user: String?, _ db: Database) throws {
         try db.run("UPDATE apps SET users_version = users_version + 1 WHERE id = ?", app)
+        try db.run(
+            "INSERT OR REPLACE INTO user_changes (app, version, user) SELECT id, users_version, ? FROM apps WHERE id = ?",
+            user, app)
+        try db.run(
+            "DELETE FROM user_changes WHERE app = ? AND version <= (SELECT users_version FROM apps WHERE id = ?) - ?",
+            app, app, sqlInteger(UserRecord.keptChanges))
+    }
+
+    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
+        try await read("the changes of users") { db in
+            guard let newest = try AppRecord.fetchOne(db, key: app)?.usersVersion, newest >= version else { return nil }
+            let changes = try Row.fetchAll(
+                db, sql: "SELECT user FROM user_changes WHERE app = ? AND version > ?",
+                arguments: [app, sqlInteger(version)])
+            guard UInt64(changes.count) == newest - version else { return nil }
+            var users: Set<String> = []
+            for change in changes {
+                guard let user: String = change[0] else { return nil }
+                users.insert(user)
+            }
+            return users
+        }
     }
 
     func register(_ password: PasswordRecord) async throws(StoreError) {
@@ -153,7 +176,7 @@ extension SQLiteControlStore {
                 "UPDATE login_sessions SET revoked = 1 WHERE app = ? AND revoked = 0 AND user = IFNULL(?, user)", app,
                 user)
             let count = db.changesCount
-            try Self.usersChanged(app: app, db)
+            try Self.usersChanged(app: app, user: user, db)
             return count
         }
     }

@@ -29,6 +29,33 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
+    func whichUsersHaveChangedIsRemembered(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            for id in ["a", "b", "c"] { try await store.insert(user(id)) }
+            #expect(try await store.userChanges(app: "tasks", after: 0) == [])
+            try await store.setDisabled(true, app: "tasks", user: "a")
+            try await store.setCustomData("{}", app: "tasks", user: "b")
+            try await store.removeUser(app: "tasks", id: "a")
+            #expect(try await store.app("tasks")?.usersVersion == 3)
+            #expect(try await store.userChanges(app: "tasks", after: 0) == ["a", "b"])
+            #expect(try await store.userChanges(app: "tasks", after: 2) == ["a"])
+            #expect(try await store.userChanges(app: "tasks", after: 3) == [])
+            // A version of a time that has not come, and an app that is not there.
+            #expect(try await store.userChanges(app: "tasks", after: 4) == nil)
+            #expect(try await store.userChanges(app: "none", after: 0) == nil)
+            _ = try await store.revokeLoginSessions(app: "tasks", user: "b")
+            #expect(try await store.userChanges(app: "tasks", after: 3) == ["b"])
+            _ = try await store.revokeLoginSessions(app: "tasks", user: nil)
+            #expect(try await store.userChanges(app: "tasks", after: 3) == nil)
+            // The oldest go.
+            for _ in 0..<UserRecord.keptChanges { try await store.setDisabled(true, app: "tasks", user: "c") }
+            #expect(try await store.userChanges(app: "tasks", after: 5) == ["c"])
+            #expect(try await store.userChanges(app: "tasks", after: 4) == nil)
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
     func anAddressIsRegisteredOnceAndAdoptedOnce(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             let password = PasswordRecord(app: "tasks", email: "a@b.c", passwordHash: "hash-hunter2", userID: nil)
