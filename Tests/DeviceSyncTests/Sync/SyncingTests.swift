@@ -184,4 +184,31 @@ struct SyncingTests {
         #expect(await eventually { device.clientErrors.count == 1 })
         #expect(device.clientErrors.first?.isFatal == true)
     }
+
+    /// What the user may not read stays on the device, unless the server wants it gone.
+    @Test(arguments: [ErrorAction.applicationBug, .deleteRealm])
+    func aDeniedPermissionIsToldAsSuch(action: ErrorAction) async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        var realm: Realm? = try await Realm(configuration: device.configuration())
+        let session = try #require(realm?.syncSession)
+        try await session.wait(for: .download)
+        server.sendError(
+            .permissionDenied, JSONErrorBody(message: "permission denied: no", action: action, tryAgain: false))
+        #expect(await eventually { session.state == .inactive })
+        #expect(await eventually { device.clientErrors.count == 1 })
+        let error = try #require(device.clientErrors.first)
+        #expect(error.code == .permissionDeniedError && error.code.rawValue == 9)
+        #expect(error.message == "permission denied: no" && error.isFatal && error.wireCode == 206)
+        #expect(error.clientResetInfo() == nil)
+        let file = try #require(realm?.configuration.fileURL).path
+        #expect((error.deleteRealmUserInfo() != nil) == (action == .deleteRealm))
+        if let token = error.deleteRealmUserInfo() {
+            realm = nil
+            try await SyncSession.performFileAction(token)
+        }
+        #expect(FileManager.default.fileExists(atPath: file) == (action != .deleteRealm))
+    }
 }
