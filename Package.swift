@@ -129,7 +129,8 @@ let package = Package(
         module(
             "Gateway",
             [
-                "SyncModel", "AMQP", "Changesets", "SyncProtocol", "Messages", "Storage", "Operations", collections,
+                "SyncModel", "AMQP", "Changesets", "SyncProtocol", "Rules", "Messages", "Storage", "Operations",
+                collections,
                 logging,
                 metrics,
                 lifecycle, hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
@@ -220,14 +221,14 @@ let package = Package(
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
                 "SyncProtocol", "Messages",
-                "Storage", "StorageSQLite", "MemoryStorage", logging,
+                "Storage", "StorageSQLite", "StorageSupport", "MemoryStorage", logging,
             ]),
         tests(
             "Gateway",
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages", "Storage",
-                "StorageSQLite",
-                "Operations", logging,
+                "StorageSQLite", "StorageSupport",
+                "Operations", logging, grdb,
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ]),

@@ -9,7 +9,8 @@ import Testing
         realm: realm,
         upload: .init(
             session: SessionReference(gateway: "g1", number: 7), clientFile: 3, generation: 2, follows: 11,
-            progress: UploadCursor(clientVersion: 14, serverVersion: 9), lockedServerVersion: 8),
+            progress: UploadCursor(clientVersion: 14, serverVersion: 9), lockedServerVersion: 8,
+            rights: SessionRights(.readWrite, rulesVersion: 300)),
         entries: [
             .init(clientVersion: 12, serverVersion: 9, timestamp: 364_953_000_000, changeset: [1, 2, 3]),
             .init(clientVersion: 14, serverVersion: 9, timestamp: 364_953_000_001, changeset: []),
@@ -65,6 +66,39 @@ import Testing
         }
     }
 
+    /// One that waits in a queue since before rules.
+    @Test func anUploadOfTheFirstFormatHasNoRights() throws {
+        var expected = Self.changeset
+        expected.upload?.rights = nil
+        // The flag that says that there are none is the last byte before the entries.
+        let body = try #require(expected.binaryBody())
+        var entries = WireWriter()
+        entries.number(UInt64(expected.entries.count))
+        for entry in expected.entries {
+            entries.number(entry.clientVersion)
+            entries.number(entry.serverVersion)
+            entries.number(entry.timestamp)
+            entries.blob(entry.changeset)
+        }
+        let head = body.dropLast(entries.bytes.count)
+        #expect(head.last == 0)
+        #expect(try ChangesetMessage(binaryBody: [1] + head.dropFirst().dropLast() + entries.bytes) == expected)
+        let json = try JSON.encode(expected)
+        #expect(try AMQPMessage(body: Array(json)).decode(ChangesetMessage.self) == expected)
+        #expect(!String(decoding: json, as: UTF8.self).contains("rights"))
+    }
+
+    @Test func rightsThatAreNoneOfThreeAreRefused() throws {
+        var body = try #require(Self.changeset.binaryBody())
+        let index = try #require(body.firstIndex(of: 0xac))
+        // 300 in two bytes comes after the rights.
+        #expect(body[index - 1] == 2 && body[index + 1] == 2)
+        body[index - 1] = 3
+        #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: body) }
+        body[index - 2] = 2
+        #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: body) }
+    }
+
     @Test func aCountThatLiesReservesNothing() {
         var writer = WireWriter()
         writer.byte(1)
@@ -80,6 +114,7 @@ import Testing
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...64, using: &generator)).map { _ in UInt8.random(in: 0...255) }
             _ = try? ChangesetMessage(binaryBody: [1] + bytes)
+            _ = try? ChangesetMessage(binaryBody: [2] + bytes)
             _ = try? PageAnswer(binaryBody: [1] + bytes)
             _ = try? IntegratedNotice(binaryBody: [1] + bytes)
         }

@@ -56,6 +56,38 @@ import Testing
         #expect(try await harness.titles() == [1: "", 2: ""])
     }
 
+    @Test(arguments: [
+        (Changes.eraseColumn("title"), "Task.title"), (Changes.eraseTable("Task"), "Task"),
+        // Others may have made it meanwhile.
+        (Changes.eraseTable("Project"), "Project"),
+    ])
+    func noClientTakesAwayAClassOrProperty(erasure: [UInt8], name: String) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: "one")]))
+        let published = try await harness.send(harness.upload(file, follows: 2, [Changes.create(2), erasure]))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 225 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
+        #expect(refusal.message.hasSuffix("cannot change like this: \(name) may not be removed"))
+        #expect(published.dead.isEmpty)
+        #expect(try await harness.titles() == [1: "one"])
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 2)
+    }
+
+    @Test func anOperatorTakesAwayAProperty() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: "one")]))
+        try await harness.send(
+            ChangesetMessage(
+                realm: harness.realm, upload: nil,
+                entries: [
+                    .init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: Changes.eraseColumn("title"))
+                ]))
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 3)
+        #expect(try await harness.titles() == [:])
+    }
+
     @Test func withoutItNoPropertyIsAddedOrTakenAwayByAClient() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

@@ -2,17 +2,19 @@ import AMQP
 import Logging
 import Messages
 import Storage
+import SyncModel
 
 /// Takes what the cluster sends to this gateway to the sessions that it concerns.
 struct ClusterInbox: Sendable {
     let gateway: String
-    let sessions: SessionDirectory
+    let watch: AppWatch
     let requests: RequestTable
     let apps: AppDirectory
     let keysChanged: @Sendable () -> Void
     let clock: GatewayClock
     let metrics: GatewayMetrics
     let logger: Logger
+    private var sessions: SessionDirectory { watch.sessions }
 
     /// Dispatches a message, or logs and drops it if it cannot be read: no other process reads this queue.
     func receive(_ message: AMQPMessage) {
@@ -35,6 +37,9 @@ struct ClusterInbox: Sendable {
         case RefusedAnswer.type:
             let refusal = try message.decode(RefusedAnswer.self)
             if let id = message.properties.correlationID { _ = requests.take(id) }
+            if let newest = refusal.rulesVersion, apps.hear(rulesVersion: newest, of: refusal.realm.app) {
+                watch.look(at: refusal.realm.app)
+            }
             guard refusal.session.gateway == gateway else { return }
             sessions.deliver(.refused(refusal), to: refusal.session.number)
         case IntegratedNotice.type:
@@ -49,7 +54,7 @@ struct ClusterInbox: Sendable {
         case SettingsNotice.type:
             let notice = try message.decode(SettingsNotice.self)
             apps.forget(notice.app)
-            sessions.settingsChanged(app: notice.app)
+            watch.look(at: notice.app, settings: notice.user == nil)
         case SigningKeysNotice.type:
             _ = try message.decode(SigningKeysNotice.self)
             keysChanged()

@@ -15,7 +15,7 @@ import Synchronization
 final class ClusterLink: Sendable {
     static let laneCount = 8
     private static let maxNotifyAttempts = 12
-    let sessions = SessionDirectory()
+    let sessions: SessionDirectory
     let configuration: GatewayConfiguration
     let readiness: Readiness
     let clock: GatewayClock
@@ -29,8 +29,8 @@ final class ClusterLink: Sendable {
     let readinessName = "gateway.broker"
 
     init(
-        configuration: GatewayConfiguration, apps: AppDirectory, readiness: Readiness, clock: GatewayClock,
-        metrics: GatewayMetrics, keysChanged: @escaping @Sendable () -> Void = {}, logger: Logger
+        configuration: GatewayConfiguration, apps: AppDirectory, watch: AppWatch, readiness: Readiness,
+        clock: GatewayClock, metrics: GatewayMetrics, keysChanged: @escaping @Sendable () -> Void = {}, logger: Logger
     ) {
         self.configuration = configuration
         self.readiness = readiness
@@ -39,8 +39,9 @@ final class ClusterLink: Sendable {
         self.logger = logger
         let requests = RequestTable(limit: configuration.limits.outstandingRequests)
         self.requests = requests
+        sessions = watch.sessions
         inbox = ClusterInbox(
-            gateway: configuration.id, sessions: sessions, requests: requests, apps: apps,
+            gateway: configuration.id, watch: watch, requests: requests, apps: apps,
             keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)
         let topology = configuration.topology
         bindings = TopicBindings(queue: topology.gateway(configuration.id), exchange: topology.realms)

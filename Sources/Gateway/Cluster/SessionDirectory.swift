@@ -1,4 +1,5 @@
 import Messages
+import Storage
 import SyncModel
 import Synchronization
 
@@ -7,6 +8,16 @@ protocol SessionSink: AnyObject, Sendable {
     func deliver(_ event: SessionEvent, to number: UInt64)
     /// The app's settings may have changed.
     func settingsChanged(app: String)
+    /// Rules or users have changed: decides again what these sessions may do.
+    func judgeAgain(_ numbers: [UInt64], by app: AppRecord, checksLogin: Bool) async throws
+}
+
+/// Sessions of one connection that are to be judged again.
+struct DueSessions: Sendable {
+    let sink: any SessionSink
+    var numbers: [UInt64]
+    /// It is the user that has changed.
+    var checksLogin: Bool
 }
 
 /// Which sessions of this gateway want to hear of which realm and app.
@@ -23,6 +34,7 @@ final class SessionDirectory: Sendable {
         var entries: [UInt64: Entry] = [:]
         var byRealm: [RealmName: Set<UInt64>] = [:]
         var byApp: [String: Set<UInt64>] = [:]
+        var judged: [String: JudgedSessions] = [:]
         /// Begins anywhere, since owners still know the sessions of this gateway's last process. Exact in any JSON number.
         var nextNumber = UInt64.random(in: 1...(1 << 48))
     }
@@ -36,11 +48,14 @@ final class SessionDirectory: Sendable {
         }
     }
 
-    func add(_ number: UInt64, realm: RealmName, sink: any SessionSink) {
+    /// - Returns: whether the session is due to be judged again already: something has changed while it began.
+    func add(_ number: UInt64, realm: RealmName, user: String, sink: any SessionSink, judged: JudgedBy) -> Bool {
         state.withLock { state in
             state.entries[number] = Entry(realm: realm, sink: sink)
             state.byRealm[realm, default: []].insert(number)
             state.byApp[realm.app, default: []].insert(number)
+            state.judged[realm.app, default: JudgedSessions(coveredBy: judged)].add(number, user: user, judged: judged)
+            return state.judged[realm.app]?.hasDue == true
         }
     }
 
@@ -53,6 +68,8 @@ final class SessionDirectory: Sendable {
             if state.byRealm[entry.realm]?.isEmpty == true { state.byRealm[entry.realm] = nil }
             state.byApp[entry.realm.app]?.remove(number)
             if state.byApp[entry.realm.app]?.isEmpty == true { state.byApp[entry.realm.app] = nil }
+            state.judged[entry.realm.app]?.remove(number)
+            if state.judged[entry.realm.app]?.isEmpty == true { state.judged[entry.realm.app] = nil }
             return true
         }
     }
@@ -96,6 +113,47 @@ final class SessionDirectory: Sendable {
         var told = Set<ObjectIdentifier>()
         for (_, sink) in targets({ $0.byApp[app] }) where told.insert(ObjectIdentifier(sink)).inserted {
             sink.settingsChanged(app: app)
+        }
+    }
+
+    // MARK: Judging again
+
+    /// Apps with sessions here.
+    var apps: [String] { state.withLock { Array($0.byApp.keys) } }
+
+    /// The versions that the app's sessions hold by; nil if it has none.
+    func covered(of app: String) -> JudgedBy? { state.withLock { $0.judged[app]?.covered } }
+
+    func cover(_ app: String, by now: JudgedBy, changed: Set<String>?) {
+        state.withLock { $0.judged[app]?.cover(now, changed: changed) }
+    }
+
+    func judged(_ number: UInt64, by judged: JudgedBy) {
+        state.withLock { state in
+            guard let app = state.entries[number]?.realm.app else { return }
+            state.judged[app]?.judged(number, by: judged)
+        }
+    }
+
+    /// Some of the app's sessions that are due, by connection.
+    func takeDue(of app: String, atMost count: Int) -> [DueSessions] {
+        state.withLock { state in
+            var found: [ObjectIdentifier: DueSessions] = [:]
+            for (number, isUser) in state.judged[app]?.takeDue(atMost: count) ?? [] {
+                guard let sink = state.entries[number]?.sink else { continue }
+                var sessions =
+                    found[ObjectIdentifier(sink)] ?? DueSessions(sink: sink, numbers: [], checksLogin: false)
+                sessions.numbers.append(number)
+                sessions.checksLogin = sessions.checksLogin || isUser
+                found[ObjectIdentifier(sink)] = sessions
+            }
+            return Array(found.values)
+        }
+    }
+
+    func putBack(_ sessions: DueSessions, of app: String) {
+        state.withLock { state in
+            state.judged[app]?.putBack(sessions.numbers.map { (number: $0, isUser: sessions.checksLogin) })
         }
     }
 

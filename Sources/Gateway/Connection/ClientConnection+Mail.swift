@@ -78,8 +78,7 @@ extension ClientConnection {
             if now > checkedAt &+ environment.timings.recheck.milliseconds {
                 checkedAt = now
                 switch try? await environment.accounts.recheck(claims) {
-                case .refresh(let reason): return close(4001, reason)
-                case .forbidden(let reason): return close(4002, reason)
+                case .refresh(let reason), .forbidden(let reason): return close(4001, reason)
                 // An unreachable store is no reason to lose clients.
                 case .allowed, nil: break
                 }

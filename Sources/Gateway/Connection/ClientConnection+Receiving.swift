@@ -14,7 +14,7 @@ extension ClientConnection {
         /// The message is not read yet: uploads are to be acknowledged before.
         /// - Parameter upload: the bytes that the message takes, if it is an upload.
         case wait(upload: Int?)
-        /// The app of a BIND is not remembered.
+        /// The app of a BIND, its rules or the user are not remembered.
         case lookUp(Bind)
     }
 
@@ -64,9 +64,7 @@ extension ClientConnection {
 
     private func act(on message: ClientMessage, bytes: Int) -> Bind? {
         switch message {
-        case .bind(let bind):
-            guard let app = environment.apps.remembered(upgrade.app) else { return bind }
-            self.bind(bind, to: app)
+        case .bind(let bind): return bindAtOnce(bind) ? nil : bind
         case .ident(let ident): perform(.ident(ident), on: ident.session)
         case .upload(let upload):
             if !upload.entries.isEmpty {
@@ -89,74 +87,6 @@ extension ClientConnection {
         case .unbind: break
         }
         return nil
-    }
-
-    func lookUpAndBind(_ bind: Bind) async {
-        let app: AppRecord?
-        do {
-            app = try await environment.apps.app(upgrade.app)
-        } catch {
-            logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
-            return refuse(
-                SyncProtocolError(.otherSessionError, session: bind.session, "the server cannot look up the app"))
-        }
-        guard !isClosing, checker.session(bind.session) != nil else { return }
-        self.bind(bind, to: app)
-    }
-
-    private func bind(_ bind: Bind, to app: AppRecord?) {
-        func refuse(_ message: String) {
-            self.refuse(
-                SyncProtocolError(.otherSessionError, session: bind.session, action: .applicationBug, message))
-        }
-        let partition: PartitionValue?
-        do throws(SyncProtocolError) {
-            partition = upgrade.mode == .partition ? try bind.partition(limits: environment.protocolLimits) : nil
-        } catch {
-            return self.refuse(error)
-        }
-        guard let app else { return refuse("cannot find app") }
-        guard app.compatibility == upgrade.compatibility ?? .stockClients else {
-            environment.metrics.refusedIncompatible(app: app.id)
-            logger.notice(
-                "a client does not know the rules that the app's copies are made by",
-                metadata: ["compatibility": "\(app.compatibility.rawValue)", "user_agent": "\(upgrade.userAgent)"])
-            return refuse(
-                "app \(app.id) is \(app.compatibility.rawValue): only clients that say they know its rules may sync, so "
-                    + "that all copies stay equal; use a Sluice SDK that does, or an app created with compatibility "
-                    + "stockClients")
-        }
-        switch (app.syncMode, partition) {
-        case (.partition, let partition?): start(bind, partition, app)
-        case (.flexible, .some):
-            violated(SyncProtocolError(.switchToFLXSync, action: .applicationBug, "the app uses flexible sync"))
-        case (.partition, nil):
-            violated(SyncProtocolError(.switchToPBS, action: .applicationBug, "the app uses partition sync"))
-        case (.flexible, nil): refuse("flexible sync is not available on this server")
-        }
-    }
-
-    private func start(_ bind: Bind, _ partition: PartitionValue, _ app: AppRecord) {
-        let number = environment.link.sessions.nextNumber()
-        let realm = RealmName(app: upgrade.app, partition: partition.canonicalText)
-        let timings = environment.timings
-        let limits = SessionContext.Limits(
-            pageBytes: environment.limits.pageBytes, requestDeadline: timings.requestDeadline.milliseconds,
-            progressDelay: timings.progressDelay.milliseconds, resetDecision: timings.resetDecision.milliseconds)
-        let context = SessionContext(
-            realm: realm, reference: SessionReference(gateway: environment.gateway, number: number),
-            user: upgrade.claims?.sub ?? "", connection: upgrade.connectionID,
-            protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
-            isOurs: upgrade.compatibility != nil, limits: limits)
-        sessions[bind.session] = (number, GatewaySession(session: bind.session, context: context))
-        numbers[number] = bind.session
-        environment.link.sessions.add(number, realm: realm, sink: self)
-        perform(.bind(needsIdent: bind.needsIdent, app: app), on: bind.session)
-    }
-
-    /// Ends a session that never got a machine.
-    private func refuse(_ error: SyncProtocolError) {
-        if let answer = error.answer { send(answer) }
     }
 
     /// A rule was broken: one session pays if it is one session's, else the connection.

@@ -168,6 +168,8 @@ struct ConnectionEnvironment: Sendable {
     var link: ClusterLink
     var apps: AppDirectory
     var accounts: AccountService
+    var rights: RightsJudge
+    var watch: AppWatch
     var registry: ConnectionRegistry
     var budget: UploadBudget
     var metrics: GatewayMetrics

@@ -125,6 +125,10 @@ package struct GatewayTimings: Sendable {
     package var keyReading: Duration = .seconds(60)
     /// How long an app's settings may be remembered when no notice came.
     package var appCache: Duration = .seconds(5)
+    /// How often the settings of the apps with sessions here are read again, in case a notice was lost.
+    package var settingsWatch: Duration = .seconds(10)
+    /// How long sessions begin by what is remembered of an app while the store cannot be read.
+    package var withoutStore: Duration = .seconds(5 * 60)
     /// How long a closing socket may take to drain.
     package var closing: Duration = .seconds(2)
     /// How long a failed client waits for the reset that the owner decides.

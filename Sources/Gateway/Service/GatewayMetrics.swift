@@ -58,6 +58,11 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.binds.incompatible", dimensions: [("app", app)]).increment()
     }
 
+    /// A BIND was refused for what its user may do.
+    func bindDenied(app: String, reason: String) {
+        Counter(label: "sluice.gateway.binds.denied", dimensions: [("app", app), ("reason", reason)]).increment()
+    }
+
     func socketRefused(app: String) {
         Counter(label: "sluice.gateway.sockets.refused", dimensions: [("app", app)]).increment()
     }

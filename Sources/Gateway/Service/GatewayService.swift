@@ -52,13 +52,15 @@ package final class GatewayService: Service {
             store: control, apps: apps, tokens: tokens, hasher: hasher, configuration: configuration, clock: clock,
             metrics: metrics, logger: logger)
         let registry = ConnectionRegistry(metrics: metrics)
+        let watch = AppWatch(
+            apps: apps, store: control, interval: configuration.timings.settingsWatch, logger: logger)
         let link = ClusterLink(
-            configuration: configuration, apps: apps, readiness: readiness, clock: clock, metrics: metrics,
-            keysChanged: { tokens.keysChanged() }, logger: logger)
+            configuration: configuration, apps: apps, watch: watch, readiness: readiness, clock: clock,
+            metrics: metrics, keysChanged: { tokens.keysChanged() }, logger: logger)
         let environment = ConnectionEnvironment(
             gateway: configuration.id, limits: configuration.limits, timings: configuration.timings,
             protocolLimits: .standard, link: link, apps: apps, accounts: accounts,
-            registry: registry,
+            rights: RightsJudge(store: control, rules: apps.rules), watch: watch, registry: registry,
             budget: UploadBudget(limit: configuration.limits.gatewayUnacknowledgedBytes, metrics: metrics),
             metrics: metrics, clock: clock, logger: logger)
         let keeper = ConnectionKeeper(
@@ -69,7 +71,7 @@ package final class GatewayService: Service {
             configuration: .init(
                 services: [
                     KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), link,
-                    application(environment, metrics), keeper,
+                    watch, application(environment, metrics), keeper,
                 ], logger: logger))
         do {
             try await reportingTakenPort(at: configuration.host, configuration.port, settings: "gateway") {

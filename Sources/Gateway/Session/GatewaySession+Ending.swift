@@ -143,6 +143,17 @@ extension GatewaySession {
         }
     }
 
+    /// The user may do what it could do, under newer rules: nothing disturbs the client, and what it uploads from now on says so.
+    /// Or the session ends, for the client to bind again and be judged anew.
+    mutating func judged(_ new: SessionRights) {
+        guard phase != .ended, new.rulesVersion >= rights.rulesVersion else { return }
+        guard new.rights != rights.rights else {
+            rights = new
+            return
+        }
+        fail(.sessionClosed, .transient, "permissions changed")
+    }
+
     mutating func unbind(answer: Bool, isOrderly: Bool) {
         let wasOver = phase == .ended
         if !wasOver, isOrderly, phase == .live, let held = uploads.takeHeld() {

@@ -93,7 +93,7 @@ extension GatewaySession {
     var requestContext: RequestContext {
         RequestContext(
             realm: context.realm, session: context.reference, sentAt: environment.now,
-            patience: context.limits.requestDeadline)
+            patience: context.limits.requestDeadline, rights: rights)
     }
 }
 

@@ -24,7 +24,7 @@ extension GatewaySession {
             upload: ChangesetMessage.Upload(
                 session: context.reference, clientFile: clientFile.ident, generation: generation,
                 follows: uploads.follows, progress: upload.progress,
-                lockedServerVersion: upload.lockedServerVersion),
+                lockedServerVersion: upload.lockedServerVersion, rights: rights),
             entries: upload.entries)
         let number = uploads.add(message, bytes: bytes)
         // Without the broker the message waits for `linkUp`.

@@ -32,6 +32,8 @@ struct GatewaySession: Sendable {
 
     let session: SessionIdent
     let context: SessionContext
+    /// What its user may do, as far as the gateway knows.
+    var rights: SessionRights
     var phase = Phase.binding
     var paging = Paging.none
     /// What is asked for does not cover everything: another page is due after it.
@@ -65,9 +67,10 @@ struct GatewaySession: Sendable {
     var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)
     var actions: [SessionAction] = []
 
-    init(session: SessionIdent, context: SessionContext) {
+    init(session: SessionIdent, context: SessionContext, rights: SessionRights) {
         self.session = session
         self.context = context
+        self.rights = rights
     }
 
     /// Bytes of uploads that no owner has acknowledged.
@@ -111,6 +114,7 @@ struct GatewaySession: Sendable {
         case .unsendable: unsendable()
         case .settings(let app): settingsChanged(app)
         case .recovery(let isAllowed): clientRecovery = isAllowed
+        case .judged(let rights): judged(rights)
         case .drained: break
         case .tick: tick()
         }

@@ -44,6 +44,8 @@ enum SessionEvent: Sendable {
     case settings(AppRecord?)
     /// Whether clients of the app may recover in a reset, as the settings say now.
     case recovery(Bool)
+    /// What the user may do was decided again.
+    case judged(SessionRights)
     /// The socket has taken everything.
     case drained
     case tick

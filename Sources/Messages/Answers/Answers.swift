@@ -65,12 +65,15 @@ package struct RefusedAnswer: Message, Equatable {
     /// For a client reset: after this client version the realm's state has nothing that the client has written, whatever the
     /// client was told before. Nil where nothing was lost.
     package var lostAfter: ClientVersion?
+    /// For a session that was let in under older rules: the newest version that the slice has seen.
+    package var rulesVersion: UInt64?
 
     package init(
         realm: RealmName, session: SessionReference, code: ErrorCode, action: ErrorAction, message: String,
         tryAgain: Bool,
         backoff: BackoffPolicy? = nil, clientFile: FileIdent? = nil, campaign: String? = nil,
-        integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil
+        integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil,
+        rulesVersion: UInt64? = nil
     ) {
         self.realm = realm
         self.session = session
@@ -83,5 +86,6 @@ package struct RefusedAnswer: Message, Equatable {
         self.campaign = campaign
         self.integrated = integrated
         self.lostAfter = lostAfter
+        self.rulesVersion = rulesVersion
     }
 }

@@ -16,10 +16,12 @@ package struct ChangesetMessage: Message, Equatable {
         /// The head's cursors: client version scanned to, server version seen there, and the client's download cursor.
         package var progress: UploadCursor
         package var lockedServerVersion: ServerVersion
+        /// Under which the upload was let in. Nil from a gateway of a version without rules: the owner refuses it.
+        package var rights: SessionRights?
 
         package init(
             session: SessionReference, clientFile: FileIdent, generation: UInt64, follows: ClientVersion,
-            progress: UploadCursor, lockedServerVersion: ServerVersion
+            progress: UploadCursor, lockedServerVersion: ServerVersion, rights: SessionRights?
         ) {
             self.session = session
             self.clientFile = clientFile
@@ -27,6 +29,7 @@ package struct ChangesetMessage: Message, Equatable {
             self.follows = follows
             self.progress = progress
             self.lockedServerVersion = lockedServerVersion
+            self.rights = rights
         }
     }
 
@@ -64,7 +67,8 @@ package struct ChangesetMessage: Message, Equatable {
 
     package func binaryBody() -> [UInt8]? {
         var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.count + 24 })
-        writer.byte(1)
+        // Version 1 had no rights.
+        writer.byte(2)
         writer.text(realm.app)
         writer.text(realm.partition)
         writer.byte(upload == nil ? 0 : 1)
@@ -76,6 +80,11 @@ package struct ChangesetMessage: Message, Equatable {
             writer.number(upload.follows)
             writer.cursor(upload.progress)
             writer.number(upload.lockedServerVersion)
+            writer.byte(upload.rights == nil ? 0 : 1)
+            if let rights = upload.rights {
+                writer.byte(rights.rights.rawValue)
+                writer.number(rights.rulesVersion)
+            }
         }
         writer.number(UInt64(entries.count))
         for entry in entries {
@@ -89,15 +98,15 @@ package struct ChangesetMessage: Message, Equatable {
 
     package init(binaryBody: [UInt8]) throws {
         var reader = WireReader(binaryBody, messageType: Self.type)
-        try reader.expectVersion1()
+        let version = try reader.version(atMost: 2)
         realm = RealmName(app: try reader.text(), partition: try reader.text())
-        if try reader.byte() == 1 {
+        if try reader.flag() {
             let gateway = try reader.text()
             upload = Upload(
                 session: SessionReference(gateway: gateway, number: try reader.number()),
                 clientFile: try reader.number(), generation: try reader.number(), follows: try reader.number(),
-                progress: try reader.uploadCursor(),
-                lockedServerVersion: try reader.number())
+                progress: try reader.uploadCursor(), lockedServerVersion: try reader.number(),
+                rights: try version == 1 ? nil : reader.rights())
         }
         let count = try reader.count(minimumSize: 4)
         entries = []
@@ -114,10 +123,37 @@ package struct ChangesetMessage: Message, Equatable {
 
 extension WireReader {
     /// Every binary body begins with its format's version.
-    mutating func expectVersion1() throws(MessageError) {
+    mutating func version(atMost newest: UInt8) throws(MessageError) -> UInt8 {
         let version = try byte()
-        guard version == 1 else {
-            throw MessageError(messageType: "binary", reason: "format version \(version); this build reads version 1")
+        guard (1...newest).contains(version) else {
+            throw MessageError(
+                messageType: "binary",
+                reason:
+                    "format version \(version); this build reads \(newest == 1 ? "version 1" : "versions 1 to \(newest)")"
+            )
         }
+        return version
+    }
+
+    mutating func expectVersion1() throws(MessageError) { _ = try version(atMost: 1) }
+
+    /// Nothing but 0 or 1: an upload that is not read as one would count as an operator's.
+    fileprivate mutating func flag() throws(MessageError) -> Bool {
+        let value = try byte()
+        guard value <= 1 else {
+            throw MessageError(messageType: ChangesetMessage.type, reason: "flag \(value); expected 0 or 1")
+        }
+        return value == 1
+    }
+
+    fileprivate mutating func rights() throws(MessageError) -> SessionRights? {
+        guard try flag() else { return nil }
+        let value = try byte()
+        guard let rights = PartitionRights(rawValue: value) else {
+            throw MessageError(
+                messageType: ChangesetMessage.type,
+                reason: "rights \(value); expected 0 (none), 1 (read) or 2 (readWrite)")
+        }
+        return SessionRights(rights, rulesVersion: try number())
     }
 }

@@ -8,12 +8,17 @@ package struct RequestContext: Codable, Sendable, Equatable {
     package var sentAt: UInt64
     /// Milliseconds that the gateway waits for the answer; after that the owner drops the request.
     package var patience: UInt64
+    /// What the session may do. Nil from a gateway of a version without rules: the owner refuses the request.
+    package var rights: SessionRights?
 
-    package init(realm: RealmName, session: SessionReference, sentAt: UInt64, patience: UInt64) {
+    package init(
+        realm: RealmName, session: SessionReference, sentAt: UInt64, patience: UInt64, rights: SessionRights?
+    ) {
         self.realm = realm
         self.session = session
         self.sentAt = sentAt
         self.patience = patience
+        self.rights = rights
     }
 }
 

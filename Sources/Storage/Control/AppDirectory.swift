@@ -66,7 +66,28 @@ package final class AppDirectory: Sendable {
         return app
     }
 
+    /// What was read last, however long ago that was, but no longer than `limit`; nil if nothing was, or if that is known to be
+    /// out of date. For a store that is away.
+    package func lastKnown(_ id: String, within limit: Duration) -> AppRecord? {
+        guard let entry = state.withLock({ $0.entries[id] }), entry.readAt.duration(to: .now) < limit else {
+            return nil
+        }
+        return entry.app
+    }
+
     package func all() async throws(StoreError) -> [AppRecord] { try await store.apps() }
+
+    /// The app's rules have this version at least.
+    ///
+    /// - Returns: whether what was remembered is older, and forgotten now.
+    @discardableResult
+    package func hear(rulesVersion: UInt64, of id: String) -> Bool {
+        let isOlder = state.withLock { state in
+            (state.entries[id]?.app?.rulesVersion).map { $0 < rulesVersion } ?? false
+        }
+        if isOlder { forget(id) }
+        return isOlder
+    }
 
     /// The app's settings have changed.
     package func forget(_ id: String) {

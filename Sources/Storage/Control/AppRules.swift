@@ -19,13 +19,19 @@ package final class AppRules: Sendable {
 
     package init(store: any RulesStore) { self.store = store }
 
+    /// What `document` would return without a reading; nil if it would read.
+    package func remembered(of app: AppRecord) -> RulesDocument? {
+        guard let entry = known.withLock({ $0[app.id] }), entry.version == app.rulesVersion else { return nil }
+        return entry.document
+    }
+
     /// The rules that are in force by an app's record; nil if it never had any, and nobody may read or write.
     ///
     /// - Throws: `stale` if the record is so old that its rules are not kept any more, `corrupt` if they cannot be read: whoever asks
     ///   must then refuse what the rules would have to allow.
     package func document(of app: AppRecord) async throws(StoreError) -> RulesDocument? {
         guard app.rulesVersion > 0 else { return nil }
-        if let entry = known.withLock({ $0[app.id] }), entry.version == app.rulesVersion { return entry.document }
+        if let document = remembered(of: app) { return document }
         guard let record = try await store.rules(app: app.id, version: app.rulesVersion) else {
             throw StoreError(.stale, "version \(app.rulesVersion) of the rules of app \(app.id) is not kept any more")
         }

@@ -20,6 +20,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var state: State
     /// The campaign that accounts for the client file's reset.
     package var campaign: String?
+    /// Its reset may not recover what its client has not synced: the client was not allowed to write that.
+    package var mustDiscard: Bool
     /// The last client version integrated and the server version that the client had seen then, which is also the base of
     /// the client file's reciprocal history.
     package var upload: UploadCursor
@@ -44,7 +46,8 @@ package struct ClientFileRecord: Sendable, Equatable {
 
     package init(
         realm: RealmID, file: ClientFileIdent, user: String, generation: UInt64, state: State = .live,
-        campaign: String? = nil, upload: UploadCursor = UploadCursor(), lockedServerVersion: ServerVersion = 0,
+        campaign: String? = nil, mustDiscard: Bool = false, upload: UploadCursor = UploadCursor(),
+        lockedServerVersion: ServerVersion = 0,
         seenServerVersion: ServerVersion = 0, historyStart: ServerVersion? = nil, createdAt: UInt64, lastSeen: UInt64,
         connection: String, protocolVersion: Int,
         userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil
@@ -55,6 +58,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         self.generation = generation
         self.state = state
         self.campaign = campaign
+        self.mustDiscard = mustDiscard
         self.upload = upload
         self.lockedServerVersion = lockedServerVersion
         self.seenServerVersion = seenServerVersion

@@ -29,7 +29,8 @@ extension ClientFileRecord: FetchableRecord {
     /// Of the table under the name `f`.
     static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
-        f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start
+        f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
+        f.must_discard
         """
 
     init(row: Row) throws {
@@ -40,6 +41,7 @@ extension ClientFileRecord: FetchableRecord {
         self.init(
             realm: RealmID(row[0]), file: ClientFileIdent(ident: .init(stored: row[1]), salt: .init(stored: row[2])),
             user: row[3], generation: UInt64(stored: row[4]), state: state, campaign: row[6],
+            mustDiscard: row[19],
             upload: UploadCursor(clientVersion: .init(stored: row[7]), serverVersion: .init(stored: row[8])),
             lockedServerVersion: .init(stored: row[9]), seenServerVersion: .init(stored: row[10]),
             historyStart: (row[18] as Int64?).map(ServerVersion.init(stored:)),

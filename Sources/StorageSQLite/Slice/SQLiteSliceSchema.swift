@@ -45,6 +45,9 @@ enum SQLiteSliceSchema {
                         allowed_until INTEGER) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("client files that may not recover") { db in
+            try db.execute(sql: "ALTER TABLE client_files ADD COLUMN must_discard INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

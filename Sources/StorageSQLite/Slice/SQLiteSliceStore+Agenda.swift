@@ -42,7 +42,7 @@ extension SQLiteSliceStore {
                 arguments: [campaign, after?.realm.value ?? 0, after?.ident.stored ?? 0, limit]
             ).map { row in
                 ListedClientFile(
-                    name: RealmName(app: row[19], partition: row[20]), record: try ClientFileRecord(row: row))
+                    name: RealmName(app: row[20], partition: row[21]), record: try ClientFileRecord(row: row))
             }
         }
     }

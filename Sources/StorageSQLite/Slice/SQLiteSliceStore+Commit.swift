@@ -200,7 +200,8 @@ extension SQLiteSliceStore {
             sql: """
                 INSERT OR REPLACE INTO client_files (realm, ident, salt, user, generation, state, campaign,
                     upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
-                    superseded_by, reset_of, start) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    superseded_by, reset_of, start, must_discard)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         for file in files {
             try statement.execute(arguments: [
@@ -209,6 +210,7 @@ extension SQLiteSliceStore {
                 file.lockedServerVersion.stored, file.seenServerVersion.stored, file.createdAt.stored,
                 file.lastSeen.stored, file.connection, file.protocolVersion, file.userAgent,
                 file.supersededBy?.stored, file.resetOf?.stored, file.historyStart?.stored,
+                file.mustDiscard,
             ])
         }
     }

@@ -23,10 +23,10 @@ struct Inference: SlicePart {
             let key = context.key(ident)
             if try await resetCase(key) == nil {
                 guard case .refused(let connection) = event else { return }
+                let mayRecover = try await work.settings(of: context.name.app)?.clientRecovery ?? true
                 let opened = ResetCase(
                     name: context.name, user: file.user, identOld: ident, campaign: campaign, connection: connection,
-                    mayRecover: try await work.settings(of: context.name.app)?.clientRecovery ?? true,
-                    openedAt: work.stamp)
+                    mayRecover: mayRecover && !file.mustDiscard, openedAt: work.stamp)
                 work.cases.change(opened, of: key)
                 return
             }

@@ -1,6 +1,6 @@
 import Metrics
 
-/// Everything that workers count; the only dimension is the app.
+/// Everything that workers count; dimensions: the app, and a reason where there are several.
 package struct WorkerMetrics: Sendable {
     private let commitDuration = Timer(label: "sluice.worker.commit.duration_seconds", preferredDisplayUnit: .seconds)
     private let batchSize = Recorder(label: "sluice.worker.batch.messages")
@@ -40,6 +40,9 @@ package struct WorkerMetrics: Sendable {
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
     func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
     func refused(app: String) { count("sluice.worker.sessions.refused", app) }
+    /// Of a session that was let in under older rules than the slice has seen.
+    func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
+    func denied(app: String, reason: String) { count("sluice.worker.uploads.denied", app, reason) }
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
@@ -63,6 +66,10 @@ package struct WorkerMetrics: Sendable {
     func merged(over entries: Int, conflicts: Int, app: String) {
         count("sluice.worker.merge.entries", app, by: entries)
         count("sluice.worker.merge.conflicts", app, by: conflicts)
+    }
+
+    private func count(_ label: String, _ app: String, _ reason: String) {
+        Counter(label: label, dimensions: [("app", app), ("reason", reason)]).increment()
     }
 
     private func count(_ label: String, _ app: String, by amount: Int = 1) {

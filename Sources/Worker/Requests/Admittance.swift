@@ -31,6 +31,35 @@ struct Admittance: SlicePart {
         return app
     }
 
+    /// What a session may do, if that was decided by the newest rules that the slice has seen; nil once the session has been refused.
+    func admit(
+        _ rights: SessionRights?, _ name: RealmName, _ session: SessionReference, to address: ReplyAddress?
+    ) throws -> PartitionRights? {
+        let newest = work.memory.rules.newest(of: name.app)
+        guard let rights, rights.rulesVersion >= newest else {
+            metrics.stale(app: name.app, reason: rights == nil ? "missing" : "older")
+            try refuse(name, session, .stale(newest: newest, app: name.app), to: address)
+            return nil
+        }
+        work.memory.rules.hear(rights.rulesVersion, of: name.app)
+        return rights.rights
+    }
+
+    /// The same for what needs the right to read, as every request does.
+    func admit(_ context: RequestContext, to address: ReplyAddress) throws -> Bool {
+        guard let rights = try admit(context.rights, context.realm, context.session, to: address) else { return false }
+        guard rights == .none else { return true }
+        try refuse(
+            context.realm, context.session,
+            Refusal(
+                code: .permissionDenied, action: .applicationBug,
+                message:
+                    "permission denied: the rules of app \(context.realm.app) do not let this user read the partition",
+                tryAgain: false),
+            to: address)
+        return false
+    }
+
     /// A client file's row; nil once the session has been refused.
     func admit(
         _ ident: FileIdent, _ session: SessionReference, of app: AppRecord, in context: RealmContext,
@@ -84,7 +113,8 @@ struct Admittance: SlicePart {
         let answer = RefusedAnswer(
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
             tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
-            campaign: refusal.campaign, integrated: refusal.integrated, lostAfter: refusal.lostAfter)
+            campaign: refusal.campaign, integrated: refusal.integrated, lostAfter: refusal.lostAfter,
+            rulesVersion: refusal.rulesVersion)
         let unasked = ReplyAddress(queue: work.environment.topology.gateway(session.gateway), correlationID: nil)
         try work.reply(answer, to: address ?? unasked)
     }
@@ -110,25 +140,29 @@ struct Admittance: SlicePart {
     ///
     /// - Parameters:
     ///   - integrated: up to which client version the realm's state has what the client has written, if that is certain.
+    ///   - mustDiscard: as in `ClientFileRecord`.
     ///   - isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way when it
     ///     was refused, and says nothing of a reset that has begun.
     func refuseForReset(
         _ context: RealmContext, _ session: SessionReference, code: ErrorCode, _ message: String, app: AppRecord,
-        file: ClientFileRecord, integrated: ClientVersion?, isNewAttempt: Bool = false, to address: ReplyAddress? = nil
+        file: ClientFileRecord, integrated: ClientVersion?, mustDiscard: Bool = false, isNewAttempt: Bool = false,
+        to address: ReplyAddress? = nil
     ) async throws {
+        let mustDiscard = mustDiscard || file.mustDiscard
         if try await !isAskedFor(file, in: context),
             let hold = try await Resets(work: work).hold(file.key, of: context.name.app)
         {
             return try refuse(context.name, session, .held(hold), to: address)
         }
         let restore = try await work.restore()
-        let campaign = try requireReset(context, file, reason: message, after: restore)
+        let campaign = try requireReset(context, file, reason: message, mustDiscard: mustDiscard, after: restore)
         try await inference.overtake(file, of: context.name, by: campaign)
         try await inference.observe(
             .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,
             campaign: campaign, opensOnly: !isNewAttempt, in: context)
         var refusal = Refusal.reset(
-            code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated)
+            code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated,
+            mustDiscard: mustDiscard)
         if let restore, campaign == restore.campaign(ofApp: app.id) { refusal.lostAfter = file.upload.clientVersion }
         try refuse(context.name, session, refusal, to: address)
     }
@@ -137,8 +171,10 @@ struct Admittance: SlicePart {
     ///
     /// - Parameter restore: whose campaign accounts for the clients that it has left ahead.
     private func requireReset(
-        _ context: RealmContext, _ file: ClientFileRecord, reason: String, after restore: RestoreRecord?
+        _ context: RealmContext, _ file: ClientFileRecord, reason: String, mustDiscard: Bool,
+        after restore: RestoreRecord?
     ) throws -> String {
+        if mustDiscard, !file.mustDiscard { work.change(context).update(file.ident) { $0.mustDiscard = true } }
         if file.state == .resetRequired || file.state == .superseded, let campaign = file.campaign { return campaign }
         var campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
         var reason = reason

@@ -14,6 +14,8 @@ struct Refusal {
     /// As in `RefusedAnswer`.
     var integrated: ClientVersion?
     var lostAfter: ClientVersion?
+    /// As in `RefusedAnswer`.
+    var rulesVersion: UInt64?
 
     static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
         let backoff = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
@@ -37,13 +39,27 @@ struct Refusal {
     }
 
     /// The client file cannot go on.
+    ///
+    /// - Parameter mustDiscard: as in `ClientFileRecord`.
     static func reset(
         code: ErrorCode, _ message: String, app: AppRecord, clientFile: FileIdent?, campaign: String?,
-        integrated: ClientVersion? = nil
+        integrated: ClientVersion? = nil, mustDiscard: Bool = false
     ) -> Refusal {
         Refusal(
-            code: code, action: app.clientRecovery ? .clientReset : .clientResetNoRecovery, message: message,
-            tryAgain: false, clientFile: clientFile, campaign: campaign, integrated: integrated)
+            code: code, action: app.clientRecovery && !mustDiscard ? .clientReset : .clientResetNoRecovery,
+            message: message, tryAgain: false, clientFile: clientFile, campaign: campaign, integrated: integrated)
+    }
+
+    /// The session was let in under older rules than the slice has seen: its gateway decides anew.
+    static func stale(newest: UInt64, app: String) -> Refusal {
+        Refusal(
+            code: .sessionClosed, action: .transient, message: "the rules of app \(app) have changed",
+            rulesVersion: newest)
+    }
+
+    /// The session has written what its user may not write.
+    static func writeDenied(_ message: String) -> Refusal {
+        Refusal(code: .permissionDenied, action: .applicationBug, message: message, tryAgain: false)
     }
 
     /// One of many resets; its turn comes.

@@ -10,7 +10,9 @@ extension SessionRequests {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await admittance.admit(name, session, to: address) else { return }
+        guard let app = try await admittance.admit(name, session, to: address),
+            try admittance.admit(request.context, to: address)
+        else { return }
         let context = try await work.unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident
         let standing = context.sessions.standing(of: session)

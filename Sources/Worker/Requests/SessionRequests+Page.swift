@@ -10,6 +10,7 @@ extension SessionRequests {
         guard let app = try await work.settings(of: name.app) else {
             return try admittance.refuse(name, session, .unknownApp(name.app), to: address)
         }
+        guard try admittance.admit(request.context, to: address) else { return }
         let context = try await work.unrestartedRealm(name, of: app)
         let standing = context.sessions.standing(of: session)
         switch standing {

@@ -10,10 +10,10 @@ struct SessionRequests: SlicePart {
     func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address)
-        else {
-            return
-        }
+        guard
+            let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address),
+            try admittance.admit(request.context, to: address)
+        else { return }
         if let known = try await work.storedRealm(name) {
             guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
             if let file = try await fileCopied(by: request, of: app, in: known) {

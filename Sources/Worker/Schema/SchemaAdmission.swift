@@ -5,7 +5,8 @@ import SyncModel
 struct SchemaAdmission {
     let apps: AppSettings
 
-    /// Whether the app lets a client change its realm's schema like this; what is new is the app's from then on.
+    /// Whether the app lets a client add to its realm's schema like this; what is new is the app's from then on. What a client
+    /// would take away is refused before (`UploadPermission`).
     ///
     /// Every client declares all of its classes whenever it opens a realm for the first time, so in a new realm everything
     /// changes: what counts is what no client of the app has declared in any realm.
@@ -13,7 +14,6 @@ struct SchemaAdmission {
     /// - Throws: `SchemaRefusedError`.
     func admit(_ change: SchemaChange, from app: AppRecord) async throws {
         guard !app.developmentMode else { return try await extend(app, by: change) }
-        if let erased = change.erased { throw SchemaRefusedError(app, "\(erased) may not be removed") }
         let missing = try await apps.missing(change.added, in: app.id)
         guard let first = missing.first else { return }
         let name = first.property.map { "\(first.className).\($0)" } ?? first.className

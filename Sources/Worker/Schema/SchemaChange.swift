@@ -2,12 +2,10 @@ import Changesets
 import RealmState
 import Storage
 
-/// What changesets have changed of a realm's schema.
+/// What changesets have added to a realm's schema.
 struct SchemaChange {
     /// Classes and properties that were not there before; a class comes before its properties.
     private(set) var added: [SchemaElement] = []
-    /// The first class or property that is there no more.
-    private(set) var erased: String?
 
     init(from old: Schema, to new: Schema) {
         for table in new.tables {
@@ -17,15 +15,6 @@ struct SchemaChange {
                 added.append(
                     SchemaElement(
                         className: table.name.string, property: column.name.string, type: column.typeName))
-            }
-        }
-        for table in old.tables where erased == nil {
-            guard let after = new.table(table.name) else {
-                erased = table.name.string
-                continue
-            }
-            erased = table.columns.first { after.column($0.name) == nil }.map {
-                "\(table.name.string).\($0.name.string)"
             }
         }
     }

@@ -81,7 +81,7 @@ struct MessageHandler: SlicePart {
         case .unbind(let notice): try await requests.unbind(notice)
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
-        case .rules(let message): apps.directory.forget(message.app)
+        case .rules(let message): try await NewRules(work: work).take(message)
         case .allowResets(let message): try await Resets(work: work).allow(message)
         case .tick(let tick): try await Ticks(work: work).tick(tick)
         case .claim: break

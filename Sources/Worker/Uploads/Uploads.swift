@@ -1,4 +1,5 @@
 import Changesets
+import Logging
 import Merge
 import Messages
 import RealmState
@@ -16,7 +17,9 @@ struct Uploads: SlicePart {
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ delivery: SliceDelivery
     ) async throws {
         _ = try await existingApp(of: message)
-        guard let app = try await admittance.admit(message.realm, upload.session, to: nil) else { return }
+        guard let app = try await admittance.admit(message.realm, upload.session, to: nil),
+            let rights = try admittance.admit(upload.rights, message.realm, upload.session, to: nil)
+        else { return }
         let context = try await work.unrestartedRealm(message.realm, of: app)
         let claim = SessionClaim(
             session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
@@ -39,15 +42,18 @@ struct Uploads: SlicePart {
             let entries = message.entries[first...]
             metrics.duplicates(first, app: app.id)
             do {
+                try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(
+                    delivery.changesets[first...])
                 let outcome = try await integrate(
                     Array(zip(entries, delivery.changesets[first...])), of: upload, by: file, from: app, in: context)
                 // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
                 work.change(context).integrated(
                     outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
+            } catch is WriteDeniedError {
+                undoUpload(of: file, in: context)
+                return try await deny(upload, of: file, from: app, in: context)
             } catch let error as SchemaRefusedError {
-                work.undo()
-                // Its client comes back with it, from where it has begun.
-                work.change(context).update(file.ident) { $0.historyStart = file.historyStart }
+                undoUpload(of: file, in: context)
                 return try admittance.refuse(context.name, upload.session, error.refusal)
             } catch let error as BadChangesetError {
                 work.undo()
@@ -60,6 +66,36 @@ struct Uploads: SlicePart {
             metrics.integrated(entries.count, app: app.id)
             try await inference.observe(
                 .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+        }
+    }
+
+    /// Undoes all of an upload that its client comes back with, but for where the client has begun.
+    private func undoUpload(of file: ClientFileRecord, in context: RealmContext) {
+        work.undo()
+        work.change(context).update(file.ident) { $0.historyStart = file.historyStart }
+    }
+
+    /// Refuses an upload that its user may not make. Nothing of it is in the history.
+    private func deny(
+        _ upload: ChangesetMessage.Upload, of file: ClientFileRecord, from app: AppRecord, in context: RealmContext
+    ) async throws {
+        metrics.denied(app: app.id, reason: "readOnly")
+        logger.notice(
+            "upload denied",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "user": "\(file.user)",
+                "client_file": "\(file.ident)", "clause": "partition.write",
+                "rules": "\(upload.rights?.rulesVersion ?? 0)", "then": "\(app.onWriteDenied.rawValue)",
+            ])
+        let reason =
+            "permission denied: the rules of app \(app.id) let this user read the partition and not write to it;"
+            + " nothing of the upload was integrated"
+        switch app.onWriteDenied {
+        case .error: try admittance.refuse(context.name, upload.session, .writeDenied(reason))
+        case .discard:
+            try await admittance.refuseForReset(
+                context, upload.session, code: .permissionDenied, reason, app: app, file: file,
+                integrated: file.upload.clientVersion, mustDiscard: true)
         }
     }
 

@@ -48,8 +48,20 @@ final class SliceWork {
     /// An app's settings; the same until the next commit.
     func settings(of id: String) async throws -> AppRecord? {
         if let known = settings[id] { return known }
-        let found = try await environment.apps.app(id)
+        // Another slice's owner in this process may have read them a moment before an owner elsewhere saw newer rules in this
+        // slice's queue: the first reading is an owner's own.
+        return memory.rules.knows(id)
+            ? keep(try await environment.apps.app(id), of: id) : try await latestSettings(of: id)
+    }
+
+    /// An app's settings as they are now.
+    func latestSettings(of id: String) async throws -> AppRecord? {
+        keep(try await environment.apps.latest(id), of: id)
+    }
+
+    private func keep(_ found: AppRecord?, of id: String) -> AppRecord? {
         settings[id] = found
+        memory.rules.see(found, of: id)
         return found
     }
 

@@ -1,4 +1,5 @@
 import Storage
+import StorageSupport
 import SyncModel
 import SyncProtocol
 import TestSupport
@@ -37,7 +38,7 @@ struct AppSocketTests {
 
     @Test(.needsBroker) func anAppThatIsFullIsToldWhenToComeBackAndOthersGoOn() async throws {
         try await GatewayHarness.with(broker: true, configure: { $0.limits.maxAppConnections = 2 }) { gateway in
-            try await gateway.store.insert(AppRecord(id: "other", createdAt: 1))
+            try await gateway.store.insert(AppRecord(id: "other", createdAt: 1), rules: TestRules.open)
             let tokens = try await gateway.logInAnonymously()
             let elsewhere = try await gateway.logInAnonymously(app: "other")
             try await SyncClient.with(port: gateway.port, token: tokens.access) { first in

@@ -1,5 +1,6 @@
 import Messages
 import Storage
+import StorageSupport
 import SyncModel
 import SyncProtocol
 import TestSupport
@@ -47,7 +48,7 @@ struct BackPressureTests {
     @Test func anAppWhoseUploadsPileUpDoesNotStopTheOthers() async throws {
         try await GatewayHarness.with(broker: true, configure: { $0.limits.gatewayUnacknowledgedBytes = 64 << 10 }) {
             gateway in
-            try await gateway.store.insert(AppRecord(id: "flood", createdAt: 1))
+            try await gateway.store.insert(AppRecord(id: "flood", createdAt: 1), rules: TestRules.open)
             await gateway.owner?.leave(["flood"])
             let flooding = try await gateway.logInAnonymously(app: "flood")
             let calm = try await gateway.logInAnonymously()

@@ -1,5 +1,6 @@
 import Changesets
 import Storage
+import StorageSupport
 import SyncModel
 import SyncProtocol
 import TestSupport
@@ -12,7 +13,8 @@ import Testing
 struct CompatibilityTests {
     private static func with(_ body: @Sendable @escaping (GatewayHarness, String) async throws -> Void) async throws {
         try await GatewayHarness.with(broker: true) { gateway in
-            try await gateway.store.insert(AppRecord(id: "own", compatibility: .convergent, createdAt: 1))
+            try await gateway.store.insert(
+                AppRecord(id: "own", compatibility: .convergent, createdAt: 1), rules: TestRules.open)
             try await body(gateway, try await gateway.logInAnonymously(app: "own").access)
         }
     }

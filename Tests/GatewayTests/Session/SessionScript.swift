@@ -10,6 +10,8 @@ import SyncProtocol
 struct SessionScript {
     var realm = FakeRealm()
     var app = AppRecord(id: "tasks", createdAt: 1)
+    /// What the gateway has decided at each BIND.
+    var rights = SessionRights(.readWrite, rulesVersion: 1)
     /// Whether the clients say that they know rules of Sluice's.
     var isOurs = true
     var environment = SessionEnvironment(now: 1_000_000, isCongested: false, isLinkUp: true)
@@ -22,6 +24,9 @@ struct SessionScript {
     private var nextNumber: UInt64 = 1
     /// What was asked of the owner.
     var identifies: [IdentifyRequest] { actions.compactMap { if case .identify(let it) = $0 { it } else { nil } } }
+    var uploads: [ChangesetMessage.Upload] {
+        actions.compactMap { if case .publish(let message, _) = $0 { message.upload } else { nil } }
+    }
     var resets: [ResetMessage] { actions.compactMap { if case .reset(let message) = $0 { message } else { nil } } }
 
     private struct Socket {
@@ -50,7 +55,8 @@ struct SessionScript {
                 realm: Self.name, reference: SessionReference(gateway: "g", number: nextNumber), user: "u",
                 connection: "c\(socket)", protocolVersion: 14, userAgent: "", isOurs: isOurs, limits: .init())
             nextNumber += 1
-            sockets[socket]?.sessions[session] = GatewaySession(session: session, context: context)
+            sockets[socket]?.sessions[session] = GatewaySession(
+                session: session, context: context, rights: rights)
             try event(.bind(needsIdent: bind.needsIdent, app: app), session, socket)
         case (.accept, .ident(let ident)): try event(.ident(ident), session, socket)
         case (.accept, .upload(let upload)): try event(.upload(upload, bytes: 100), session, socket)

@@ -1,6 +1,7 @@
 import Foundation
 import Operations
 import Storage
+import StorageSupport
 import SyncProtocol
 import TestSupport
 import Testing
@@ -38,7 +39,7 @@ struct UpgradeTests {
 
     @Test func aTokenOfAnotherAppIsTold4002() async throws {
         try await GatewayHarness.with { gateway in
-            try await gateway.store.insert(AppRecord(id: "other", createdAt: 1))
+            try await gateway.store.insert(AppRecord(id: "other", createdAt: 1), rules: TestRules.open)
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, app: "other", token: tokens.access) { client in
                 try await client.expects(.close(4002))

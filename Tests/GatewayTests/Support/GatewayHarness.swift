@@ -7,6 +7,7 @@ import Operations
 import ServiceLifecycle
 import Storage
 import StorageSQLite
+import StorageSupport
 import SyncModel
 import Synchronization
 import TestSupport
@@ -26,7 +27,8 @@ struct GatewayHarness: Sendable {
     var base: String { "http://127.0.0.1:\(port)" }
 
     static func with(
-        broker: Bool = false, store given: (any ControlStore)? = nil, topology: Topology? = nil,
+        broker: Bool = false, store given: (any ControlStore)? = nil, rules: String = TestRules.open,
+        topology: Topology? = nil,
         configure: (inout GatewayConfiguration) -> Void = { _ in },
         _ body: @Sendable @escaping (GatewayHarness) async throws -> Void
     ) async throws {
@@ -46,7 +48,9 @@ struct GatewayHarness: Sendable {
         let opened: any ControlStore
         if let given { opened = given } else { opened = try await SQLiteStores.inMemory().control() }
         let store = opened
-        if try await store.app("tasks") == nil { try await store.insert(AppRecord(id: "tasks", createdAt: 1)) }
+        if try await store.app("tasks") == nil {
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1), rules: rules)
+        }
         let clock = TestClock()
         var logger = Logger(label: "gateway.test")
         logger.logLevel = ProcessInfo.processInfo.environment["GATEWAY_TEST_LOG"] == nil ? .critical : .debug

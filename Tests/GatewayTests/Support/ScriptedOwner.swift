@@ -30,6 +30,11 @@ actor ScriptedOwner {
         self.slices = slices
     }
 
+    /// Rules under which uploads are sent back that were let in by older ones.
+    private var newestRules: UInt64 = 0
+
+    func refuse(under version: UInt64) { newestRules = version }
+
     /// Apps whose uploads are read and not integrated.
     var stuck: Set<String> = []
 
@@ -131,6 +136,15 @@ actor ScriptedOwner {
             let upload = try message.decode(ChangesetMessage.self)
             uploads.append(upload)
             guard !stuck.contains(upload.realm.app) else { return }
+            if let claim = upload.upload, let rights = claim.rights, rights.rulesVersion < newestRules {
+                let refusal = RefusedAnswer(
+                    realm: upload.realm, session: claim.session, code: 200, action: "Transient",
+                    message: "the rules have changed", tryAgain: true, rulesVersion: newestRules)
+                let message = try AMQPMessage(refusal, persistent: false)
+                try await cluster?.channel.publish(
+                    message, exchange: "", routingKey: topology.gateway(claim.session.gateway))
+                return
+            }
             var realm = realms[upload.realm, default: FakeRealm()]
             let notice = realm.integrate(upload)
             realms[upload.realm] = realm

@@ -12,7 +12,8 @@ import Testing
     private func upload() throws -> AMQPMessage {
         let upload = ChangesetMessage.Upload(
             session: SessionReference(gateway: "g1", number: 4), clientFile: 7, generation: 1, follows: 2,
-            progress: UploadCursor(clientVersion: 5, serverVersion: 3), lockedServerVersion: 3)
+            progress: UploadCursor(clientVersion: 5, serverVersion: 3), lockedServerVersion: 3,
+            rights: SessionRights(.readWrite, rulesVersion: 1))
         let entry = UploadedChangeset(clientVersion: 5, serverVersion: 3, timestamp: 1, changeset: [0xde, 0xad])
         return try AMQPMessage(ChangesetMessage(realm: Self.realm, upload: upload, entries: [entry]), id: "m1")
     }
@@ -29,7 +30,8 @@ import Testing
         #expect(MessageBody.text(of: try upload()).contains("dead"))
         let identify = IdentifyRequest(
             context: RequestContext(
-                realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), sentAt: 9, patience: 1),
+                realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), sentAt: 9, patience: 1,
+                rights: SessionRights(.read, rulesVersion: 1)),
             user: "u1", clientFile: ClientFileIdent(ident: 7, salt: 123_456_789), download: DownloadCursor(),
             latest: SaltedServerVersion(version: 3, salt: 987_654_321))
         let text = MessageBody.text(of: try AMQPMessage(identify))

@@ -50,6 +50,7 @@ import Testing
         try first.make(RandomEdits.schema(), at: 1)
         var clients = [first]
         var withinBase = 0
+        var erasures = 0
         for round in 0..<90 {
             time += 10
             if round % 15 == 7 {
@@ -70,6 +71,13 @@ import Testing
                 let start = try await harness.store.clientFile(
                     ClientFileKey(realm: harness.record().id, ident: clients[index].file.ident))?.historyStart
                 if let start, clients[index].cursor > 0, clients[index].cursor < start { withinBase += 1 }
+            }
+            if Int.random(in: 0..<100, using: &edits.random) < schemaPercent, let erasure = edits.erasure(from: whole) {
+                try await send(
+                    ChangesetMessage(
+                        realm: harness.realm, upload: nil,
+                        entries: [.init(timestamp: SyncTimestamp(time), changeset: erasure)]))
+                erasures += 1
             }
             if round % 3 == 2 {
                 try await harness.tick()
@@ -93,6 +101,6 @@ import Testing
         #expect(fresh.digest == expected, "seed \(seed)")
         #expect(try await harness.record().historyBase > 0, "seed \(seed)")
         let latest = try await harness.record().latest.version
-        #expect(fresh.cursor == latest && withinBase > 0)
+        #expect(fresh.cursor == latest && withinBase > 0 && (schemaPercent == 0 || erasures > 0))
     }
 }

@@ -39,6 +39,10 @@ enum Changes {
         make { strings in [.eraseColumn(table: strings.intern("Task"), field: strings.intern(ByteString(name)))] }
     }
 
+    static func eraseTable(_ name: String) -> [UInt8] {
+        make { strings in [.eraseTable(table: strings.intern(ByteString(name)))] }
+    }
+
     static func create(_ key: Int64, title: String = "") -> [UInt8] {
         make { strings in
             let table = strings.intern("Task")

@@ -185,7 +185,8 @@ final class Cluster: Sendable {
     func join(session: UInt64, to other: RealmName? = nil) async throws -> (file: ClientFileIdent, generation: UInt64) {
         let realm = other ?? realm
         let context = RequestContext(
-            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
+            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max,
+            rights: .all)
         try await send(
             BindRequest(
                 context: context, user: "u", connection: "c", needsClientFile: true, sessionReason: 0,
@@ -200,7 +201,8 @@ final class Cluster: Sendable {
     func identify(_ file: ClientFileIdent, session: UInt64, in other: RealmName? = nil) async throws {
         let realm = other ?? realm
         let context = RequestContext(
-            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max)
+            realm: realm, session: SessionReference(gateway: "g", number: session), sentAt: 0, patience: .max,
+            rights: .all)
         try await send(
             IdentifyRequest(
                 context: context, user: "u", clientFile: file, download: DownloadCursor(),
@@ -222,6 +224,6 @@ final class Cluster: Sendable {
                 generation: 1,
                 follows: follows,
                 progress: UploadCursor(clientVersion: follows + UInt64(changesets.count), serverVersion: base),
-                lockedServerVersion: 0), entries: entries)
+                lockedServerVersion: 0, rights: .all), entries: entries)
     }
 }

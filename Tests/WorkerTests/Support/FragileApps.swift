@@ -6,6 +6,9 @@ final class FragileApps: AppStore {
     private let store: any AppStore
     /// What every reading of an app ends with.
     let failure = Mutex<StoreError?>(nil)
+    private let rulesReadings = Mutex(0)
+    /// How often rules were read.
+    var rulesRead: Int { rulesReadings.withLock { $0 } }
 
     init(_ store: any AppStore) { self.store = store }
 
@@ -32,6 +35,7 @@ final class FragileApps: AppStore {
     }
     func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
         if let failure = failure.withLock({ $0 }) { throw failure }
+        rulesReadings.withLock { $0 += 1 }
         return try await store.rules(app: app, version: version)
     }
     func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {

@@ -49,7 +49,7 @@ struct OfflineAuthor {
             upload: .init(
                 session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
                 follows: follows, progress: UploadCursor(clientVersion: integrated, serverVersion: base),
-                lockedServerVersion: base), entries: entries)
+                lockedServerVersion: base, rights: .all), entries: entries)
     }
 
     /// Lives on as another client file after a reset.

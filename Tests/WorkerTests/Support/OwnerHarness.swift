@@ -32,11 +32,19 @@ final class OwnerHarness: Sendable {
         self.time = time
     }
 
-    static func make(limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil) async throws
-        -> OwnerHarness
-    {
-        let control = try await SQLiteStores.inMemory().control()
-        try await control.insert(AppRecord(id: app, createdAt: 0))
+    /// - Parameter known: what the process knows of apps already; else it asks the control store each time.
+    static func make(
+        limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
+        control given: (any ControlStore)? = nil,
+        apps known: AppDirectory? = nil
+    ) async throws -> OwnerHarness {
+        let control: any ControlStore
+        if let given {
+            control = given
+        } else {
+            control = try await SQLiteStores.inMemory().control()
+            try await control.insert(AppRecord(id: app, createdAt: 0))
+        }
         let apps = FragileApps(control)
         let opened: any SliceStore
         if let store {
@@ -49,7 +57,8 @@ final class OwnerHarness: Sendable {
             by: "w-\(UUID())", now: time.now(), leaseUntil: time.now() + 1, gone: try await opened.ownership()?.owner)
         guard case .owned(let epoch) = claim else { throw WorkerError(.corrupt, "not owned: \(claim)") }
         let owner = SliceOwner(
-            store: opened, epoch: epoch, apps: AppDirectory(store: apps, lifetime: .zero), topology: Topology(),
+            store: opened, epoch: epoch, apps: known ?? AppDirectory(store: apps, lifetime: .zero),
+            topology: Topology(),
             limits: limits, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return OwnerHarness(control: control, apps: apps, store: opened, owner: owner, time: time)
@@ -76,10 +85,12 @@ final class OwnerHarness: Sendable {
         try await send([AMQPMessage(message, id: id, correlationID: "c", replyTo: "sluice.gateway.g")])
     }
 
-    func context(_ session: UInt64, realm: RealmName? = nil) -> RequestContext {
+    func context(
+        _ session: UInt64, realm: RealmName? = nil, rights: SessionRights? = .all
+    ) -> RequestContext {
         RequestContext(
             realm: realm ?? self.realm, session: SessionReference(gateway: "g", number: session),
-            sentAt: time.now(), patience: 10_000)
+            sentAt: time.now(), patience: 10_000, rights: rights)
     }
 
     func bindRequest(
@@ -130,7 +141,8 @@ final class OwnerHarness: Sendable {
     func upload(
         _ file: ClientFileIdent, session: UInt64 = 1, follows: ClientVersion = 0, base: ServerVersion = 0,
         generation: UInt64 = 1,
-        first: ClientVersion? = nil, timestamp: SyncTimestamp = 1_000, _ changesets: [[UInt8]]
+        first: ClientVersion? = nil, timestamp: SyncTimestamp = 1_000, rights: SessionRights? = .all,
+        _ changesets: [[UInt8]]
     ) -> ChangesetMessage {
         let first = first ?? follows + 1
         let entries = changesets.enumerated().map { index, bytes in
@@ -145,7 +157,7 @@ final class OwnerHarness: Sendable {
                 session: SessionReference(gateway: "g", number: session), clientFile: file.ident,
                 generation: generation, follows: follows,
                 progress: UploadCursor(clientVersion: entries.last?.clientVersion ?? follows, serverVersion: base),
-                lockedServerVersion: base), entries: entries)
+                lockedServerVersion: base, rights: rights), entries: entries)
     }
 
     func page(

@@ -3,7 +3,7 @@ import RealmState
 import SeededRandom
 
 /// Random changes of every kind that clients make: objects, values, lists, sets, dictionaries, collections in mixed values,
-/// embedded objects, counters; and, if wanted, classes and columns made and erased.
+/// embedded objects, counters; and, if wanted, classes and columns made, and erased as an operator may.
 struct RandomEdits {
     var random: SeededGenerator
     /// How many of a hundred edits are of the schema.
@@ -68,19 +68,32 @@ struct RandomEdits {
 
     private mutating func changeSchema(_ transaction: inout RecordingTransaction) throws {
         let column: ByteString = ["c0", "c1"].randomElement(using: &random) ?? "c0"
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0:
-            // A class cannot go while a column links to it.
-            try? transaction.eraseColumn("Task", "tag")
-            try transaction.eraseTable("Tag")
-        case 1: try transaction.eraseColumn("Task", "tag")
-        case 2: try transaction.eraseColumn("Task", column)
-        case 3: try transaction.createTable("Tag", key: KeySchema(name: "_id", type: .string, nullable: false))
-        case 4: try transaction.addColumn("Tag", "n", ElementType(type: .int, nullable: false))
-        case 5, 6:
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: try transaction.createTable("Tag", key: KeySchema(name: "_id", type: .string, nullable: false))
+        case 1: try transaction.addColumn("Tag", "n", ElementType(type: .int, nullable: false))
+        case 2, 3:
             try transaction.addColumn("Task", "tag", ElementType(type: .link, nullable: true, target: "Tag"))
         default: try transaction.addColumn("Task", column, ElementType(type: .int, nullable: false))
         }
+    }
+
+    /// A changeset of an operator that takes a class or a column away, on top of a state; nil if that has nothing to lose.
+    mutating func erasure(from state: RealmState) -> [UInt8]? {
+        var state = state
+        let kind = Int.random(in: 0..<4, using: &random)
+        let column: ByteString = ["c0", "c1"].randomElement(using: &random) ?? "c0"
+        let recorded = try? state.record { (transaction: inout RecordingTransaction) throws -> Void in
+            switch kind {
+            case 0:
+                // A class cannot go while a column links to it.
+                try? transaction.eraseColumn("Task", "tag")
+                try transaction.eraseTable("Tag")
+            case 1: try transaction.eraseColumn("Task", "tag")
+            default: try transaction.eraseColumn("Task", column)
+            }
+        }
+        guard let bytes = recorded?.changeset, !bytes.isEmpty else { return nil }
+        return bytes
     }
 
     /// One step further into a value, or nil to stay.

@@ -130,7 +130,8 @@ struct SyncingClient {
             realm: realm,
             upload: .init(
                 session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
-                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor), entries: entries)
+                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: .all),
+            entries: entries)
         uploaded = scanned
         return message
     }

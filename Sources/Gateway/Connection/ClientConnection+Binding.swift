@@ -1,0 +1,140 @@
+import Changesets
+import Logging
+import Messages
+import Storage
+import SyncModel
+import SyncProtocol
+
+// From a BIND to a session, by the app's settings and rules.
+extension ClientConnection {
+    /// Begins a session, or tells the client why not.
+    ///
+    /// - Returns: false if something must be read first; nothing has been done then.
+    func bindAtOnce(_ bind: Bind) -> Bool {
+        guard let app = environment.apps.remembered(upgrade.app) else { return false }
+        guard let partition = partition(of: bind, in: app), let app else { return true }
+        guard let verdict = environment.rights.remembered(app, user: user, partition: partition.canonicalText)
+        else { return false }
+        start(bind, partition, app, verdict)
+        return true
+    }
+
+    /// Reads what is not remembered. While the store is away, what it said last holds for a while; then nobody is let in whose
+    /// rights cannot be told.
+    func lookUpAndBind(_ bind: Bind) async {
+        let app: AppRecord?
+        do {
+            app = try await environment.apps.app(upgrade.app)
+        } catch {
+            logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
+            guard let known = environment.apps.lastKnown(upgrade.app, within: environment.timings.withoutStore) else {
+                return refuseForNow(bind)
+            }
+            app = known
+        }
+        guard isWaiting(bind), let partition = partition(of: bind, in: app), let app else { return }
+        do {
+            let verdict = try await environment.rights.judge(
+                app, user: user, partition: partition.canonicalText)
+            if isWaiting(bind) { start(bind, partition, app, verdict) }
+        } catch {
+            logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
+            refuseForNow(bind)
+        }
+    }
+
+    private var user: String { upgrade.claims?.sub ?? "" }
+
+    private func isWaiting(_ bind: Bind) -> Bool { !isClosing && checker.session(bind.session) != nil }
+
+    /// Nil once the client has been told why the BIND does not fit.
+    private func partition(of bind: Bind, in app: AppRecord?) -> PartitionValue? {
+        let check = BindCheck(upgrade: upgrade, limits: environment.protocolLimits)
+        do throws(SyncProtocolError) {
+            return try check.partition(of: bind, in: app)
+        } catch {
+            if let app, !check.knowsRules(of: app) {
+                environment.metrics.refusedIncompatible(app: app.id)
+                logger.notice(
+                    "a client does not know the rules that the app's copies are made by",
+                    metadata: ["compatibility": "\(app.compatibility.rawValue)", "user_agent": "\(upgrade.userAgent)"])
+            }
+            if error.scope == .connection { violated(error) } else { refuse(error) }
+            return nil
+        }
+    }
+
+    private func start(_ bind: Bind, _ partition: PartitionValue, _ app: AppRecord, _ verdict: Verdict) {
+        let judgement: Judgement
+        switch verdict {
+        case .judged(let made): judgement = made
+        case .noUser(let reason):
+            environment.metrics.bindDenied(app: app.id, reason: "user")
+            return close(CloseCode.unauthorized.rawValue, reason)
+        }
+        guard judgement.session.rights.mayRead else {
+            let denial = BindDenial(app: app, partition: partition.canonicalText, user: user)
+            environment.metrics.bindDenied(app: app.id, reason: denial.reason)
+            logger.notice("bind denied", metadata: denial.metadata)
+            return refuse(denial.error(of: bind.session))
+        }
+        let number = environment.link.sessions.nextNumber()
+        let realm = RealmName(app: upgrade.app, partition: partition.canonicalText)
+        let timings = environment.timings
+        let limits = SessionContext.Limits(
+            pageBytes: environment.limits.pageBytes, requestDeadline: timings.requestDeadline.milliseconds,
+            progressDelay: timings.progressDelay.milliseconds, resetDecision: timings.resetDecision.milliseconds)
+        let context = SessionContext(
+            realm: realm, reference: SessionReference(gateway: environment.gateway, number: number), user: user,
+            connection: upgrade.connectionID, protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
+            isOurs: upgrade.compatibility != nil, limits: limits)
+        sessions[bind.session] = (
+            number, GatewaySession(session: bind.session, context: context, rights: judgement.session)
+        )
+        numbers[number] = bind.session
+        if environment.link.sessions.add(number, realm: realm, user: user, sink: self, judged: JudgedBy(judgement)) {
+            environment.watch.look(at: app.id)
+        }
+        perform(.bind(needsIdent: bind.needsIdent, app: app), on: bind.session)
+    }
+
+    /// Tells a client to come again: what it may do cannot be told.
+    private func refuseForNow(_ bind: Bind) {
+        guard isWaiting(bind) else { return }
+        environment.metrics.bindDenied(app: upgrade.app, reason: "unavailable")
+        send(.jsonError(session: bind.session, code: .initialSyncNotCompleted, body: .rightsUnknown))
+    }
+
+    /// Ends a session that never got a machine.
+    private func refuse(_ error: SyncProtocolError) {
+        if let answer = error.answer { send(answer) }
+    }
+
+    // MARK: Judging again
+
+    /// Judges sessions again, after rules or the user have changed.
+    ///
+    /// - Parameter checksLogin: the user has changed: the login may not hold any more.
+    func judgeAgain(_ judged: [UInt64], by app: AppRecord, checksLogin: Bool) async throws {
+        guard !isClosing, let claims = upgrade.claims else { return }
+        if checksLogin {
+            switch try await environment.accounts.recheck(claims) {
+            case .refresh(let reason), .forbidden(let reason): return close(CloseCode.unauthorized.rawValue, reason)
+            case .allowed: break
+            }
+        }
+        for number in judged {
+            guard let session = numbers[number], let context = sessions[session]?.machine.context else { continue }
+            switch try await environment.rights.judge(
+                app, user: user, partition: context.realm.partition)
+            {
+            case .noUser(let reason): return close(CloseCode.unauthorized.rawValue, reason)
+            case .judged(let judgement):
+                // It may have ended meanwhile.
+                guard numbers[number] == session else { continue }
+                perform(.judged(judgement.session), on: session)
+                environment.link.sessions.judged(number, by: JudgedBy(judgement))
+            }
+        }
+    }
+}

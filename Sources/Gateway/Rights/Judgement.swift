@@ -1,0 +1,15 @@
+import Messages
+
+/// What a session may do, and what that was decided by.
+struct Judgement: Sendable, Equatable {
+    var session: SessionRights
+    /// The version of the app's users at which the user's record was read.
+    var usersVersion: UInt64
+}
+
+/// What comes of judging a session.
+enum Verdict: Sendable, Equatable {
+    case judged(Judgement)
+    /// The user is disabled or deleted: nothing of theirs is served, whatever the rules say.
+    case noUser(reason: String)
+}

@@ -1,0 +1,17 @@
+package import SyncModel
+
+/// What a session may do in its realm, and by which rules that was decided.
+///
+/// A gateway decides when the session begins and whenever rules or the user change; it stands in everything that the session asks
+/// of the realm's owner. So the owner needs no user to know what an upload may do, and sees when it was let in under rules
+/// that no longer hold.
+package struct SessionRights: Codable, Sendable, Equatable {
+    package var rights: PartitionRights
+    /// The version of the app's rules.
+    package var rulesVersion: UInt64
+
+    package init(_ rights: PartitionRights, rulesVersion: UInt64) {
+        self.rights = rights
+        self.rulesVersion = rulesVersion
+    }
+}

@@ -1,0 +1,80 @@
+import Messages
+import SyncModel
+import SyncProtocol
+import Testing
+
+@testable import Gateway
+
+/// What a session makes of what its user may do.
+@Suite struct SessionRightsTests {
+    static let newer = SessionRights(.readWrite, rulesVersion: 2)
+
+    @Test func everythingThatIsAskedSaysWhatTheSessionMay() throws {
+        var script = SessionScript()
+        script.rights = SessionRights(.read, rulesVersion: 7)
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
+        try SessionScript.identify(&script)
+        try script.client(.upload(SessionScript.upload(1)))
+        var told: [SessionRights?] = []
+        for action in script.actions {
+            switch action {
+            case .subscribeAndBind(let request): told.append(request.context.rights)
+            case .identify(let request): told.append(request.context.rights)
+            case .page(let request): told.append(request.context.rights)
+            case .publish(let message, _): told.append(message.upload?.rights)
+            default: break
+            }
+        }
+        #expect(told.count == 4 && told.allSatisfy { $0 == script.rights })
+    }
+
+    @Test func newRulesThatChangeNothingDisturbNobody() throws {
+        var script = try SessionScript.live()
+        try script.cluster(.judged(Self.newer), 1)
+        #expect(script.takeLog().isEmpty)
+        try script.client(.upload(SessionScript.upload(1)))
+        #expect(script.uploads.last?.rights == Self.newer)
+        // One that was decided before is late.
+        try script.cluster(.judged(SessionRights(.none, rulesVersion: 1)), 1)
+        #expect(script.session(1)?.rights == Self.newer)
+    }
+
+    @Test(arguments: [PartitionRights.none, .read])
+    func whoMayDoSomethingElseBindsAgain(rights: PartitionRights) throws {
+        var script = try SessionScript.live()
+        try script.cluster(.judged(SessionRights(rights, rulesVersion: 2)), 1)
+        guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
+            throw HarnessError("expected JSON_ERROR")
+        }
+        #expect(code == 200 && body.action == "Transient" && body.tryAgain && body.backoff == nil)
+        let before = script.uploads.count
+        try script.client(.upload(SessionScript.upload(1)))
+        #expect(script.uploads.count == before && script.takeLog().isEmpty)
+    }
+
+    @Test func whatTheOwnerSendsBackForItsRulesEndsTheSessionForASecond() throws {
+        var script = try SessionScript.live()
+        let reference = try #require(script.session(1)?.context.reference)
+        try script.cluster(
+            .refused(
+                RefusedAnswer(
+                    realm: SessionScript.name, session: reference, code: 200, action: "Transient",
+                    message: "the rules of app tasks have changed", tryAgain: true, rulesVersion: 2)), 1)
+        guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
+            throw HarnessError("expected JSON_ERROR")
+        }
+        #expect(code == 200 && body.action == "Transient" && body.tryAgain)
+    }
+
+    @Test func whatWaitsForTheOwnerIsSentUnderTheRulesOfItsTime() throws {
+        var script = SessionScript()
+        script.realm.salts = [2: 5]
+        script.holdsAnswers = true
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: false)))
+        try script.client(.ident(Ident(session: 1, file: ClientFileIdent(ident: 2, salt: 5))))
+        try script.client(.upload(SessionScript.upload(2)))
+        try script.cluster(.judged(Self.newer), 1)
+        try script.release()
+        #expect(script.uploads.map(\.rights) == [Self.newer])
+    }
+}

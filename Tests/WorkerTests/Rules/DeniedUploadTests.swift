@@ -1,0 +1,90 @@
+import AMQP
+import Changesets
+import Messages
+import Storage
+import SyncModel
+import Testing
+
+@testable import Worker
+
+/// What sessions may upload that may only read.
+@Suite(.timeLimit(.minutes(5))) struct DeniedUploadTests {
+    /// A realm with a class and an object, and a second client that may only read.
+    private func prepare(_ then: AppRecord.OnWriteDenied) async throws -> (OwnerHarness, reader: ClientFileIdent) {
+        let harness = try await OwnerHarness.make()
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.onWriteDenied = then }
+        let writer = try await harness.join(session: 1)
+        try await harness.send(harness.upload(writer, [Changes.schema(), Changes.create(1, title: "one")]))
+        return (harness, try await harness.join(session: 2, user: "reader"))
+    }
+
+    @Test func theSchemaThatIsThereMayBeDeclared() async throws {
+        let (harness, reader) = try await prepare(.error)
+        let notice = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [Changes.schema()]))
+            .one(IntegratedNotice.self)
+        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
+        #expect(try await harness.titles() == [1: "one"])
+    }
+
+    @Test(arguments: [
+        [Changes.create(2)], [Changes.set(1, title: "two")], [Changes.schema(), Changes.create(2)],
+        [Changes.addColumn("done", .bool)], [Changes.addColumn("title", .int)], [Changes.eraseColumn("title")],
+        [[0xff, 0xff]],
+    ])
+    func anythingElseIsRefusedAndNotIntegrated(changesets: [[UInt8]]) async throws {
+        let (harness, reader) = try await prepare(.error)
+        let schema = try await harness.control.schema(ofApp: OwnerHarness.app)
+        let published = try await harness.send(harness.upload(reader, session: 2, rights: .reading, changesets))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 206 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
+        #expect(refusal.message.contains("permission denied"))
+        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 2)
+        #expect(try await harness.titles() == [1: "one"])
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app) == schema)
+        // Its client file is as it was.
+        let notice = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [Changes.schema()]))
+            .one(IntegratedNotice.self)
+        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
+    }
+
+    @Test func theClientDiscardsWhereTheAppSaysSo() async throws {
+        let (harness, reader) = try await prepare(.discard)
+        let published = try await harness.send(
+            harness.upload(reader, session: 2, rights: .reading, [Changes.create(2)]))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 206 && refusal.action == "ClientResetNoRecovery" && !refusal.tryAgain)
+        #expect(refusal.clientFile == reader.ident && refusal.campaign != nil)
+        #expect(try published.one(FoundReport.self).clientRealms.map(\.user) == ["reader"])
+        #expect(published.dead.isEmpty)
+        #expect(try await harness.titles() == [1: "one"])
+        // A client that did not hear of it may not recover either, now or after a restart of the owner.
+        func comesAgain(to owner: OwnerHarness) async throws {
+            let later = try await owner.rejoin(reader, session: 3, user: "reader").one(RefusedAnswer.self)
+            #expect(later.action == "ClientResetNoRecovery" && later.campaign == refusal.campaign)
+        }
+        try await comesAgain(to: harness)
+        try await comesAgain(to: try await OwnerHarness.make(on: harness.store, control: harness.control))
+    }
+
+    @Test func whatWasIntegratedBeforeIsAcknowledgedAgain() async throws {
+        let (harness, reader) = try await prepare(.discard)
+        let upload = harness.upload(reader, session: 2, [Changes.create(2)])
+        try await harness.send(upload)
+        var again = upload
+        again.upload?.rights = .reading
+        let published = try await harness.send(again)
+        #expect(try published.every(RefusedAnswer.self).isEmpty)
+        #expect(try await harness.titles() == [1: "one", 2: ""])
+    }
+
+    @Test func progressIsNoWrite() async throws {
+        let (harness, reader) = try await prepare(.discard)
+        var upload = harness.upload(reader, session: 2, rights: .reading, [])
+        upload.upload?.progress = UploadCursor(clientVersion: 4, serverVersion: 2)
+        upload.upload?.lockedServerVersion = 2
+        #expect(try await harness.send(upload).every(RefusedAnswer.self).isEmpty)
+        let key = ClientFileKey(realm: try await harness.record().id, ident: reader.ident)
+        #expect(try await harness.store.clientFile(key)?.upload.clientVersion == 4)
+    }
+}

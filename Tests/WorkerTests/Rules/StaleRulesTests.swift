@@ -1,0 +1,145 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+import StorageSupport
+import SyncModel
+import Testing
+
+@testable import Worker
+
+/// Nothing is integrated, made or sent under rules older than those that the slice has seen.
+@Suite(.timeLimit(.minutes(5))) struct StaleRulesTests {
+    @Test func anUploadUnderOlderRulesIsSentBack() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        #expect(try await harness.control.setRules(TestRules.open, of: OwnerHarness.app) == 1)
+        let published = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)]))
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == 200 && refusal.action == "Transient" && refusal.tryAgain)
+        #expect(refusal.rulesVersion == 1)
+        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        #expect(try await harness.titles() == [:])
+        // The session begins anew under the new rules, with the same upload.
+        let rights = SessionRights(.readWrite, rulesVersion: 1)
+        _ = try await harness.send(harness.upload(file, follows: 1, rights: rights, [Changes.create(1)])).one(
+            IntegratedNotice.self)
+        #expect(try await harness.titles() == [1: ""])
+    }
+
+    @Test func rulesTakeEffectWhereTheyStandInTheQueue() async throws {
+        // Settings that are read once, but for the message.
+        let first = try await OwnerHarness.make()
+        let apps = AppDirectory(store: first.apps, lifetime: .seconds(3600))
+        let harness = try await OwnerHarness.make(control: first.control, apps: apps)
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let before = try AMQPMessage(harness.upload(file, follows: 1, [Changes.create(1)]))
+        let after = try AMQPMessage(harness.upload(file, follows: 2, [Changes.create(2)]))
+        let version = try await harness.control.setRules(TestRules.closed, of: OwnerHarness.app)
+        let rules = try AMQPMessage(RulesMessage(app: OwnerHarness.app, version: version))
+        let published = try await harness.send([before, rules, after])
+        #expect(try published.one(RefusedAnswer.self).rulesVersion == 1)
+        #expect(try await harness.titles() == [1: ""])
+    }
+
+    @Test func aNewOwnerDoesNotGoByWhatItsProcessReadBefore() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let apps = AppDirectory(store: harness.apps, lifetime: .seconds(3600))
+        _ = try await apps.app(OwnerHarness.app)
+        try await harness.control.setRules(TestRules.closed, of: OwnerHarness.app)
+        let next = try await OwnerHarness.make(on: harness.store, control: harness.control, apps: apps)
+        let refusal = try await next.send(next.upload(file, follows: 1, [Changes.create(1)])).one(RefusedAnswer.self)
+        #expect(refusal.code == 200 && refusal.rulesVersion == 1)
+    }
+
+    @Test func whatOneGatewayGoesByHoldsForAll() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let newer = SessionRights(.readWrite, rulesVersion: 3)
+        _ = try await harness.send(harness.upload(file, rights: newer, [Changes.schema()])).one(IntegratedNotice.self)
+        let older = SessionRights(.readWrite, rulesVersion: 2)
+        let refusal = try await harness.send(harness.upload(file, follows: 1, rights: older, [Changes.create(1)]))
+            .one(RefusedAnswer.self)
+        #expect(refusal.code == 200 && refusal.rulesVersion == 3)
+    }
+
+    @Test func anUploadOfAGatewayWithoutRulesIsSentBack() async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let refusal = try await harness.send(harness.upload(file, rights: nil, [Changes.schema()]))
+            .one(RefusedAnswer.self)
+        #expect(refusal.code == 200 && refusal.tryAgain)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+    }
+
+    @Test(arguments: [nil, SessionRights(.none, rulesVersion: 1), SessionRights(.readWrite, rulesVersion: 0)])
+    func nothingIsMadeForABindThatIsRefused(rights: SessionRights?) async throws {
+        let harness = try await OwnerHarness.make()
+        try await harness.control.setRules(TestRules.open, of: OwnerHarness.app)
+        var request = harness.bindRequest(session: 1)
+        request.context.rights = rights
+        let refusal = try await harness.send(request).one(RefusedAnswer.self)
+        #expect(refusal.code == (rights?.rights == PartitionRights.none ? 206 : 200))
+        #expect(try await harness.store.realm(harness.realm) == nil)
+    }
+
+    @Test(arguments: [nil, SessionRights(.none, rulesVersion: 1), SessionRights(.readWrite, rulesVersion: 0)])
+    func aSessionWithoutRightsIsSentNoHistory(rights: SessionRights?) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
+        let other = try await harness.join(session: 2)
+        try await harness.control.setRules(TestRules.open, of: OwnerHarness.app)
+        let page = PageRequest(
+            context: harness.context(2, rights: rights), clientFile: other.ident, generation: 1,
+            after: DownloadCursor(), maxBytes: 1 << 18, isMark: false)
+        var identify = harness.identifyRequest(other, session: 3)
+        identify.context.rights = rights
+        for published in [try await harness.send(page), try await harness.send(identify)] {
+            #expect(try published.every(PageAnswer.self).isEmpty && published.every(IdentifiedAnswer.self).isEmpty)
+            #expect(try published.one(RefusedAnswer.self).code == (rights?.rights == PartitionRights.none ? 206 : 200))
+        }
+    }
+
+    @Test func rulesOfAnAppThatIsGoneAreNobodysConcern() async throws {
+        let harness = try await OwnerHarness.make()
+        let published = try await harness.send(RulesMessage(app: "gone", version: 4))
+        #expect(published.all.isEmpty)
+    }
+
+    @Test func anUploadReadsNoRules() async throws {
+        let harness = try await OwnerHarness.make()
+        let version = try await harness.control.setRules(TestRules.open, of: OwnerHarness.app)
+        let rights = SessionRights(.readWrite, rulesVersion: version)
+        var bind = harness.bindRequest(session: 1)
+        bind.context.rights = rights
+        let file = try #require(try await harness.send(bind).one(BoundAnswer.self).clientFile)
+        var identify = harness.identifyRequest(file, session: 1)
+        identify.context.rights = rights
+        _ = try await harness.send(identify).one(IdentifiedAnswer.self)
+        try await harness.send(harness.upload(file, rights: rights, [Changes.schema()]))
+        for number in 1...20 as ClosedRange<UInt64> {
+            try await harness.send(
+                harness.upload(file, follows: ClientVersion(number), rights: rights, [Changes.create(Int64(number))]))
+        }
+        #expect(try await harness.titles().count == 20)
+        #expect(harness.apps.rulesRead == 0)
+    }
+
+    @Test func versionsOfAnEarlierAppOfTheSameNameDoNotCount() {
+        var seen = RulesSeen()
+        seen.see(AppRecord(id: "tasks", rulesVersion: 7, createdAt: 1), of: "tasks")
+        seen.see(AppRecord(id: "tasks", rulesVersion: 5, createdAt: 1), of: "tasks")
+        #expect(seen.newest(of: "tasks") == 7)
+        seen.see(AppRecord(id: "tasks", rulesVersion: 1, createdAt: 2), of: "tasks")
+        #expect(seen.newest(of: "tasks") == 1)
+        seen.see(nil, of: "tasks")
+        #expect(seen.newest(of: "tasks") == 0 && seen.knows("tasks"))
+        for number in 0..<RulesSeen.maxApps { seen.see(nil, of: "app\(number)") }
+        #expect(!seen.knows("tasks"))
+    }
+}
