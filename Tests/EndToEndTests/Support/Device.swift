@@ -21,16 +21,30 @@ final class Device: Sendable {
     ]
 
     /// Registers a new user, logs it in and opens its realm after the first download.
-    init(
+    convenience init(
         _ cluster: LocalCluster, mode: String = "recover", partition: String = Device.partition,
         schema: [ObjectSchemaDescription] = Device.items
     ) async throws {
-        self.partition = partition
+        try await self.init(
+            user: try await Self.user(of: cluster), mode: mode, partition: partition, schema: schema)
+    }
+
+    /// A new user, logged in.
+    static func user(of cluster: LocalCluster) async throws -> User {
         let app = App(id: cluster.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
         let email = "\(UUID().uuidString.lowercased())@example.net"
         try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")
-        user = try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
+        return try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
+    }
+
+    /// Opens a user's realm after the first download.
+    init(
+        user: User, mode: String = "recover", partition: String = Device.partition,
+        schema: [ObjectSchemaDescription] = Device.items
+    ) async throws {
+        self.user = user
+        self.partition = partition
         self.mode = mode
         self.schema = schema
         let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)

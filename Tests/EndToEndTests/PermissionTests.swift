@@ -1,0 +1,219 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rules of partition sync, from the operator's command to the users' copies.
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+struct PermissionTests {
+    private struct StoredRealm: Decodable {
+        var partition: String
+        var version: UInt64
+    }
+
+    private func versions(_ cluster: LocalCluster) async throws -> [String: UInt64] {
+        let realms = try await cluster.operateJSON([StoredRealm].self, "realms", "list", "--app", cluster.app)
+        return Dictionary(realms.map { ($0.partition, $0.version) }, uniquingKeysWith: { $1 })
+    }
+
+    /// A device that can do nothing but ask for the partition.
+    private func refusal(of user: User, _ partition: String) async throws -> SyncError {
+        do {
+            _ = try await Device(user: user, partition: partition)
+        } catch let error as SyncError {
+            return error
+        }
+        throw LocalClusterError("the realm of \(partition) was opened")
+    }
+
+    @Test func usersSeeTheirOwnPartitionAndNoOther() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "own")
+            let (first, second) = (try await Device.user(of: cluster), try await Device.user(of: cluster))
+            let device = try await Device(user: first, partition: first.id)
+            try device.create("mine")
+            try await device.upload()
+            let error = try await refusal(of: second, first.id)
+            #expect(error.code == .permissionDeniedError && error.isFatal)
+            #expect(error.message.contains("permission denied"))
+            #expect(error.deleteRealmUserInfo() == nil)
+            // A partition that nobody may open does not come into being.
+            _ = try await refusal(of: second, "nobody's")
+            #expect(try await versions(cluster).keys.sorted() == ["\"\(first.id)\""])
+            let other = try await Device(user: second, partition: second.id)
+            #expect(try other.ids().isEmpty)
+        }
+    }
+
+    @Test func whoMayOnlyReadReadsAndWhatTheyWriteIsPutRight() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let writer = try await Device(cluster)
+            try writer.create("a")
+            try await writer.upload()
+            try await cluster.setRules(
+                #"{"partition":{"read":true,"write":{"%%user.id":"\#(writer.user.id)"}}}"#, of: cluster.app)
+            let reader = try await Device(cluster, mode: "recoverOrDiscard")
+            #expect(try reader.ids() == ["a"])
+            // Its classes are declared, which is no write.
+            try await reader.upload()
+            let before = try await versions(cluster)
+            try reader.create("b")
+            try await LocalCluster.retrying("the reader's copy is put right") {
+                guard reader.resets.value == 1, try reader.ids() == ["a"] else {
+                    throw LocalClusterError("\(reader.resets.value) resets, it has \(try reader.ids())")
+                }
+            }
+            #expect(try await versions(cluster) == before)
+            // It goes on as what it is: a copy.
+            try writer.create("c")
+            try await writer.upload()
+            try await reader.download()
+            #expect(try reader.ids() == ["a", "c"] && writer.ids() == ["a", "c"])
+            let campaigns = try await cluster.operate("campaigns", "list", "--json")
+            #expect(campaigns.contains("permission denied") || campaigns.contains("discarded"))
+        }
+    }
+
+    @Test func whoWritesAnywayIsToldWhereTheAppSaysSo() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let writer = try await Device(cluster)
+            try writer.create("a")
+            try await writer.upload()
+            try await cluster.operate("apps", "set", cluster.app, "--on-write-denied", "error")
+            try await cluster.setRules(
+                #"{"partition":{"read":true,"write":{"%%user.id":"\#(writer.user.id)"}}}"#, of: cluster.app)
+            let reader = try await Device(cluster)
+            try reader.create("b")
+            let error = try await #require(throws: SyncError.self) { try await reader.upload() }
+            #expect(error.code == .permissionDeniedError && error.message.contains("permission denied"))
+            #expect(try reader.ids() == ["a", "b"] && reader.resets.value == 0)
+            try await writer.download()
+            #expect(try writer.ids() == ["a"])
+        }
+    }
+
+    @Test func nothingIsIntegratedAfterRulesAreTightened() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let device = try await Device(cluster)
+            let written = Mutex(0)
+            let isOver = Mutex(false)
+            // Changes go up while the rules change.
+            async let writing: Void = {
+                while !isOver.withLock({ $0 }) {
+                    let number = written.withLock { $0 }
+                    try device.create("\(number)")
+                    written.withLock { $0 = number + 1 }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }()
+            try await LocalCluster.retrying("some are up") {
+                guard written.withLock({ $0 }) > 40 else { throw LocalClusterError("not yet") }
+            }
+            try await cluster.setRules(#"{"partition":{"read":false,"write":false}}"#, of: cluster.app)
+            let last = written.withLock { $0 }
+            let error = await #expect(throws: SyncError.self) {
+                while true { try await device.upload() }
+            }
+            #expect(error?.code == .permissionDeniedError)
+            isOver.withLock { $0 = true }
+            try await writing
+            let version = try await versions(cluster)
+            try await Task.sleep(for: .seconds(2))
+            #expect(try await versions(cluster) == version)
+            // Once they may be read again, what was written before is there, and the rest is not: its author may read alone.
+            try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
+            let reader = try await LocalCluster.retrying("the gateway goes by the new rules") {
+                try await Device(cluster)
+            }
+            let found = try reader.ids().compactMap(Int.init)
+            #expect(found.count > 10 && found.allSatisfy { $0 <= last }, "\(found.max() ?? 0) after \(last)")
+        }
+    }
+
+    @Test func rulesThatAreLoosenedLetUsersIn() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "none")
+            let user = try await Device.user(of: cluster)
+            #expect(try await refusal(of: user, "p").code == .permissionDeniedError)
+            try await cluster.setRules(#"{"partition":{"read":true,"write":true}}"#, of: cluster.app)
+            let device = try await LocalCluster.retrying("the gateway goes by the new rules") {
+                try await Device(user: user, partition: "p")
+            }
+            try device.create("a")
+            try await device.upload()
+        }
+    }
+
+    @Test func rulesThatChangeNothingDisturbNobody() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let device = try await Device(cluster)
+            try await cluster.setRules(#"{"partition":{"read":true,"write":{"%%true":true}}}"#, of: cluster.app)
+            // By then both the gateway and the owner have read them, notice or not.
+            try await Task.sleep(for: .seconds(2))
+            try device.create("a")
+            try await device.upload()
+            #expect(try await cluster.metric("sluice_gateway_errors_total{code=\"200\"}", of: "gateway") == 0)
+            let other = try await Device(cluster)
+            #expect(try other.ids() == ["a"])
+        }
+    }
+
+    @Test func aUserWhoIsDisabledIsLoggedOutAndNobodyElse() async throws {
+        try await withCluster { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let (gone, staying) = (try await Device(cluster), try await Device(cluster))
+            try await cluster.operate("users", "disable", cluster.app, gone.user.id)
+            // Well before its token is looked at again of itself.
+            try await LocalCluster.retrying("the user is logged out", upTo: .seconds(60)) {
+                guard !gone.user.isLoggedIn else { throw LocalClusterError("it is \(gone.user.state)") }
+            }
+            try staying.create("a")
+            try await staying.upload()
+            #expect(staying.user.isLoggedIn)
+        }
+    }
+
+    @Test func rulesHoldAlsoIfNobodyOwnsTheSliceWhenTheyChange() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let device = try await Device(cluster, mode: "recoverOrDiscard")
+            try device.create("before")
+            try await device.upload()
+            await cluster.kill("worker-1")
+            // It reaches the slice's queue, before the rules do.
+            try device.create("queued")
+            struct Queue: Decodable {
+                var queue: String
+                var ready: Int
+            }
+            try await LocalCluster.retrying("the upload waits in the slice's queue") {
+                let queues = try await cluster.operateJSON([Queue].self, "queues")
+                guard queues.contains(where: { $0.queue.contains(".slice.") && $0.ready > 0 }) else {
+                    throw LocalClusterError("nothing waits")
+                }
+            }
+            try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
+            try cluster.startWorker("worker-1")
+            try await LocalCluster.retrying("the copy is put right") {
+                guard try device.ids() == ["before"] else { throw LocalClusterError("it has \(try device.ids())") }
+            }
+            let reader = try await Device(cluster)
+            #expect(try reader.ids() == ["before"])
+        }
+    }
+}
+
+extension LocalCluster {
+    /// Puts rules in force, as JSON. What comes to a slice after this has returned is judged by them.
+    fileprivate func setRules(_ document: String, of app: String) async throws {
+        let file = "\(folder)/rules.json"
+        try Data(document.utf8).write(to: URL(fileURLWithPath: file))
+        try await operate("rules", "set", app, file)
+    }
+}
