@@ -1,6 +1,12 @@
 /// The body of a request: a JSON object with no other keys than these, since another one is a mistake.
 package protocol AdminBody: Codable, Sendable {
     static var keys: Set<String> { get }
+    /// The keys whose values are no secrets: the audit log has them. Of the others it has the names.
+    static var shownKeys: Set<String> { get }
+}
+
+extension AdminBody {
+    package static var shownKeys: Set<String> { [] }
 }
 
 /// The body of a request that says nothing.

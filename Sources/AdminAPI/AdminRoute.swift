@@ -30,6 +30,9 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case campaignEvents = "campaigns/:campaign/events"
     case keys = "keys"
     case rotateKeys = "keys/rotate"
+    case tokens = "tokens"
+    case token = "tokens/:token"
+    case audit = "audit"
     case cluster = "cluster"
     case slices = "cluster/slices"
     case workers = "cluster/workers"
@@ -51,7 +54,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
 
 /// A parameter in a route's path.
 package enum AdminParameter: String, Sendable {
-    case app, campaign, clientFile, user, version
+    case app, campaign, clientFile, user, version, token
 }
 
 /// A parameter in a query.
@@ -73,6 +76,8 @@ package enum AdminQuery: String, Sendable {
 
 /// What requests and answers are held to.
 package enum AdminLimits {
+    /// Bytes of an admin token, wherever it comes from.
+    package static let minTokenBytes = 32
     /// Bytes of a request's body.
     package static let body = 65_536
     /// Of a request that holds rules.

@@ -68,6 +68,7 @@ package struct AppRequest: AdminBody, Equatable {
     }
 
     package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
+    package static let shownKeys = keys
     /// The keys of a change; the others are fixed at the creation. `compatibility` may be given if it is the app's.
     package static let changeableKeys = keys.subtracting(["id", "syncMode", "rules"])
 

@@ -4,6 +4,7 @@ package import SyncModel
 /// The body that terminates an app's sync.
 package struct TerminationRequest: AdminBody, Equatable {
     package static let keys: Set<String> = ["reason", "enable", "campaign"]
+    package static let shownKeys = keys
 
     /// For the campaign and the clients.
     package var reason: String?
@@ -22,6 +23,7 @@ package struct TerminationRequest: AdminBody, Equatable {
 /// The body that makes the client realms of one realm, or one of them, reset.
 package struct ResetRequest: AdminBody, Equatable {
     package static let keys: Set<String> = ["partition", "clientFile", "reason", "campaign"]
+    package static let shownKeys = keys
 
     /// The partition value: a word, or extended JSON.
     package var partition: String

@@ -26,6 +26,7 @@ package struct KeyList: Codable, Sendable, Equatable {
 /// The body that makes new signing keys.
 package struct KeyRotationRequest: AdminBody, Equatable {
     package static let keys: Set<String> = ["purpose"]
+    package static let shownKeys = keys
 
     /// `access` or `refresh`; both if absent.
     package var purpose: String?

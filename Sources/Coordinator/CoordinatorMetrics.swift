@@ -45,6 +45,11 @@ enum CoordinatorMetrics {
             .record(age.components.seconds)
     }
 
+    /// - Parameter reason: `missing`, `unknown` or `role`.
+    static func adminRefused(_ reason: String) {
+        Counter(label: "sluice.coordinator.admin.refused", dimensions: [("reason", reason)]).increment()
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }

@@ -59,8 +59,27 @@ import Testing
     }
 
     @Test func onlyTheSameTokenMatches() throws {
-        let token = try AdminToken.resolve(configuration(token: "right", host: "0.0.0.0"))
-        #expect(token.matches("right"))
-        for wrong in ["", "righ", "right ", "Right", "rightright"] { #expect(!token.matches(wrong)) }
+        let right = "right-right-right-right-right-right"
+        let token = try AdminToken.resolve(configuration(token: right, host: "0.0.0.0"))
+        #expect(token.matches(right))
+        for wrong in ["", String(right.dropLast()), right + " ", right.uppercased(), right + right] {
+            #expect(!token.matches(wrong))
+        }
+    }
+
+    @Test func aTokenThatCouldBeGuessedIsRefused() throws {
+        let short = String(repeating: "x", count: 31)
+        let error = #expect(throws: CoordinatorError.self) { try AdminToken.resolve(configuration(token: short)) }
+        #expect(error?.description.contains("31 bytes, expected at least 32") == true)
+        #expect(error?.description.contains(short) == false)
+        try withFolder { folder in
+            let path = "\(folder)/token"
+            try short.write(toFile: path, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            let error = #expect(throws: CoordinatorError.self) {
+                try AdminToken.resolve(configuration(file: path))
+            }
+            #expect(error?.code == .tokenFile)
+        }
     }
 }

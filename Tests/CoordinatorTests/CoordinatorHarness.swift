@@ -18,7 +18,7 @@ import Testing
 
 /// A broker with a topology of its own, a store, and coordinators on them.
 struct CoordinatorHarness: Sendable {
-    static let token = "test-token"
+    static let token = "a-token-for-tests-of-32-bytes-or-more"
     let cluster: TestTopology
     let store: any ControlStore
     /// Where the store is; the slices' would be, too.

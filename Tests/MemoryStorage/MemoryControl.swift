@@ -27,6 +27,9 @@ struct MemoryControl: Sendable {
     var passwords: [[String]: PasswordRecord] = [:]
     var sessions: [String: LoginSessionRecord] = [:]
     var signingKeys: [SigningKeyRecord] = []
+    var adminTokens: [String: AdminTokenRecord] = [:]
+    /// Oldest first.
+    var audit: [AuditEntry] = []
     /// Oldest first.
     var campaigns: [CampaignRecord] = []
     /// The parts of found reports that have come, by campaign.

@@ -8,10 +8,10 @@ package final class MemoryControlStore: ControlStore {
 
     package init() {}
 
-    private var content: MemoryControl { held.withLock { $0 } }
+    var content: MemoryControl { held.withLock { $0 } }
 
     /// All changes that `body` makes, or none.
-    private func change<Value: Sendable>(
+    func change<Value: Sendable>(
         _ body: (inout MemoryControl) throws -> Value
     ) throws(StoreError) -> Value {
         do {

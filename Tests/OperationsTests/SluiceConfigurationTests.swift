@@ -74,9 +74,19 @@ import Testing
         #expect(error?.code == .unknownSetting)
     }
 
+    @Test func aTokenThatCouldBeGuessedIsRefused() async throws {
+        let short = String(repeating: "x", count: 31)
+        let error = await #expect(throws: OperationsError.self) {
+            try await SluiceConfiguration.load(environment: ["SLUICE_ADMIN_TOKEN": short])
+        }
+        #expect(error?.code == .invalidSetting)
+        #expect(error?.description.contains("at least 32 bytes, found 31") == true)
+        #expect(error?.description.contains(short) == false)
+    }
+
     @Test func descriptionsHoldNoSecrets() async throws {
         let settings = try await SluiceConfiguration.load(environment: [
-            "SLUICE_AMQP_URL": "amqp://user:hunter2@mq/", "SLUICE_ADMIN_TOKEN": "hunter2",
+            "SLUICE_AMQP_URL": "amqp://user:hunter2@mq/", "SLUICE_ADMIN_TOKEN": "hunter2-hunter2-hunter2-hunter2-x",
             "SLUICE_STORE_URL": "postgres://user:hunter2@db/sluice",
         ])
         var dumped = ""

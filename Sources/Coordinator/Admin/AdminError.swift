@@ -47,8 +47,15 @@ struct AdminError: Error, Sendable {
         AdminError(status: .conflict, code: code, message: message)
     }
 
-    static let unauthorized = AdminError(
-        status: .unauthorized, code: "unauthorized", message: "send the admin token: Authorization: Bearer <token>")
+    static let noToken = AdminError(
+        status: .unauthorized, code: "unauthorized", message: "send an admin token: Authorization: Bearer <token>")
+    static let unknownToken = AdminError(
+        status: .unauthorized, code: "unauthorized",
+        message: "this admin token is not known here: it is wrong, of another cluster, or was revoked")
+
+    static func forbidden(_ message: String) -> AdminError {
+        AdminError(status: .forbidden, code: "forbidden", message: message)
+    }
 
     init(status: HTTPResponse.Status, code: String, message: String) {
         self.status = status

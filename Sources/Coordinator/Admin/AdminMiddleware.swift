@@ -31,18 +31,30 @@ struct AdminErrorMiddleware: RouterMiddleware {
     }
 }
 
-/// Lets only those in who bear the token; also for routes that do not exist, so that a stranger learns nothing.
+/// Lets only those in who bear a token, also for routes that do not exist, so that a stranger learns nothing; and only
+/// those to a route whose token's role may use it. What is to change something is in the audit log.
 struct AdminAuthenticationMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
-    let token: AdminToken
+    let access: AdminGuard
+    let trail: AuditTrail
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard let header = request.headers[.authorization],
-            header.count > 7, header.prefix(7).lowercased() == "bearer ",
-            token.matches(String(header.dropFirst(7)))
-        else { throw AdminError.unauthorized }
-        return try await next(request, context)
+        let caller = try await access.caller(request.headers[.authorization])
+        guard request.method != .get, request.method != .head else {
+            return try await carryOut(request, of: caller, context, next)
+        }
+        return try await trail.noting(request, of: caller) { try await carryOut(request, of: caller, context, next) }
+    }
+
+    private func carryOut(
+        _ request: Request, of caller: AdminCaller, _ context: Context,
+        _ next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        if let route = context.endpointPath.flatMap({ AdminRoute(endpoint: $0) }) {
+            try access.check(caller, may: request.method, route)
+        }
+        return try await AdminCaller.$current.withValue(caller) { try await next(request, context) }
     }
 }

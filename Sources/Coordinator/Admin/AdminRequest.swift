@@ -13,7 +13,8 @@ enum AdminRequest {
     ) async throws -> Body {
         let buffer = try await request.wholeBody(upTo: limit)
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
-        try checkKeys(of: bytes, keys)
+        let members = try members(of: bytes, keys)
+        AuditNotes.current?.set(description(of: members, showing: type.shownKeys))
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
@@ -21,7 +22,7 @@ enum AdminRequest {
         }
     }
 
-    private static func checkKeys(of bytes: [UInt8], _ keys: Set<String>) throws(AdminError) {
+    private static func members(of bytes: [UInt8], _ keys: Set<String>) throws(AdminError) -> [String: JSONValue] {
         let json: JSONValue
         do {
             json = try JSONParser.parse(bytes)
@@ -33,6 +34,20 @@ enum AdminRequest {
             throw .invalid(
                 "the key \"\(stranger.prefix(64))\" is not known; expected \(keys.sorted().joined(separator: ", "))")
         }
+        return members
+    }
+
+    /// What a body says, for the audit log: of keys that may hold secrets only their names.
+    private static func description(of members: [String: JSONValue], showing shown: Set<String>) -> String {
+        members.sorted { $0.key < $1.key }.map { key, value in
+            guard shown.contains(key) else { return key }
+            return switch value {
+            case .bool(let flag): "\(key)=\(flag)"
+            case .integer(let number): "\(key)=\(number)"
+            case .string(let text): "\(key)=\"\(text.prefix(100))\""
+            default: "\(key)=..."
+            }
+        }.joined(separator: ", ")
     }
 
     static func limit(_ request: Request, default standard: Int = AdminLimits.clientRealms) throws -> Int {

@@ -14,7 +14,10 @@ struct AdminServer: Sendable {
         let (logger, host) = (context.logger, context.configuration.host)
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: AdminErrorMiddleware(logger: logger))
-        router.add(middleware: AdminAuthenticationMiddleware(token: token))
+        router.add(
+            middleware: AdminAuthenticationMiddleware(
+                access: AdminGuard(bootstrap: token, store: context.store),
+                trail: AuditTrail(store: context.store, clock: context.clock, logger: logger)))
         let group = router.group(RouterPath(AdminRoute.base))
         AppRoutes(context: context).add(to: group)
         RulesRoutes(context: context).add(to: group)
@@ -24,6 +27,7 @@ struct AdminServer: Sendable {
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
         KeyRoutes(context: context).add(to: group)
+        AccessRoutes(context: context).add(to: group)
         router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }
         let application = Application(
             router: router,

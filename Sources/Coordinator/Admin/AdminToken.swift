@@ -1,9 +1,10 @@
+import AdminAPI
 import Crypto
 import Foundation
 import Operations
 import SyncModel
 
-/// The secret that admin requests bear. Only its digest is kept.
+/// The admin token of the settings, which may do everything. Only its digest is kept.
 struct AdminToken: Sendable {
     private let digest: SHA256.Digest
 
@@ -16,7 +17,15 @@ struct AdminToken: Sendable {
     /// is made up if there is none yet.
     static func resolve(_ configuration: CoordinatorConfiguration) throws(CoordinatorError) -> AdminToken {
         let given = configuration.adminToken.revealed
-        if !given.isEmpty { return AdminToken(given) }
+        if !given.isEmpty {
+            guard given.utf8.count >= AdminLimits.minTokenBytes else {
+                throw CoordinatorError(
+                    .noAdminToken,
+                    "admin.token has \(given.utf8.count) bytes, expected at least \(AdminLimits.minTokenBytes): take one "
+                        + "from: openssl rand -hex 32")
+            }
+            return AdminToken(given)
+        }
         guard isLoopback(configuration.host) else {
             throw CoordinatorError(
                 .noAdminToken,
@@ -53,8 +62,10 @@ struct AdminToken: Sendable {
         guard count >= 0 else { throw failure("cannot be read", path) }
         let token = String(decoding: bytes.prefix(count), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        guard token.utf8.count >= 16 else {
-            throw CoordinatorError(.tokenFile, "the token file \(path) holds no token of 16 bytes or more: delete it")
+        guard token.utf8.count >= AdminLimits.minTokenBytes else {
+            throw CoordinatorError(
+                .tokenFile,
+                "the token file \(path) holds no token of \(AdminLimits.minTokenBytes) bytes or more: delete it")
         }
         return token
     }

@@ -126,7 +126,7 @@ extension CoordinatorContext {
     }
 
     func change(to document: RulesDocument) -> RulesChange {
-        RulesChange(document: document.bytes, author: "admin", at: now)
+        RulesChange(document: document.bytes, author: AdminCaller.current?.token ?? "admin", at: now)
     }
 
     /// What is in force in an app, in a sentence.

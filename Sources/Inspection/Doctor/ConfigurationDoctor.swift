@@ -67,9 +67,9 @@ package struct ConfigurationDoctor: Sendable {
             } else {
                 found.append(privacy(of: tokenFile, "admin token"))
             }
-        } else if configuration.adminToken.revealed.utf8.count < 16 {
+        } else if configuration.adminToken.revealed.utf8.count < Secret.minTokenBytes {
             found.add(
-                .configuration, "admin token", .warning, "admin.token has fewer than 16 bytes",
+                .configuration, "admin token", .fault, "admin.token has fewer than \(Secret.minTokenBytes) bytes",
                 "take a longer one, such as from: openssl rand -hex 32")
         } else {
             found.add(.configuration, "admin token", .ok, "set")

@@ -4,6 +4,9 @@ package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomDebugS
 
     package init(_ text: String) { revealed = text }
 
+    /// An admin token has at least so many bytes, wherever it comes from.
+    package static let minTokenBytes = 32
+
     package var isEmpty: Bool { revealed.isEmpty }
     package var description: String { isEmpty ? "" : "<redacted>" }
     package var debugDescription: String { description }

@@ -29,6 +29,18 @@ struct SettingsReader {
         if let text = try await text(key, isSecret: true) { value = Secret(text) }
     }
 
+    /// A token that nobody must be able to guess.
+    func readToken(_ key: String, into value: inout Secret) async throws(OperationsError) {
+        try await read(key, into: &value)
+        let count = value.revealed.utf8.count
+        guard count == 0 || count >= Secret.minTokenBytes else {
+            throw OperationsError(
+                .invalidSetting,
+                "setting \(key): expected at least \(Secret.minTokenBytes) bytes, found \(count); take one from: "
+                    + "openssl rand -hex 32")
+        }
+    }
+
     func read(_ key: String, in range: ClosedRange<Int>, into value: inout Int) async throws(OperationsError) {
         var optional: Int?
         try await read(key, in: range, into: &optional)

@@ -68,7 +68,7 @@ extension SluiceConfiguration {
         try await reader.read("coordinator.max_dead_letters", in: 10...1_000_000, into: &value.maxDeadLetters)
         try await reader.read("operations.host", into: &value.operationsHost)
         try await reader.read("operations.port", in: ports, into: &value.operationsPort)
-        try await reader.read("admin.token", into: &value.adminToken)
+        try await reader.readToken("admin.token", into: &value.adminToken)
         try await reader.read("admin.token_file", into: &value.adminTokenFile)
         try await reader.read("keys.rotation_days", in: 0...3650, into: &value.keyRotationDays)
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)

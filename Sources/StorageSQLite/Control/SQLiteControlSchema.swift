@@ -107,6 +107,17 @@ enum SQLiteControlSchema {
             app TEXT NOT NULL, version INTEGER NOT NULL, user TEXT, PRIMARY KEY (app, version)
         ) WITHOUT ROWID;
         """,
+        """
+        CREATE TABLE admin_tokens (
+            name TEXT PRIMARY KEY, digest TEXT NOT NULL UNIQUE, role TEXT NOT NULL, created_at INTEGER NOT NULL,
+            created_by TEXT NOT NULL
+        ) WITHOUT ROWID;
+
+        CREATE TABLE admin_audit (
+            number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, token TEXT NOT NULL, role TEXT NOT NULL,
+            method TEXT NOT NULL, path TEXT NOT NULL, details TEXT, status INTEGER
+        );
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -24,6 +24,22 @@ struct AdminClient {
     func ask<Answer: Decodable>(
         _ path: String, _ method: HTTPMethod = .GET, body: (any AdminBody)? = nil, timeout: TimeAmount = .seconds(30)
     ) async throws -> Answer {
+        let answer = try await send(path, method, body: body, timeout: timeout)
+        do {
+            return try JSONDecoder().decode(Answer.self, from: answer.body)
+        } catch {
+            throw CommandFailure(.internalError, "\(baseURL) answered what this version does not understand: \(error)")
+        }
+    }
+
+    /// Asks the coordinator for something that has no answer but that it is done.
+    func tell(_ path: String, _ method: HTTPMethod) async throws {
+        _ = try await send(path, method, body: nil, timeout: .seconds(30))
+    }
+
+    private func send(
+        _ path: String, _ method: HTTPMethod, body: (any AdminBody)?, timeout: TimeAmount
+    ) async throws -> HTTPAnswer {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
@@ -42,11 +58,7 @@ struct AdminClient {
         guard (200..<300).contains(answer.status.code) else {
             throw failure(status: answer.status, body: answer.body, path: path)
         }
-        do {
-            return try JSONDecoder().decode(Answer.self, from: answer.body)
-        } catch {
-            throw CommandFailure(.internalError, "\(baseURL) answered what this version does not understand: \(error)")
-        }
+        return answer
     }
 
     private func failure(status: HTTPResponseStatus, body: Data, path: String) -> CommandFailure {

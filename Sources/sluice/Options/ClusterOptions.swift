@@ -118,7 +118,11 @@ struct ClusterSettings {
                 "no admin token: set SLUICE_ADMIN_TOKEN, or SLUICE_ADMIN_TOKEN_FILE to the file that the coordinator wrote"
                     + " (looked for \(file))")
         }
-        return Secret(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        let token = Secret(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        guard token.revealed.utf8.count >= Secret.minTokenBytes else {
+            throw CommandFailure(.notAllowed, "\(file) holds no admin token of \(Secret.minTokenBytes) bytes or more")
+        }
+        return token
     }
 
     /// Beside the stores, so that on one machine nothing needs to be configured.

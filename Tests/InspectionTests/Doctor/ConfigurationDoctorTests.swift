@@ -47,7 +47,7 @@ import Testing
         #expect(try examine(url: "amqp://guest:guest@broker.example.net/").exitCode == 2)
         #expect(try examine(url: "amqp://sluice:secret@broker.example.net/").exitCode == 1)
         #expect(try examine { $0.adminToken = Secret("") }.exitCode == 1)
-        #expect(try examine { $0.adminToken = Secret("short") }.exitCode == 1)
+        #expect(try examine { $0.adminToken = Secret("short") }.exitCode == 2)
         #expect(
             try examine {
                 $0.adminToken = Secret("")

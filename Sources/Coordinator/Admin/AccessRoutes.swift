@@ -1,0 +1,57 @@
+import AdminAPI
+import Hummingbird
+import Storage
+
+/// `tokens` and `audit`: who may use the admin API, and who has.
+struct AccessRoutes: Sendable {
+    let context: CoordinatorContext
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.on(.get, .tokens) { _, _ in
+            let tokens = try await context.store.adminTokens()
+            return try AdminResponse.json(AdminTokenList(tokens: tokens.map { AdminTokenDocument($0) }))
+        }
+        group.on(.post, .tokens) { request, _ in try await create(request) }
+        group.on(.delete, .token) { _, route in
+            let name = try route.value(of: .token)
+            guard name != AdminGuard.bootstrap else {
+                throw AdminError.conflict(
+                    "bootstrap", "the token \(name) is that of the settings: change admin.token, or the token file")
+            }
+            try await context.store.removeAdminToken(name)
+            return Response(status: .noContent)
+        }
+        group.on(.get, .audit) { request, _ in
+            let limit = try AdminRequest.limit(request)
+            var before: Int64?
+            if let text = AdminRequest.query(.after, request) {
+                before = Int64(text)
+                guard before != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
+            }
+            let found = try await context.store.auditEntries(before: before, limit: limit)
+            return try AdminResponse.json(
+                AuditList(entries: found, next: found.count == limit ? found.last?.number : nil))
+        }
+    }
+
+    private func create(_ request: Request) async throws -> Response {
+        let body = try await AdminRequest.body(AdminTokenRequest.self, of: request)
+        let isPlain = body.name.utf8.allSatisfy {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
+        guard isPlain, (1...64).contains(body.name.utf8.count), body.name != AdminGuard.bootstrap else {
+            throw AdminError.invalid(
+                "name: expected 1 to 64 lower-case letters, digits, - and _, and not \(AdminGuard.bootstrap)")
+        }
+        guard let role: AdminRole = try AdminRequest.value(body.role, called: "role") else {
+            throw AdminError.invalid("the key \"role\" is missing")
+        }
+        let token = AdminGuard.make()
+        let record = AdminTokenRecord(
+            name: body.name, digest: AdminGuard.digest(token), role: role, createdAt: context.now,
+            createdBy: AdminCaller.current?.token ?? "")
+        try await context.store.insert(record)
+        return try AdminResponse.json(AdminTokenDocument(record, token: token), status: .created)
+    }
+}

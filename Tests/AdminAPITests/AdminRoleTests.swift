@@ -1,0 +1,30 @@
+import Storage
+import Testing
+
+@testable import AdminAPI
+
+@Suite struct AdminRoleTests {
+    @Test func everyRouteIsFoundByItsEndpoint() {
+        for route in AdminRoute.allCases {
+            let segments = route.rawValue.split(separator: "/").map {
+                $0.first == ":" ? "{\($0.dropFirst())}" : "\($0)"
+            }
+            #expect(AdminRoute(endpoint: "\(AdminRoute.base)/\(segments.joined(separator: "/"))") == route)
+        }
+        #expect(AdminRoute(endpoint: "/health") == nil)
+        #expect(AdminRoute(endpoint: "\(AdminRoute.base)/nowhere") == nil)
+    }
+
+    /// Whatever is added: only reading is for readers, and who may let others in stays with owners.
+    @Test func rolesGrow() {
+        #expect(AdminRole.read < .operate && AdminRole.operate < .own)
+        for route in AdminRoute.allCases {
+            for method in ["POST", "PUT", "PATCH", "DELETE"] { #expect(route.role(for: method) >= .operate) }
+        }
+        for route in [AdminRoute.tokens, .token] {
+            for method in ["GET", "POST", "DELETE"] { #expect(route.role(for: method) == .own) }
+        }
+        #expect(AdminRoute.apps.role(for: "GET") == .read && AdminRoute.app.role(for: "PATCH") == .operate)
+        #expect(AdminRoute.app.role(for: "DELETE") == .own && AdminRoute.rotateKeys.role(for: "POST") == .own)
+    }
+}
