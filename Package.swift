@@ -22,6 +22,8 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+let ssl = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 func module(
@@ -108,7 +110,8 @@ let package = Package(
         module(
             "Operations",
             [
-                "AMQP", hummingbird, logging, metrics, lifecycle,
+                "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
+                .product(name: "HummingbirdCore", package: "hummingbird"), ssl,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         module(
@@ -137,7 +140,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"), ssl,
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -156,7 +159,7 @@ let package = Package(
                 "SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, httpClient,
                 collections,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                ssl,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .executableTarget(
@@ -167,7 +170,7 @@ let package = Package(
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
                 nio("NIOCore"),
-                nio("NIOHTTP1"), nio("NIOFoundationCompat"),
+                nio("NIOHTTP1"), nio("NIOFoundationCompat"), ssl,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
@@ -208,7 +211,7 @@ let package = Package(
         tests("Messages", ["SyncModel", "AMQP"]),
         tests(
             "Storage", ["SyncModel", "Rules", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
-        tests("Operations", [metrics]),
+        tests("Operations", [metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"), ssl]),
         tests(
             "Inspection",
             [

@@ -11,6 +11,8 @@ package struct CoordinatorConfiguration: Sendable {
     /// Where the admin API listens. Port 0 takes a free one.
     package var host: String
     package var port: Int
+    /// What the admin API proves to be who it is with; nil: it speaks plain HTTP.
+    package var tls: ServerIdentity?
     /// What admin requests must bear. Empty: one is made up, see `adminTokenFile`.
     package var adminToken: Secret
     /// With an empty token and a loopback host: the file (mode 0600) that holds the made-up token.

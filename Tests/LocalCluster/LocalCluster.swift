@@ -33,8 +33,14 @@ package final class LocalCluster: Sendable {
     /// Of the processes that were started and not stopped, by name.
     package var processIdentifiers: [String: Int32] { processes.withLock { $0.mapValues(\.pid) } }
 
-    package var gatewayURL: String { "http://127.0.0.1:\(gatewayPort)" }
-    package var coordinatorURL: String { "http://127.0.0.1:\(coordinatorPort)" }
+    package var gatewayURL: String { "\(scheme("GATEWAY"))://127.0.0.1:\(gatewayPort)" }
+    package var coordinatorURL: String { "\(scheme("COORDINATOR"))://127.0.0.1:\(coordinatorPort)" }
+    /// The file of authorities that its clients trust beside the system's.
+    package var authoritiesFile: String? { extra["SLUICE_TLS_CA_FILE"] }
+
+    private func scheme(_ role: String) -> String {
+        extra["SLUICE_\(role)_TLS_CERTIFICATE"] == nil ? "http" : "https"
+    }
 
     /// What a process or an operator's shell needs to know of the cluster.
     package var environment: [String: String] {

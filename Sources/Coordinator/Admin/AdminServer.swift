@@ -30,7 +30,7 @@ struct AdminServer: Sendable {
         AccessRoutes(context: context).add(to: group)
         router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }
         let application = Application(
-            router: router,
+            router: router, server: .http1(tls: context.configuration.tls),
             configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? 0

@@ -36,11 +36,15 @@ public final class AppConfiguration: Sendable {
     public let enableSessionMultiplexing: Bool
     /// Timers of the sync client.
     public let syncTimeouts: SyncTimeoutOptions?
+    /// A PEM file of authorities that are trusted beside the system's: for a server whose certificate is of your own making.
+    /// Counts for the built-in HTTP client and for syncing.
+    public let authoritiesFile: String?
 
     /// A configuration; what is not given keeps its default.
     public init(
         baseURL: String? = nil, transport: (any NetworkTransport)? = nil, defaultRequestTimeoutMS: UInt? = nil,
-        enableSessionMultiplexing: Bool? = nil, syncTimeouts: SyncTimeoutOptions? = nil
+        enableSessionMultiplexing: Bool? = nil, syncTimeouts: SyncTimeoutOptions? = nil,
+        authoritiesFile: String? = nil
     ) {
         var url = baseURL ?? "https://services.cloud.mongodb.com"
         while url.hasSuffix("/") { url.removeLast() }
@@ -49,5 +53,6 @@ public final class AppConfiguration: Sendable {
         self.defaultRequestTimeoutMS = defaultRequestTimeoutMS ?? 60_000
         self.enableSessionMultiplexing = enableSessionMultiplexing ?? true
         self.syncTimeouts = syncTimeouts
+        self.authoritiesFile = authoritiesFile
     }
 }

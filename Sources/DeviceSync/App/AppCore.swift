@@ -63,7 +63,7 @@ final class AppCore: Sendable {
         http = AppServicesClient(appID: id, configuration: configuration)
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
         outcomes = OutcomeReporter(store: store, logger: logger)
-        sync = SyncClient(logger: logger)
+        sync = SyncClient(trusting: configuration.authoritiesFile, logger: logger)
         prepareIfPossible()
         syncManager.attach(self)
         outcomes.attach(self)

@@ -33,7 +33,7 @@ final class AppServicesClient: Sendable {
     init(appID: String, configuration: AppConfiguration) {
         self.appID = appID
         self.configuration = configuration
-        transport = configuration.transport ?? HTTPClientTransport()
+        transport = configuration.transport ?? HTTPClientTransport(trusting: configuration.authoritiesFile)
     }
 
     func setExtraHeaders(_ value: [String: String]) { headers.withLock { $0 = value } }

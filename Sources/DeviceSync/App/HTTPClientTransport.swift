@@ -2,9 +2,27 @@ internal import AsyncHTTPClient
 internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOSSL
 
 /// The transport used unless the app brings its own: AsyncHTTPClient on the shared event loops.
-struct HTTPClientTransport: NetworkTransport {
+final class HTTPClientTransport: NetworkTransport {
+    private let client: HTTPClient
+    private let isOwn: Bool
+
+    /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
+    init(trusting authorities: String?) {
+        isOwn = authorities != nil
+        guard let authorities else {
+            client = .shared
+            return
+        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.additionalTrustRoots = [.file(authorities)]
+        client = HTTPClient(configuration: .init(tlsConfiguration: tls))
+    }
+
+    deinit { if isOwn { client.shutdown { _ in } } }
+
     /// Answers are small; a profile with custom data may be some kilobytes.
     private static let maxAnswerBytes = 8 * 1024 * 1024
 
@@ -15,7 +33,7 @@ struct HTTPClientTransport: NetworkTransport {
             outgoing.headers.add(name: name, value: value)
         }
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
-        let answer = try await HTTPClient.shared.execute(
+        let answer = try await client.execute(
             outgoing, timeout: .milliseconds(Int64(clamping: request.timeoutMS)))
         let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
         var headers: [String: String] = [:]

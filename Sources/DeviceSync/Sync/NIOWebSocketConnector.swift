@@ -9,6 +9,8 @@ internal import Synchronization
 
 /// WebSockets over SwiftNIO, with TLS for `wss`.
 struct NIOWebSocketConnector: WebSocketConnecting {
+    /// A PEM file of authorities that are trusted beside the system's.
+    var authorities: String?
     private let group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// One frame; a message may have several.
     private static let maxFrameBytes = 1 << 24 | 1 << 16
@@ -30,7 +32,7 @@ struct NIOWebSocketConnector: WebSocketConnecting {
         let deadline = loop.scheduleTask(in: timeout) { sink.end(.unreachable) }
         bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
-                try Self.configure(channel, target, request, sink).cascade(to: upgraded)
+                try configure(channel, target, request, sink).cascade(to: upgraded)
             }
         }.connect(host: target.host, port: target.port).whenFailure { upgraded.fail($0) }
         upgraded.futureResult.whenComplete { result in
@@ -46,13 +48,15 @@ struct NIOWebSocketConnector: WebSocketConnecting {
         return .unreachable
     }
 
-    private static func configure(
+    private func configure(
         _ channel: any Channel, _ target: Target, _ request: WebSocketRequest, _ sink: WebSocketSink
     ) throws -> EventLoopFuture<Void> {
         sink.attach(channel)
         if target.isSecure {
-            let context = try NIOSSLContext(configuration: .makeClientConfiguration())
-            let name = isAddress(target.host) ? nil : target.host
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            if let authorities { configuration.additionalTrustRoots = [.file(authorities)] }
+            let context = try NIOSSLContext(configuration: configuration)
+            let name = Self.isAddress(target.host) ? nil : target.host
             try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
         }
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target.uri)
@@ -62,7 +66,7 @@ struct NIOWebSocketConnector: WebSocketConnecting {
             name: "User-Agent", value: "RealmSync/\(SDK.version) (Linux \(SDK.architecture)) DeviceSync/\(SDK.version)")
         for (name, value) in request.headers { head.headers.replaceOrAdd(name: name, value: value) }
         let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
-            maxFrameSize: maxFrameBytes,
+            maxFrameSize: Self.maxFrameBytes,
             upgradePipelineHandler: { channel, response in
                 channel.eventLoop.makeCompletedFuture {
                     let limit = ProtocolLimits.standard.maxMessageBytes

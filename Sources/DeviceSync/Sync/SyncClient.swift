@@ -11,7 +11,7 @@ final class SyncClient: Sendable {
         var connections: [ConnectionKey: SyncConnection] = [:]
         var sessions: [String: SyncSession] = [:]
         var lastIdent: UInt64 = 0
-        var connector: any WebSocketConnecting = NIOWebSocketConnector()
+        var connector: any WebSocketConnecting
     }
     /// One connection per user, or per realm without multiplexing.
     private struct ConnectionKey: Hashable {
@@ -19,11 +19,15 @@ final class SyncClient: Sendable {
         var path: String?
     }
 
-    private let contents = Mutex(Contents())
+    private let contents: Mutex<Contents>
     private let logger: Logger
     private let running = DispatchGroup()
 
-    init(logger: Logger) { self.logger = logger }
+    /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
+    init(trusting authorities: String? = nil, logger: Logger) {
+        self.logger = logger
+        contents = Mutex(Contents(connector: NIOWebSocketConnector(authorities: authorities)))
+    }
 
     /// For tests.
     func setConnector(_ connector: any WebSocketConnecting) { contents.withLock { $0.connector = connector } }

@@ -12,7 +12,7 @@ package struct GatewayConfiguration: Sendable {
     /// 0 takes any free port.
     package var port: Int
     /// The origin that clients reach this gateway by, such as `https://sync.example.net`; without a trailing slash.
-    /// Nil means `http://<host>:<port>`. Never taken from a request's `Host` header.
+    /// Nil means `http://<host>:<port>`, or `https` with TLS. Never taken from a request's `Host` header.
     package var publicURL: String?
     package var amqp: AMQPConfiguration
     package var topology: Topology
@@ -24,6 +24,8 @@ package struct GatewayConfiguration: Sendable {
     package var tokens = TokenPolicy()
     package var passwords = PasswordParameters()
     package var proxies = ProxySettings()
+    /// What the gateway proves to be who it is with; nil: it speaks plain HTTP.
+    package var tls: ServerIdentity?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,

@@ -98,6 +98,7 @@ package final class GatewayService: Service {
             SyncChildChannel(
                 responder: responder, timings: configuration.timings,
                 maxMessageBytes: environment.protocolLimits.maxMessageBytes, proxies: configuration.proxies,
+                tls: configuration.tls,
                 gate: gate, origin: { [self] in origin.withLock { $0 } },
                 serve: { socket, upgrade in
                     defer { upgrade.seat.giveUp() }
@@ -155,7 +156,8 @@ package final class GatewayService: Service {
     private func listening(on channel: any Channel) async {
         let port = channel.localAddress?.port ?? configuration.port
         let host = ["0.0.0.0", "::", ""].contains(configuration.host) ? "localhost" : configuration.host
-        var url = configuration.publicURL ?? "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        let scheme = configuration.tls == nil ? "http" : "https"
+        var url = configuration.publicURL ?? "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         while url.hasSuffix("/") { url.removeLast() }
         let origin = url
         self.origin.withLock { $0 = origin }

@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import NIOSSL
 import Operations
 
 typealias SyncSocket = NIOAsyncChannel<SocketInput, SocketOutput>
@@ -28,6 +29,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     let timings: GatewayTimings
     let maxMessageBytes: Int
     let proxies: ProxySettings
+    let tls: ServerIdentity?
     let gate: UpgradeGate
     let origin: @Sendable () -> String
     let serve: @Sendable (SyncSocket, SyncUpgrade) async -> Void
@@ -38,9 +40,13 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
             if proxies.announceClients, let proxy = peer.address, proxies.trusted.contains(proxy) {
                 try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler(peer: peer, logger: logger))
             }
+            if let tls {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context))
+            }
             let watcher = SocketGuard(firstRequest: timings.firstRequest)
             try channel.pipeline.syncOperations.addHandler(watcher)
             let guardBound = NIOLoopBound(watcher, eventLoop: channel.eventLoop)
+            let isSecure = tls != nil
             let upgrader = SyncUpgrader(
                 timings: timings, maxMessageBytes: maxMessageBytes, gate: gate, origin: origin, peer: peer,
                 trusting: proxies.trusted, settle: { guardBound.value.settle() })
@@ -49,7 +55,8 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
                 notUpgradingCompletionHandler: { channel in
                     channel.eventLoop.makeCompletedFuture {
                         guardBound.value.settle()
-                        return .http(try Self.addHTTPHandlers(to: channel, timings: timings, logger: logger))
+                        return .http(
+                            try Self.addHTTPHandlers(to: channel, timings: timings, isSecure: isSecure, logger: logger))
                     }
                 })
             let accepted = try Self.addUpgradeHandlers(to: channel, configuration)
@@ -75,9 +82,9 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
     }
 
     private static func addHTTPHandlers(
-        to channel: any Channel, timings: GatewayTimings, logger: Logger
+        to channel: any Channel, timings: GatewayTimings, isSecure: Bool, logger: Logger
     ) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart> {
-        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
         try channel.pipeline.syncOperations.addHandler(
             HTTPConnectionStateHandler(idleTimeout: timings.idleHTTP, logger: logger))
         return try NIOAsyncChannel(

@@ -85,6 +85,21 @@ struct SettingsReader {
         }
     }
 
+    /// A listener's certificate and key: both, or none.
+    func readTLS(_ listener: String, into value: inout TLSFiles?) async throws(OperationsError) {
+        let (certificate, key) = ("\(listener).tls_certificate", "\(listener).tls_key")
+        let files = (try await text(certificate) ?? "", try await text(key) ?? "")
+        switch (files.0.isEmpty, files.1.isEmpty) {
+        case (true, true): value = nil
+        case (false, false): value = TLSFiles(certificate: files.0, key: files.1)
+        case (let noCertificate, _):
+            throw OperationsError(
+                .invalidSetting,
+                "setting \(noCertificate ? key : certificate) needs \(noCertificate ? certificate : key), too: PEM files"
+            )
+        }
+    }
+
     func read(_ key: String, into value: inout Bool) async throws(OperationsError) {
         guard let text = try await text(key), !text.isEmpty else { return }
         switch text.lowercased() {

@@ -7,6 +7,11 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package struct Listen: Sendable, Equatable {
         package var host: String
         package var port: Int
+        /// `tls_certificate`, `tls_key`; nil: it speaks plain HTTP.
+        package var tls: TLSFiles?
+
+        /// `http` or `https`.
+        package var scheme: String { tls == nil ? "http" : "https" }
 
         package init(host: String, port: Int) {
             self.host = host
@@ -44,6 +49,12 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
     package var operationsHost = "127.0.0.1"
     package var operationsPort: Int?
+    /// `operations.tls_certificate`, `operations.tls_key`.
+    package var operationsTLS: TLSFiles?
+    /// `tls.reload_seconds`: how often the certificates' files are looked at.
+    package var certificateInterval: Duration = .seconds(10)
+    /// `tls.ca_file`: authorities that commands trust beside the system's.
+    package var authoritiesFile: String?
 
     /// `admin.token`.
     package var adminToken = Secret("")
@@ -96,7 +107,14 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText),
             ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("operations.host", operationsHost),
-            ("operations.port", operationsPort.map(String.init) ?? ""), ("admin.token", adminToken.description),
+            ("operations.port", operationsPort.map(String.init) ?? ""),
+            ("gateway.tls_certificate", gateway.tls?.certificate ?? ""), ("gateway.tls_key", gateway.tls?.key ?? ""),
+            ("coordinator.tls_certificate", coordinator.tls?.certificate ?? ""),
+            ("coordinator.tls_key", coordinator.tls?.key ?? ""),
+            ("operations.tls_certificate", operationsTLS?.certificate ?? ""),
+            ("operations.tls_key", operationsTLS?.key ?? ""),
+            ("tls.reload_seconds", certificateInterval.secondsText), ("tls.ca_file", authoritiesFile ?? ""),
+            ("admin.token", adminToken.description),
             ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
             ("worker.prefetch", "\(workerPrefetch)"),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),

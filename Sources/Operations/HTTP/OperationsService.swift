@@ -7,14 +7,21 @@ package final class OperationsService: Service {
     package let boundPort = BoundPort()
     private let host: String
     private let port: Int
+    private let tls: ServerIdentity?
     private let readiness: Readiness
     private let metrics: PrometheusRegistry?
     private let logger: Logger
 
-    /// - Parameter port: 0 for one that is free; `boundPort` and the log say which.
-    package init(host: String, port: Int, readiness: Readiness, metrics: PrometheusRegistry?, logger: Logger) {
+    /// - Parameters:
+    ///   - port: 0 for one that is free; `boundPort` and the log say which.
+    ///   - tls: what it proves to be who it is with; nil: it speaks plain HTTP.
+    package init(
+        host: String, port: Int, tls: ServerIdentity? = nil, readiness: Readiness, metrics: PrometheusRegistry?,
+        logger: Logger
+    ) {
         self.host = host
         self.port = port
+        self.tls = tls
         self.readiness = readiness
         self.metrics = metrics
         self.logger = logger
@@ -25,7 +32,7 @@ package final class OperationsService: Service {
         let router = Router()
         addOperationsRoutes(to: router, readiness: readiness, metrics: metrics)
         let application = Application(
-            router: router,
+            router: router, server: .http1(tls: tls),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [boundPort, logger, host] channel in
                 let port = channel.localAddress?.port ?? 0

@@ -10,10 +10,13 @@ import Operations
 struct AdminClient {
     let baseURL: String
     let token: Secret
+    /// A PEM file of authorities that are trusted beside the system's.
+    let authorities: String?
 
     init(_ settings: ClusterSettings) throws {
         baseURL = settings.adminURL
         token = try settings.adminToken()
+        authorities = settings.configuration.authoritiesFile
     }
 
     /// Asks the coordinator.
@@ -49,7 +52,7 @@ struct AdminClient {
         }
         let answer: HTTPAnswer
         do {
-            answer = try await HTTPAnswer.of(request, timeout: timeout, maxBytes: 64 << 20)
+            answer = try await HTTPAnswer.of(request, timeout: timeout, maxBytes: 64 << 20, trusting: authorities)
         } catch {
             throw CommandFailure(
                 .unreachable,

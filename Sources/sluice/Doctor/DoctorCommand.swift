@@ -67,7 +67,8 @@ struct DoctorCommand: AsyncParsableCommand {
         async let processes = process.examine()
         found += await broker(amqp, settings, slices)
         found += await ManagementDoctor(
-            url: management, amqp: amqp, topology: settings.topology, slices: slices
+            url: management, amqp: amqp, topology: settings.topology, slices: slices,
+            authorities: configuration.authoritiesFile
         ).examine()
         found += await stored
         found += await processes

@@ -14,6 +14,8 @@ struct ManagementDoctor {
     let amqp: AMQPConfiguration
     let topology: Topology
     let slices: SliceCount
+    /// A PEM file of authorities that are trusted beside the system's.
+    let authorities: String?
 
     func examine() async -> [Diagnosis] {
         guard let url, !url.isEmpty else {
@@ -151,7 +153,7 @@ struct ManagementDoctor {
             let text = Data("\(user):\(password)".utf8).base64EncodedString()
             request.headers.add(name: "Authorization", value: "Basic \(text)")
         }
-        let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 32 << 20)
+        let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 32 << 20, trusting: authorities)
         guard answer.status == .ok else { throw CommandFailure(.unreachable, "it answers \(answer.status.code)") }
         let date = answer.headers.first(name: "Date").flatMap(Self.date)
         return (try JSONDecoder().decode(Answer.self, from: answer.body), date)

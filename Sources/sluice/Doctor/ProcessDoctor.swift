@@ -49,11 +49,14 @@ struct ProcessDoctor {
     /// Any answer in the API's own form shows that it serves.
     private func gateway() async -> Diagnosis {
         let configuration = settings.configuration
-        let url = configuration.gatewayPublicURL ?? "http://\(configuration.gateway.host):\(configuration.gateway.port)"
+        let url =
+            configuration.gatewayPublicURL
+            ?? "\(configuration.gateway.scheme)://\(configuration.gateway.host):\(configuration.gateway.port)"
         let advice = "start a gateway; or set gateway.public_url, or gateway.host and gateway.port, to where it is"
         do {
             let request = HTTPClientRequest(url: url + "/api/client/v2.0/app/sluice-doctor/location")
-            let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 1 << 16)
+            let answer = try await HTTPAnswer.of(
+                request, timeout: .seconds(10), maxBytes: 1 << 16, trusting: settings.configuration.authoritiesFile)
             let status = answer.status.code
             guard status == 404 || status == 200, answer.body.first == UInt8(ascii: "{") else {
                 return Diagnosis(
@@ -69,7 +72,8 @@ struct ProcessDoctor {
         let url = url.withoutTrailingSlash
         do {
             let request = HTTPClientRequest(url: url + "/ready")
-            let answer = try await HTTPAnswer.of(request, timeout: .seconds(10), maxBytes: 1 << 20)
+            let answer = try await HTTPAnswer.of(
+                request, timeout: .seconds(10), maxBytes: 1 << 20, trusting: settings.configuration.authoritiesFile)
             let report = try JSONDecoder().decode(ReadinessReport.self, from: answer.body)
             if report.ready {
                 return Diagnosis(

@@ -105,7 +105,8 @@ struct ClusterSettings {
     /// `--coordinator-url`, else SLUICE_COORDINATOR_URL, else where this machine's coordinator listens by default.
     var adminURL: String {
         (coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
-            ?? "http://\(configuration.coordinator.host):\(configuration.coordinator.port)").withoutTrailingSlash
+            ?? "\(configuration.coordinator.scheme)://\(configuration.coordinator.host):\(configuration.coordinator.port)")
+            .withoutTrailingSlash
     }
 
     /// `admin.token`, else what a coordinator wrote to `admin.token_file`.

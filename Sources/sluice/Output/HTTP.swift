@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOSSL
 
 /// What a server has answered, with its whole body.
 struct HTTPAnswer {
@@ -11,17 +12,42 @@ struct HTTPAnswer {
     var body: Data
 
     /// Gives up at once on a server that is not there: nobody waits half a minute to be told so.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration.singletonConfiguration
+    private static let client = client(HTTPClient.Configuration.singletonConfiguration)
+
+    private static func client(_ configuration: HTTPClient.Configuration) -> HTTPClient {
+        var configuration = configuration
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+    }
 
     /// Asks a server.
     ///
-    /// - Parameter maxBytes: the most bytes that the answer's body may have.
-    static func of(_ request: HTTPClientRequest, timeout: TimeAmount, maxBytes: Int) async throws -> HTTPAnswer {
+    /// - Parameters:
+    ///   - maxBytes: the most bytes that the answer's body may have.
+    ///   - authorities: a PEM file of authorities that are trusted beside the system's; nil: the system's only.
+    static func of(
+        _ request: HTTPClientRequest, timeout: TimeAmount, maxBytes: Int, trusting authorities: String?
+    ) async throws -> HTTPAnswer {
+        guard let authorities else {
+            return try await of(request, timeout: timeout, maxBytes: maxBytes, through: client)
+        }
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.additionalTrustRoots = [.file(authorities)]
+        let client = client(.init(tlsConfiguration: tls))
+        do {
+            let answer = try await of(request, timeout: timeout, maxBytes: maxBytes, through: client)
+            try await client.shutdown()
+            return answer
+        } catch {
+            try? await client.shutdown()
+            throw error
+        }
+    }
+
+    private static func of(
+        _ request: HTTPClientRequest, timeout: TimeAmount, maxBytes: Int, through client: HTTPClient
+    ) async throws -> HTTPAnswer {
         let response = try await client.execute(request, timeout: timeout)
         let body = try await response.body.collect(upTo: maxBytes)
         return HTTPAnswer(status: response.status, headers: response.headers, body: Data(buffer: body))

@@ -52,16 +52,19 @@ struct RoleRunner {
         }
         logger.info("starting", metadata: ["roles": "\(roles.map(\.rawValue).joined(separator: ","))"])
 
+        let certificates = try Certificates(configuration, roles: roles, logger: logger)
         var services: [any Service] = [
+            CertificateWatch(certificates.all, interval: configuration.certificateInterval),
             OperationsService(
                 host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
-                readiness: readiness, metrics: metrics, logger: logger)
+                tls: certificates.operations,
+                readiness: readiness, metrics: metrics, logger: logger),
         ]
         for role in roles {
             switch role {
-            case .coordinator: services.append(try coordinator(admission, slices: slices, stores: stores))
+            case .coordinator: services.append(try coordinator(admission, certificates, slices: slices, stores: stores))
             case .worker: services.append(try worker(admission, slices: slices, stores: stores))
-            case .gateway: services.append(try gateway(admission, slices: slices))
+            case .gateway: services.append(try gateway(admission, certificates, slices: slices))
             }
         }
         var group = ServiceGroupConfiguration(
@@ -89,7 +92,7 @@ struct RoleRunner {
     }
 
     private func coordinator(
-        _ admission: ClusterEntrance.Admission, slices: SliceCount, stores: any Stores
+        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, slices: SliceCount, stores: any Stores
     ) throws -> CoordinatorService {
         let configuration = settings.configuration
         var coordinator = CoordinatorConfiguration(
@@ -101,6 +104,7 @@ struct RoleRunner {
             keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
+        coordinator.tls = certificates.coordinator
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness,
             logger: logger(of: .coordinator))
@@ -125,13 +129,16 @@ struct RoleRunner {
             logger: logger(of: .worker))
     }
 
-    private func gateway(_ admission: ClusterEntrance.Admission, slices: SliceCount) throws -> GatewayService {
+    private func gateway(
+        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, slices: SliceCount
+    ) throws -> GatewayService {
         let configuration = settings.configuration
         var gateway = GatewayConfiguration(
             id: id, host: configuration.gateway.host, port: configuration.gateway.port,
             publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
             topology: settings.topology, slices: slices)
         gateway.gate = admission.gate
+        gateway.tls = certificates.gateway
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.limits.passwordThreads = configuration.passwordHashes
         gateway.proxies.trusted = configuration.trustedProxies

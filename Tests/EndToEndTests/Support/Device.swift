@@ -31,7 +31,9 @@ final class Device: Sendable {
 
     /// A new user, logged in.
     static func user(of cluster: LocalCluster) async throws -> User {
-        let app = App(id: cluster.app, configuration: AppConfiguration(baseURL: cluster.gatewayURL))
+        let app = App(
+            id: cluster.app,
+            configuration: AppConfiguration(baseURL: cluster.gatewayURL, authoritiesFile: cluster.authoritiesFile))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
         let email = "\(UUID().uuidString.lowercased())@example.net"
         try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")

@@ -1,0 +1,54 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// A cluster that serves TLS itself, with certificates of an authority of its own.
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+struct TLSTests {
+    @Test func clientsCommandsAndToolsGoThroughTLS() async throws {
+        let certificates = try TestCertificates()
+        defer { try? FileManager.default.removeItem(at: certificates.folder) }
+        try certificates.makeAuthority("authority")
+        for name in ["server", "next"] { try certificates.makeServer(name, signedBy: "authority") }
+        let (pem, key) = (certificates.path("server.pem"), certificates.path("server.key"))
+        let authority = certificates.path("authority.pem")
+        let settings = [
+            "SLUICE_GATEWAY_TLS_CERTIFICATE": pem, "SLUICE_GATEWAY_TLS_KEY": key,
+            "SLUICE_COORDINATOR_TLS_CERTIFICATE": pem, "SLUICE_COORDINATOR_TLS_KEY": key,
+            "SLUICE_TLS_CA_FILE": authority, "SLUICE_TLS_RELOAD_SECONDS": "0.2",
+        ]
+        try await withCluster(workers: 1, slices: 2, settings: settings) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let device = try await Device(cluster)
+            try device.create("one")
+            try await device.upload()
+
+            let location = "/api/client/v2.0/app/\(cluster.app)/location"
+            let told = try await cluster.shell(
+                "curl", ["-fsS", "--cacert", authority, cluster.gatewayURL + location])
+            #expect(told.contains(#""hostname":"https://127.0.0.1:\#(cluster.gatewayPort)""#))
+            #expect(told.contains(#""ws_hostname":"wss://127.0.0.1:\#(cluster.gatewayPort)""#))
+            await #expect(throws: LocalClusterError.self) {
+                try await cluster.shell("curl", ["-fsS", cluster.gatewayURL + location])
+            }
+            let stranger = App(
+                id: "\(cluster.app)-2", configuration: AppConfiguration(baseURL: cluster.gatewayURL))
+            await #expect(throws: AppError.self) { _ = try await stranger.login(credentials: .anonymous) }
+
+            try certificates.replace("server", by: "next")
+            try await LocalCluster.retrying("the new certificate is shown") {
+                guard cluster.log(of: "gateway").contains("new certificate") else {
+                    throw LocalClusterError("not yet")
+                }
+            }
+            // The open socket goes on, and others can be opened.
+            try device.create("two")
+            try await device.upload()
+            let another = try await Device(cluster)
+            try another.create("three")
+            try await another.upload()
+        }
+    }
+}
