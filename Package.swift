@@ -136,7 +136,8 @@ let package = Package(
                 collections,
                 logging,
                 metrics,
-                lifecycle, hummingbird, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                lifecycle, hummingbird, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -234,6 +235,7 @@ let package = Package(
                 "Operations", logging, grdb,
                 lifecycle, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         tests("AdminAPI", ["SyncModel", "Storage"]),
         tests(

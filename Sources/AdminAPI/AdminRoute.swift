@@ -28,6 +28,8 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case campaign = "campaigns/:campaign"
     case clientRealms = "campaigns/:campaign/client-realms"
     case campaignEvents = "campaigns/:campaign/events"
+    case logins = "apps/:app/logins"
+    case login = "apps/:app/logins/:provider"
     case keys = "keys"
     case rotateKeys = "keys/rotate"
     case tokens = "tokens"
@@ -54,7 +56,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
 
 /// A parameter in a route's path.
 package enum AdminParameter: String, Sendable {
-    case app, campaign, clientFile, user, version, token
+    case app, campaign, clientFile, user, version, token, provider
 }
 
 /// A parameter in a query.

@@ -24,6 +24,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var tickInterval: Duration
     /// How old a signing key may become before a new one is made; nil: as old as it likes.
     package var keyRotation: Duration?
+    /// How long an anonymous user stays that is not seen; nil: for ever.
+    package var anonymousLifetime: Duration?
     /// Reports in hand; as many are applied in one transaction.
     package var prefetch: Int
     /// How many dead letters are kept; see `DeadLetterQuota`.

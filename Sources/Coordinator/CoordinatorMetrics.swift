@@ -50,6 +50,10 @@ enum CoordinatorMetrics {
         Counter(label: "sluice.coordinator.admin.refused", dimensions: [("reason", reason)]).increment()
     }
 
+    static func anonymousUsersRemoved(_ count: Int) {
+        Counter(label: "sluice.coordinator.anonymous_users.removed").increment(by: count)
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }

@@ -23,7 +23,7 @@ struct Sluice: AsyncParsableCommand {
         subcommands: [
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
             AppsCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self, CampaignsCommand.self,
-            KeysCommand.self, ResetsCommand.self, AccessCommand.self, AuditCommand.self,
+            KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, StoreCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
         ])

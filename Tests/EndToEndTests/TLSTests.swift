@@ -37,6 +37,19 @@ struct TLSTests {
                 id: "\(cluster.app)-2", configuration: AppConfiguration(baseURL: cluster.gatewayURL))
             await #expect(throws: AppError.self) { _ = try await stranger.login(credentials: .anonymous) }
 
+            // A program logs in with a key of its user's.
+            try await cluster.operate("logins", "set", cluster.app, "api-key")
+            let keys = device.user.apiKeysAuth
+            let key = try await keys.createAPIKey(named: "ci")
+            #expect(try await keys.fetchAPIKeys().map(\.objectId) == [key.objectId])
+            let program = App(
+                id: cluster.app,
+                configuration: AppConfiguration(baseURL: cluster.gatewayURL, authoritiesFile: authority))
+            let credentials = Credentials.userAPIKey(try #require(key.key))
+            #expect(try await program.login(credentials: credentials).id == device.user.id)
+            try await keys.disableAPIKey(key.objectId)
+            await #expect(throws: AppError.self) { _ = try await program.login(credentials: credentials) }
+
             try certificates.replace("server", by: "next")
             try await LocalCluster.retrying("the new certificate is shown") {
                 guard cluster.log(of: "gateway").contains("new certificate") else {

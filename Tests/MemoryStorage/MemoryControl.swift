@@ -1,3 +1,4 @@
+import Foundation
 import Storage
 import SyncModel
 
@@ -27,6 +28,10 @@ struct MemoryControl: Sendable {
     var passwords: [[String]: PasswordRecord] = [:]
     var sessions: [String: LoginSessionRecord] = [:]
     var signingKeys: [SigningKeyRecord] = []
+    /// By app and provider.
+    var loginSettings: [[String]: Data] = [:]
+    var apiKeys: [APIKeyRecord] = []
+    var externalIdentities: [ExternalIdentity] = []
     var adminTokens: [String: AdminTokenRecord] = [:]
     /// Oldest first.
     var audit: [AuditEntry] = []

@@ -26,6 +26,7 @@ struct AdminServer: Sendable {
         CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
+        LoginRoutes(context: context).add(to: group)
         KeyRoutes(context: context).add(to: group)
         AccessRoutes(context: context).add(to: group)
         router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }

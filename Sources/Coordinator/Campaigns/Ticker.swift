@@ -11,6 +11,9 @@ import SyncModel
 /// publishes campaigns that somebody recorded and did not live to publish, and measures.
 struct Ticker: Sendable {
     let context: CoordinatorContext
+    private let anonymousUsers = AnonymousUsers()
+
+    init(context: CoordinatorContext) { self.context = context }
 
     /// The most ticks that wait in the queue of a slice without an owner.
     static let maxWaiting = 20
@@ -38,6 +41,7 @@ struct Ticker: Sendable {
         await context.publisher.publishRecorded()
         await tickSlices(now)
         await KeyRotation(context: context).keepUp()
+        await anonymousUsers.keepUp(context)
         do {
             CoordinatorMetrics.campaigns(try await context.store.newestCampaigns())
             context.readiness.set("coordinator.store", ready: true, reason: "open")

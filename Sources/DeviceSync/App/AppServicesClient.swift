@@ -121,6 +121,15 @@ final class AppServicesClient: Sendable {
         _ = try await app("POST", "/auth/providers/local-userpass/\(call)", .object(members))
     }
 
+    /// A call about a user's API keys.
+    func apiKeys(
+        _ method: String, _ path: String, _ body: JSONValue?, refreshToken: String
+    ) async throws(AppError) -> JSONValue? {
+        let url = try await hostname() + "/api/client/v2.0/auth/api_keys" + path
+        let data = body.map { Data(JSONWriter.text(of: $0).utf8) } ?? Data()
+        return try await perform(method, url, body: data, token: refreshToken)
+    }
+
     func postResetOutcome(_ body: Data, accessToken: String) async throws(AppError) {
         let url = try await hostname() + appPath + "/sync/reset-outcomes"
         _ = try await perform("POST", url, body: body, token: accessToken)

@@ -41,6 +41,9 @@ public final class User: Sendable {
         accessToken.flatMap(AccessToken.init)?.userData?.objectValue.map(ExtendedJSON.document) ?? [:]
     }
 
+    /// The user's API keys.
+    public var apiKeysAuth: APIKeyAuth { APIKeyAuth(core: core, userID: id) }
+
     /// The sessions of the user's open realms, suspended ones too.
     public var allSessions: [SyncSession] { core.sync.sessions(userID: id) }
 

@@ -18,6 +18,8 @@ final class AccountService: Sendable {
     let tokens: TokenAuthority
     private let sessions: LoginSessions
     private let passwords: PasswordAccounts
+    let apiKeys: APIKeyAccounts
+    private let foreign: TokenAccounts
     private let clock: GatewayClock
     private let logger: Logger
     private let anonymousLimiter: RateLimiter
@@ -25,7 +27,8 @@ final class AccountService: Sendable {
 
     init(
         store: any AccountStore, apps: AppDirectory, tokens: TokenAuthority, hasher: PasswordHasher,
-        configuration: GatewayConfiguration, clock: GatewayClock, metrics: GatewayMetrics, logger: Logger
+        foreignKeys: ForeignKeys, configuration: GatewayConfiguration, clock: GatewayClock, metrics: GatewayMetrics,
+        logger: Logger
     ) {
         self.store = store
         self.apps = apps
@@ -34,9 +37,11 @@ final class AccountService: Sendable {
         self.logger = logger
         sessions = LoginSessions(
             store: store, tokens: tokens, policy: configuration.tokens, clock: clock, logger: logger)
+        let limits = LoginLimits(configuration.limits.failedLogins, clock: clock, metrics: metrics)
+        apiKeys = APIKeyAccounts(store: store, sessions: sessions, limits: limits, logger: logger)
+        foreign = TokenAccounts(store: store, sessions: sessions, limits: limits, keys: foreignKeys, logger: logger)
         passwords = PasswordAccounts(
-            store: store, sessions: sessions, hasher: hasher,
-            limits: LoginLimits(configuration.limits.failedLogins, clock: clock, metrics: metrics),
+            store: store, sessions: sessions, hasher: hasher, limits: limits,
             registerLimiter: RateLimiter(rate: configuration.limits.registerRate, clock: clock), metrics: metrics,
             logger: logger)
         anonymousLimiter = RateLimiter(rate: configuration.limits.anonymousRate, clock: clock)
@@ -65,6 +70,30 @@ final class AccountService: Sendable {
 
     func login(app id: String, email: String, password: String, address: ClientAddress) async throws -> Login {
         try await passwords.login(app: try await app(id), email: email, password: password, address: address)
+    }
+
+    func login(app id: String, apiKey: String, address: ClientAddress) async throws -> Login {
+        try await apiKeys.login(app: try await app(id), key: apiKey, address: address)
+    }
+
+    func login(app id: String, foreignToken: String, address: ClientAddress) async throws -> Login {
+        try await foreign.login(app: try await app(id), token: foreignToken, address: address)
+    }
+
+    /// What other services say of a user.
+    func foreignProfile(of user: UserRecord) async throws -> [String: String] {
+        try await store.externalIdentities(app: user.app, user: user.id).reduce(into: [:]) { profile, identity in
+            profile.merge(identity.profile) { first, _ in first }
+        }
+    }
+
+    /// Who holds this refresh token.
+    func authenticate(refresh bearer: String) async throws -> UserRecord {
+        let claims = try await verified(bearer, as: .refresh)
+        if let seconds = refreshLimiter.retryAfter(claims.sid) {
+            throw APIError.throttled(seconds, "too many requests of this login")
+        }
+        return try await live(claims).user
     }
 
     /// A new access token for a refresh token.

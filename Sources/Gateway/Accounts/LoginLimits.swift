@@ -24,6 +24,16 @@ final class LoginLimits: Sendable {
         self.metrics = metrics
     }
 
+    /// An attempt with something that names no account until it is found to be right.
+    /// - Throws: `APIError`, 429, that says when to come again.
+    func begin(app: String, address: ClientAddress) throws -> Attempt {
+        var attempt = Attempt()
+        if let seconds = attempt.charge(ofAddress, address.network) {
+            throw refusal(seconds, app, "address", "too many failed logins from this address")
+        }
+        return attempt
+    }
+
     /// - Parameters:
     ///   - account: as it was given; nobody may learn from a limit whether it exists.
     ///   - isKnown: whether somebody has logged in to the account from this address; asked only if it matters.
@@ -31,10 +41,7 @@ final class LoginLimits: Sendable {
     func begin(
         app: String, account: String, address: ClientAddress, isKnown: () async throws -> Bool
     ) async throws -> Attempt {
-        var attempt = Attempt()
-        if let seconds = attempt.charge(ofAddress, address.network) {
-            throw refusal(seconds, app, "address", "too many failed logins from this address")
-        }
+        var attempt = try begin(app: app, address: address)
         let account = "\(app)|\(account)"
         let isSpent = attempt.charge(ofAccount, account)
         let spentInApp = isSpent == nil ? attempt.charge(ofApp, app) : nil

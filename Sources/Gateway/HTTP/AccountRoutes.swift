@@ -52,6 +52,8 @@ struct AccountRoutes: Sendable {
         var username: String?
         var email: String?
         var password: String?
+        var key: String?
+        var token: String?
     }
 
     private func login(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
@@ -68,6 +70,14 @@ struct AccountRoutes: Sendable {
             }
             login = try await accounts.login(
                 app: app, email: username, password: password, address: context.address)
+        case APIKeyAccounts.provider:
+            guard let key = try await credentials(of: request).key else { throw APIError.badRequest("expected key") }
+            login = try await accounts.login(app: app, apiKey: key, address: context.address)
+        case TokenAccounts.provider:
+            guard let token = try await credentials(of: request).token else {
+                throw APIError.badRequest("expected token")
+            }
+            login = try await accounts.login(app: app, foreignToken: token, address: context.address)
         default:
             _ = try await accounts.app(app)
             throw APIError.providerNotFound
@@ -102,10 +112,12 @@ struct AccountRoutes: Sendable {
 
     private func profile(_ request: Request) async throws -> Response {
         let user = try await accounts.authenticate(request.bearer).user
+        var data = try await accounts.foreignProfile(of: user)
+        if let email = user.email { data["email"] = email }
         return Self.json(
             Profile(
                 user_id: user.id, identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },
-                data: user.email.map { ["email": $0] } ?? [:]), noStore: true)
+                data: data), noStore: true)
     }
 
     private func credentials(of request: Request) async throws -> Credentials {
@@ -120,10 +132,12 @@ struct AccountRoutes: Sendable {
         try await request.limitedBody(maxBodyBytes)
     }
 
-    private static func json(_ value: some Encodable, noStore: Bool = false) -> Response {
+    static func json(
+        _ value: some Encodable, status: HTTPResponse.Status = .ok, noStore: Bool = false
+    ) -> Response {
         var headers: HTTPFields = [.contentType: "application/json"]
         if noStore { headers[.cacheControl] = "no-store" }
-        return Response(status: .ok, headers: headers, body: .init(byteBuffer: value.encoded))
+        return Response(status: status, headers: headers, body: .init(byteBuffer: value.encoded))
     }
 }
 

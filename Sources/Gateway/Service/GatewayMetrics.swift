@@ -36,6 +36,11 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.logins.refused", dimensions: [("app", app), ("limit", limit)]).increment()
     }
 
+    func foreignKeysFetched(isDone: Bool) {
+        Counter(label: "sluice.gateway.foreign_keys.fetched", dimensions: [("outcome", isDone ? "done" : "failed")])
+            .increment()
+    }
+
     func received(_ name: String) {
         Counter(label: "sluice.gateway.messages.received", dimensions: [("type", name)]).increment()
     }

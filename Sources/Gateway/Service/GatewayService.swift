@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import Crypto
 import Foundation
 import HTTPTypes
@@ -48,9 +49,13 @@ package final class GatewayService: Service {
         let hasher = PasswordHasher(
             parameters: configuration.passwords, threads: configuration.limits.passwordThreads,
             queue: configuration.limits.passwordQueue)
+        // Follows no redirect: where another service has its keys is the operator's to say.
+        let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))
         let accounts = AccountService(
-            store: control, apps: apps, tokens: tokens, hasher: hasher, configuration: configuration, clock: clock,
-            metrics: metrics, logger: logger)
+            store: control, apps: apps, tokens: tokens, hasher: hasher,
+            foreignKeys: ForeignKeys(metrics: metrics, fetch: ForeignKeys.overHTTP(client)),
+            configuration: configuration,
+            clock: clock, metrics: metrics, logger: logger)
         let registry = ConnectionRegistry(metrics: metrics)
         let watch = AppWatch(
             apps: apps, store: control, interval: configuration.timings.settingsWatch, logger: logger)
@@ -79,10 +84,12 @@ package final class GatewayService: Service {
             }
         } catch {
             await hasher.shutdown()
+            try? await client.shutdown()
             readiness.set("gateway.listener", ready: false, reason: "stopped")
             throw error
         }
         await hasher.shutdown()
+        try? await client.shutdown()
         readiness.set("gateway.listener", ready: false, reason: "stopped")
     }
 
@@ -133,6 +140,8 @@ package final class GatewayService: Service {
             accounts: environment.accounts, origin: origin, maxBodyBytes: configuration.limits.accountBodyBytes,
             loggedOut: { claims in registry.closeLogin(claims.sid, code: 4001, reason: "logged out") }
         ).add(to: router)
+        APIKeyRoutes(accounts: environment.accounts, maxBodyBytes: configuration.limits.accountBodyBytes)
+            .add(to: router)
         OutcomeRoutes(
             accounts: environment.accounts, link: environment.link,
             limiter: RateLimiter(rate: configuration.limits.outcomeRate, clock: clock),

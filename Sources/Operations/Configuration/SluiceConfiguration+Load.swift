@@ -75,6 +75,7 @@ extension SluiceConfiguration {
         try await reader.read("tls.ca_file", into: &value.authoritiesFile)
         try await reader.readToken("admin.token", into: &value.adminToken)
         try await reader.read("admin.token_file", into: &value.adminTokenFile)
+        try await reader.read("users.anonymous_days", in: 0...3650, into: &value.anonymousDays)
         try await reader.read("keys.rotation_days", in: 0...3650, into: &value.keyRotationDays)
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
         try await reader.readSeconds("worker.heartbeat_seconds", in: 0.05...60, into: &value.heartbeatInterval)

@@ -61,6 +61,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `admin.token_file`: where a generated token is written (mode 0600) when `admin.token` is empty.
     package var adminTokenFile: String?
 
+    /// `users.anonymous_days`: how long an anonymous user stays that is not seen; 0: for ever.
+    package var anonymousDays = 90
     /// `keys.rotation_days`: how old a key that signs tokens may become; 0: as old as it likes.
     package var keyRotationDays = 90
 
@@ -116,6 +118,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("tls.reload_seconds", certificateInterval.secondsText), ("tls.ca_file", authoritiesFile ?? ""),
             ("admin.token", adminToken.description),
             ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
+            ("users.anonymous_days", "\(anonymousDays)"),
             ("worker.prefetch", "\(workerPrefetch)"),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),

@@ -100,7 +100,7 @@ package struct LoginSessionRecord: Sendable, Equatable {
     }
 }
 
-package protocol AccountStore: Sendable {
+package protocol AccountStore: LoginProviderStore {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.

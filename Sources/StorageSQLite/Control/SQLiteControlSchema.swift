@@ -118,6 +118,33 @@ enum SQLiteControlSchema {
             method TEXT NOT NULL, path TEXT NOT NULL, details TEXT, status INTEGER
         );
         """,
+        """
+        CREATE TABLE login_settings (
+            app TEXT NOT NULL, provider TEXT NOT NULL, settings BLOB NOT NULL, PRIMARY KEY (app, provider)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE api_keys (
+            id TEXT PRIMARY KEY, app TEXT NOT NULL, user TEXT NOT NULL, name TEXT NOT NULL, digest TEXT NOT NULL UNIQUE,
+            disabled INTEGER NOT NULL, created_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX api_keys_of_user ON api_keys (app, user, created_at);
+
+        CREATE TABLE external_identities (
+            app TEXT NOT NULL, provider TEXT NOT NULL, external_id TEXT NOT NULL, user TEXT NOT NULL,
+            profile TEXT NOT NULL, PRIMARY KEY (app, provider, external_id)
+        ) WITHOUT ROWID;
+        CREATE INDEX external_identities_of_user ON external_identities (app, user);
+
+        -- What belongs to a user goes with the user, whoever deletes it; so it is with apps.
+        CREATE TRIGGER users_gone AFTER DELETE ON users BEGIN
+            DELETE FROM api_keys WHERE app = OLD.app AND user = OLD.id;
+            DELETE FROM external_identities WHERE app = OLD.app AND user = OLD.id;
+        END;
+        -- Not fired where a row is replaced: SQLite's recursive triggers are off.
+        CREATE TRIGGER apps_gone AFTER DELETE ON apps BEGIN
+            DELETE FROM login_settings WHERE app = OLD.id;
+        END;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

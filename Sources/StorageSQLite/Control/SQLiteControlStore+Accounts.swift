@@ -229,7 +229,7 @@ extension SQLiteControlStore {
             .map(UserRecord.init(row:))
     }
 
-    private static func insert(_ user: UserRecord, _ db: Database) throws {
+    static func insert(_ user: UserRecord, _ db: Database) throws {
         guard try Self.user(app: user.app, id: user.id, db) == nil else {
             throw StoreError(.alreadyExists, "there is a user \(user.id) of app \(user.app) already")
         }

@@ -12,9 +12,9 @@ struct HTTPAnswer {
     var body: Data
 
     /// Gives up at once on a server that is not there: nobody waits half a minute to be told so.
-    private static let client = client(HTTPClient.Configuration.singletonConfiguration)
+    private static let client = makeClient(.singletonConfiguration)
 
-    private static func client(_ configuration: HTTPClient.Configuration) -> HTTPClient {
+    private static func makeClient(_ configuration: HTTPClient.Configuration) -> HTTPClient {
         var configuration = configuration
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -34,7 +34,7 @@ struct HTTPAnswer {
         }
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.additionalTrustRoots = [.file(authorities)]
-        let client = client(.init(tlsConfiguration: tls))
+        let client = makeClient(.init(tlsConfiguration: tls))
         do {
             let answer = try await of(request, timeout: timeout, maxBytes: maxBytes, through: client)
             try await client.shutdown()

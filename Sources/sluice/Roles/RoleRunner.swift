@@ -104,6 +104,8 @@ struct RoleRunner {
             keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
+        coordinator.anonymousLifetime =
+            configuration.anonymousDays > 0 ? .seconds(configuration.anonymousDays * 86_400) : nil
         coordinator.tls = certificates.coordinator
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness,

@@ -1,0 +1,57 @@
+import AdminAPI
+import Foundation
+import Hummingbird
+import Messages
+import Storage
+
+/// `apps/{app}/logins`: the ways to log in that are settings of their own.
+struct LoginRoutes: Sendable {
+    let context: CoordinatorContext
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.on(.get, .logins) { _, route in try await list(route.value(of: .app)) }
+        group.on(.put, .login) { request, route in
+            let (app, provider) = try (route.value(of: .app), provider(route))
+            try await context.store.setLoginSettings(
+                try await settings(of: provider, in: request), app: app, provider: provider.rawValue)
+            return try await list(app)
+        }
+        group.on(.delete, .login) { _, route in
+            let app = try route.value(of: .app)
+            try await context.store.setLoginSettings(nil, app: app, provider: try provider(route).rawValue)
+            return try await list(app)
+        }
+    }
+
+    private func provider(_ route: BasicRequestContext) throws -> LoginProvider {
+        let text = try route.value(of: .provider)
+        guard let provider = LoginProvider(rawValue: text) else {
+            let known = LoginProvider.allCases.map(\.rawValue).joined(separator: ", ")
+            throw AdminError(
+                status: .notFound, code: "not_found",
+                message: "there is no way to log in called \(text.prefix(64)); expected one of \(known)")
+        }
+        return provider
+    }
+
+    private func settings(of provider: LoginProvider, in request: Request) async throws -> Data {
+        switch provider {
+        case .apiKey: return try JSONEncoder.message.encode(try await AdminRequest.body(EmptyRequest.self, of: request))
+        case .customToken:
+            let settings = try await AdminRequest.body(TokenLoginSettings.self, of: request)
+            if let problem = settings.problem { throw AdminError.invalid(problem) }
+            return try JSONEncoder.message.encode(settings)
+        }
+    }
+
+    private func list(_ app: String) async throws -> Response {
+        _ = try await context.app(app)
+        let stored = try await context.store.loginSettings(app: app)
+        return try AdminResponse.json(
+            LoginList(
+                apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
+                customToken: try stored[LoginProvider.customToken.rawValue].map {
+                    try JSONDecoder().decode(TokenLoginSettings.self, from: $0)
+                }))
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import JWTKit
+import Storage
+
+/// A token that another service has signed for one of its users, verified.
+struct ForeignToken: Sendable, Equatable {
+    /// What the service calls the user.
+    var subject: String
+    /// What goes into the profile.
+    var profile: [String: String]
+
+    /// Why a token is not accepted, for the log; clients hear only that it is not. Never carries the token.
+    struct Refused: Error, Equatable {
+        var reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    static let maxBytes = 16 << 10
+    static let maxSubject = 256
+    /// What clocks may differ by, in seconds.
+    static let skew = 60
+
+    /// What a token says about how to verify it.
+    struct Header: Sendable, Equatable {
+        var algorithm: TokenAlgorithm
+        var keyID: String?
+
+        init(of token: String) throws(Refused) {
+            struct Fields: Decodable {
+                var alg: String
+                var kid: String?
+            }
+            let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+            guard token.utf8.count <= maxBytes, parts.count == 3, let data = ForeignToken.decoded(parts[0]),
+                let fields = try? JSONDecoder().decode(Fields.self, from: data)
+            else { throw Refused("it is no JWT") }
+            guard let algorithm = TokenAlgorithm(rawValue: fields.alg) else {
+                throw Refused("its algorithm is \(fields.alg.prefix(10)): only signatures with a public key count")
+            }
+            self.algorithm = algorithm
+            keyID = fields.kid
+        }
+    }
+
+    /// Verifies a token by the app's settings.
+    /// - Parameters:
+    ///   - key: the one that the header names.
+    ///   - now: seconds of Unix time.
+    init(
+        _ token: String, by settings: TokenLoginSettings, app: String, header: Header, key: PublicKey, now: Int
+    ) async throws {
+        guard settings.algorithms.contains(header.algorithm) else {
+            throw Refused("its algorithm \(header.algorithm.rawValue) is not among those of the app's settings")
+        }
+        guard key.fits(header.algorithm) else {
+            throw Refused("its key makes no signatures of \(header.algorithm.rawValue)")
+        }
+        let claims: Claims
+        do {
+            // One key under the one algorithm: what the token says of itself chooses nothing any more.
+            let collection = JWTKeyCollection()
+            try await collection.add(jwk: try Self.jwk(key, header))
+            claims = try await collection.verify(token, as: Claims.self)
+        } catch let error as Refused {
+            throw error
+        } catch {
+            throw Refused("its signature or form is wrong")
+        }
+        guard claims.iss == settings.issuer else { throw Refused("its issuer is not the app's") }
+        guard !Set(claims.aud).isDisjoint(with: settings.audience ?? [app]) else {
+            throw Refused("its audience is not the app's")
+        }
+        guard let exp = claims.exp, exp + Double(Self.skew) > Double(now) else { throw Refused("it has expired") }
+        guard claims.nbf ?? 0 <= Double(now + Self.skew) else { throw Refused("it is not valid yet") }
+        guard (1...Self.maxSubject).contains(claims.sub.utf8.count) else {
+            throw Refused("its subject has not 1 to \(Self.maxSubject) bytes")
+        }
+        subject = claims.sub
+        profile = try Self.profile(of: token, settings.metadata ?? [])
+    }
+
+    private struct Claims: JWTPayload {
+        var iss: String?
+        var sub: String
+        var aud: [String]
+        var exp: Double?
+        var nbf: Double?
+
+        private enum CodingKeys: String, CodingKey { case iss, sub, aud, exp, nbf }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            iss = try container.decodeIfPresent(String.self, forKey: .iss)
+            sub = try container.decode(String.self, forKey: .sub)
+            exp = try container.decodeIfPresent(Double.self, forKey: .exp)
+            nbf = try container.decodeIfPresent(Double.self, forKey: .nbf)
+            if let one = try? container.decode(String.self, forKey: .aud) {
+                aud = [one]
+            } else {
+                aud = try container.decodeIfPresent([String].self, forKey: .aud) ?? []
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            throw EncodingError.invalidValue(
+                sub, .init(codingPath: [], debugDescription: "such tokens are not made here"))
+        }
+
+        // The times are checked with the gateway's clock and skew.
+        func verify(using algorithm: some JWTAlgorithm) throws {}
+    }
+
+    private static func jwk(_ key: PublicKey, _ header: Header) throws -> JWK {
+        let fields = [
+            ("kty", key.kty), ("alg", header.algorithm.rawValue), ("kid", header.keyID ?? "only"), ("crv", key.crv),
+            ("n", key.n), ("e", key.e), ("x", key.x), ("y", key.y),
+        ].reduce(into: [String: String]()) { $0[$1.0] = $1.1 }
+        return try JSONDecoder().decode(JWK.self, from: try JSONEncoder().encode(fields))
+    }
+
+    private static let maxField = 1000
+
+    /// Texts, numbers and booleans; whatever else stands there is none.
+    private static func profile(
+        of token: String, _ metadata: [TokenLoginSettings.Metadata]
+    ) throws(Refused) -> [String: String] {
+        guard !metadata.isEmpty else { return [:] }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let data = decoded(parts[1]),
+            let payload = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+        else { throw Refused("it is no JWT") }
+        var profile: [String: String] = [:]
+        for entry in metadata {
+            var value: Any? = payload
+            for step in entry.claim.split(separator: ".") { value = (value as? [String: Any])?[String(step)] }
+            let text = (value as? String) ?? (value as? NSNumber)?.stringValue
+            if let text {
+                profile[entry.field] = String(text.prefix(maxField))
+            } else if entry.required == true {
+                throw Refused("it has no claim \(entry.claim)")
+            }
+        }
+        return profile
+    }
+
+    fileprivate static func decoded(_ part: Substring) -> Data? {
+        var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
+        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
+        return Data(base64Encoded: text)
+    }
+}

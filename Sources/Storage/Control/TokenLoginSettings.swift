@@ -1,0 +1,97 @@
+import Foundation
+
+/// How an app's users log in with tokens that another service signed (`custom-token`).
+package struct TokenLoginSettings: Codable, Sendable, Equatable {
+    /// What a token says of its user, and where it goes in the profile.
+    package struct Metadata: Codable, Sendable, Equatable {
+        /// The claim, with dots into objects: `user_data.name`.
+        package var claim: String
+        /// The profile's field, one of `TokenLoginSettings.fields`.
+        package var field: String
+        /// Tokens without it are refused; false if absent.
+        package var required: Bool?
+
+        package init(claim: String, field: String, required: Bool? = nil) {
+            self.claim = claim
+            self.field = field
+            self.required = required
+        }
+    }
+
+    /// What a token's `iss` must be.
+    package var issuer: String
+    /// One of these must be in a token's `aud`; the app's id if absent.
+    package var audience: [String]?
+    /// Where the service has its keys: https.
+    package var jwksURL: String?
+    /// Or the keys themselves.
+    package var jwks: PublicKeySet?
+    /// Which signatures count.
+    package var algorithms: [TokenAlgorithm]
+    package var metadata: [Metadata]?
+
+    package init(
+        issuer: String, audience: [String]? = nil, jwksURL: String? = nil, jwks: PublicKeySet? = nil,
+        algorithms: [TokenAlgorithm], metadata: [Metadata]? = nil
+    ) {
+        self.issuer = issuer
+        self.audience = audience
+        self.jwksURL = jwksURL
+        self.jwks = jwks
+        self.algorithms = algorithms
+        self.metadata = metadata
+    }
+
+    /// The fields of a client's profile. Their values are texts.
+    package static let fields: Set<String> = [
+        "name", "email", "picture_url", "first_name", "last_name", "gender", "birthday", "min_age", "max_age",
+    ]
+
+    /// What is wrong, in a sentence that names the key; nil if nothing is.
+    package var problem: String? {
+        if issuer.isEmpty || issuer.utf8.count > 1000 { return "issuer: expected 1 to 1,000 bytes" }
+        if let audience, audience.isEmpty || audience.count > 20 || audience.contains(where: \.isEmpty) {
+            return "audience: expected 1 to 20 texts that are not empty"
+        }
+        if algorithms.isEmpty { return "algorithms: expected at least one" }
+        switch (jwksURL, jwks) {
+        case (nil, nil): return "expected jwksURL, or jwks with the keys themselves"
+        case (.some, .some): return "expected jwksURL or jwks, not both"
+        case (let url?, nil): if let problem = Self.problem(ofURL: url) { return problem }
+        case (nil, let set?): if let problem = problem(of: set) { return problem }
+        }
+        for (index, entry) in (metadata ?? []).enumerated() {
+            if entry.claim.isEmpty || entry.claim.utf8.count > 200 {
+                return "metadata[\(index)].claim: expected a claim"
+            }
+            if !Self.fields.contains(entry.field) {
+                return "metadata[\(index)].field: expected one of \(Self.fields.sorted().joined(separator: ", "))"
+            }
+        }
+        let fields = (metadata ?? []).map(\.field)
+        if Set(fields).count < fields.count { return "metadata: a field is named twice" }
+        return nil
+    }
+
+    /// Keys that come in the clear are anybody's: http is for this machine only.
+    private static func problem(ofURL text: String) -> String? {
+        guard let url = URLComponents(string: text), let host = url.host, !host.isEmpty, url.user == nil else {
+            return "jwksURL: expected an https URL"
+        }
+        let isLocal = ["localhost", "127.0.0.1", "[::1]", "::1"].contains(host)
+        return url.scheme == "https" || (url.scheme == "http" && isLocal)
+            ? nil : "jwksURL: expected https; whoever can change the keys on their way can log in as anybody"
+    }
+
+    private func problem(of set: PublicKeySet) -> String? {
+        if set.keys.isEmpty { return "jwks.keys: expected at least one key, of kty RSA, EC or OKP" }
+        for (index, key) in set.keys.enumerated() {
+            if let problem = key.problem { return "jwks.keys[\(index)]: \(problem)" }
+            if set.keys.count > 1, key.kid == nil { return "jwks.keys[\(index)]: of several keys each needs a \"kid\"" }
+            if !algorithms.contains(where: key.fits) {
+                return "jwks.keys[\(index)]: none of the algorithms is one of this key's"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,86 @@
+import AdminAPI
+import ArgumentParser
+import Foundation
+import NIOHTTP1
+import Storage
+
+struct LoginsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logins", abstract: "Show and set how an app's users log in with API keys and custom tokens.",
+        discussion: "Anonymous logins and passwords are settings of the app: sluice apps set.",
+        subcommands: [LoginsShow.self, LoginsSet.self, LoginsRemove.self], defaultSubcommand: LoginsShow.self)
+}
+
+struct LoginsShow: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show how an app's users log in with API keys and custom tokens.")
+    @OptionGroup var common: ReportOptions
+    @Argument(help: "The app's id.") var app: String
+
+    func run(_ admin: AdminClient) async throws {
+        try output.show(try await admin.ask(AdminRoute.logins.path(app)))
+    }
+}
+
+struct LoginsSet: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Let an app's users log in so.",
+        discussion: "docs/admin-api.md has what the file for custom-token says.")
+    @OptionGroup var common: ReportOptions
+    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "api-key or custom-token.") var provider: LoginProvider
+    @Option(help: "A JSON file of its settings; - is standard input. api-key has none.") var file: String?
+
+    func run(_ admin: AdminClient) async throws {
+        let path = AdminRoute.login.path(app, provider.rawValue)
+        switch provider {
+        case .apiKey: try output.show(try await admin.ask(path, .PUT, body: EmptyRequest()))
+        case .customToken: try output.show(try await admin.ask(path, .PUT, body: try settings()))
+        }
+    }
+
+    private func settings() throws -> TokenLoginSettings {
+        guard let file else { throw CommandFailure(.badInput, "custom-token has settings: name their --file") }
+        let data: Data
+        do {
+            data =
+                file == "-"
+                ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: file))
+        } catch {
+            throw CommandFailure(.notFound, "\(file) cannot be read: \(error.localizedDescription)")
+        }
+        do {
+            return try JSONDecoder().decode(TokenLoginSettings.self, from: data)
+        } catch {
+            throw CommandFailure(.badInput, "\(file) holds no settings of custom-token: \(error)")
+        }
+    }
+}
+
+struct LoginsRemove: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Let nobody log in so any more; who is logged in stays so.")
+    @OptionGroup var common: ReportOptions
+    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "api-key or custom-token.") var provider: LoginProvider
+
+    func run(_ admin: AdminClient) async throws {
+        try output.show(try await admin.ask(AdminRoute.login.path(app, provider.rawValue), .DELETE))
+    }
+}
+
+extension OutputOptions {
+    fileprivate func show(_ logins: LoginList) throws {
+        let token = logins.customToken
+        let rows = [
+            ["api-key", logins.apiKey ? "on" : "off", ""],
+            [
+                "custom-token", token == nil ? "off" : "on",
+                token.map { "issuer \($0.issuer), keys \($0.jwksURL ?? "\($0.jwks?.keys.count ?? 0) given")" } ?? "",
+            ],
+        ]
+        try show(logins, Table("LOGIN", "STATE", "SETTINGS", rows: rows))
+    }
+}
+
+extension LoginProvider: ExpressibleByArgument {}

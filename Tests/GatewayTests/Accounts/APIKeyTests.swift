@@ -1,0 +1,113 @@
+import Foundation
+import Storage
+import Testing
+
+@testable import Gateway
+
+/// Keys of users for programs, over HTTP.
+@Suite(.timeLimit(.minutes(5))) struct APIKeyTests {
+    private static let keys = "\(GatewayHarness.auth)/api_keys"
+    private static let login = "\(GatewayHarness.app)/auth/providers/api-key/login"
+
+    private static func with(_ body: @Sendable @escaping (GatewayHarness) async throws -> Void) async throws {
+        try await GatewayHarness.with { gateway in
+            try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
+            try await body(gateway)
+        }
+    }
+
+    private static func logIn(_ gateway: GatewayHarness, _ key: String) async throws -> HTTPAnswer {
+        try await gateway.request("POST", login, body: #"{"provider":"api-key","key":"\#(key)"}"#)
+    }
+
+    @Test func aKeyLogsItsUserInUntilItIsDisabledOrDeleted() async throws {
+        try await Self.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            #expect(made.status == 201 && made.string("name") == "ci" && made.headers["cache-control"] == "no-store")
+            #expect(made.json["disabled"] as? Bool == false)
+            let (id, key) = (try #require(made.string("_id")), try #require(made.string("key")))
+            #expect(id.count == 24 && key.count == 64)
+
+            let login = try await Self.logIn(gateway, key)
+            #expect(login.status == 200 && login.string("user_id") == tokens.user)
+            let listed = try await gateway.request("GET", Self.keys, bearer: tokens.refresh)
+            #expect(listed.status == 200 && listed.body.contains(id) && !listed.body.contains(key))
+            let one = try await gateway.request("GET", "\(Self.keys)/\(id)", bearer: tokens.refresh)
+            #expect(one.string("_id") == id && one.string("key") == nil)
+
+            for (change, status) in [("disable", UInt(401)), ("enable", 200)] {
+                let answer = try await gateway.request("PUT", "\(Self.keys)/\(id)/\(change)", bearer: tokens.refresh)
+                #expect(answer.status == 204)
+                #expect(try await Self.logIn(gateway, key).status == status)
+            }
+            #expect(
+                try await gateway.request("DELETE", "\(Self.keys)/\(id)", bearer: tokens.refresh).status == 204)
+            let gone = try await Self.logIn(gateway, key)
+            #expect(gone.status == 401 && gone.string("error_code") == "AuthError")
+        }
+    }
+
+    @Test func othersKeysAreNotFound() async throws {
+        try await Self.with { gateway in
+            let owner = try await gateway.logInAnonymously()
+            let stranger = try await gateway.logInAnonymously()
+            let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: owner.refresh)
+            let id = try #require(made.string("_id"))
+            for (method, path) in [
+                ("GET", id), ("PUT", "\(id)/disable"), ("PUT", "\(id)/enable"), ("DELETE", id), ("GET", "nothing"),
+            ] {
+                let answer = try await gateway.request(method, "\(Self.keys)/\(path)", bearer: stranger.refresh)
+                #expect(answer.status == 404 && answer.string("error_code") == "APIKeyNotFound", "\(method) \(path)")
+            }
+            // Only tokens cost a client its login.
+            #expect(try await gateway.request("GET", Self.keys, bearer: owner.access).status == 401)
+            #expect(try await gateway.request("GET", Self.keys, bearer: nil).status == 401)
+        }
+    }
+
+    @Test func whatIsWrongIsSaid() async throws {
+        try await Self.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            for body in [
+                "", "{}", #"{"name":""}"#, #"{"name":1}"#, #"{"name":"\#(String(repeating: "x", count: 65))"}"#,
+            ] {
+                let answer = try await gateway.request("POST", Self.keys, body: body, bearer: tokens.refresh)
+                #expect(answer.status == 400, "\(body)")
+            }
+            _ = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            let again = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            #expect(again.status == 409 && again.string("error_code") == "APIKeyAlreadyExists")
+            for key in ["", "wrong", String(repeating: "x", count: 1000)] {
+                #expect(try await Self.logIn(gateway, key).status == 401)
+            }
+        }
+    }
+
+    @Test func nobodyUsesKeysWhereTheyAreOffAndDisabledUsersDoNot() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let off = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            #expect(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
+            try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
+            let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            let key = try #require(made.string("key"))
+            try await gateway.store.setLoginSettings(nil, app: "tasks", provider: "api-key")
+            #expect(try await Self.logIn(gateway, key).status == 404)
+            try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
+            try await gateway.store.setDisabled(true, app: "tasks", user: tokens.user)
+            let disabled = try await Self.logIn(gateway, key)
+            #expect(disabled.status == 401 && disabled.string("error_code") == "UserDisabled")
+        }
+    }
+
+    @Test func keysCannotBeTriedWithoutEnd() async throws {
+        try await GatewayHarness.with(configure: {
+            $0.limits.failedLogins.address = .init(burst: 2, perMinute: 0)
+        }) { gateway in
+            try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
+            for _ in 0..<2 { #expect(try await Self.logIn(gateway, "wrong").status == 401) }
+            #expect(try await Self.logIn(gateway, "wrong").status == 429)
+        }
+    }
+}

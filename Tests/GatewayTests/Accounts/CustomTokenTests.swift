@@ -1,0 +1,223 @@
+import Crypto
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+/// Logins with tokens that another service signs, over HTTP, and tokens that only look so.
+@Suite(.timeLimit(.minutes(5))) struct CustomTokenTests {
+    private static let login = "\(GatewayHarness.app)/auth/providers/custom-token/login"
+    private static let issuer = "https://login.example.net/"
+
+    /// Another service, with one key.
+    private struct Service: Sendable {
+        let key = P256.Signing.PrivateKey()
+        let id: String
+
+        init(_ id: String = "k1") { self.id = id }
+
+        var publicKey: PublicKey {
+            get throws {
+                let raw = key.publicKey.rawRepresentation
+                let json = """
+                    {"kty":"EC","crv":"P-256","kid":"\(id)","x":"\(Self.base64(raw.prefix(32)))",
+                     "y":"\(Self.base64(raw.suffix(32)))"}
+                    """
+                return try JSONDecoder().decode(PublicKey.self, from: Data(json.utf8))
+            }
+        }
+
+        func sign(_ claims: [String: any Sendable], header: [String: String] = [:]) throws -> String {
+            var fields = ["alg": "ES256", "typ": "JWT", "kid": id]
+            fields.merge(header) { $1 }
+            let text = try [
+                JSONSerialization.data(withJSONObject: fields), JSONSerialization.data(withJSONObject: claims),
+            ].map(Self.base64).joined(separator: ".")
+            return text + "." + Self.base64(try key.signature(for: Data(text.utf8)).rawRepresentation)
+        }
+
+        static func base64(_ data: some DataProtocol) -> String {
+            Data(data).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+                .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        }
+    }
+
+    private static func claims(_ changes: [String: (any Sendable)?] = [:]) -> [String: any Sendable] {
+        var claims: [String: any Sendable] = [
+            "iss": issuer, "sub": "ann", "aud": "tasks", "exp": Int(Date().timeIntervalSince1970) + 3600,
+            "user_data": ["name": "Ann", "age": 7] as [String: any Sendable],
+        ]
+        for (name, value) in changes { claims[name] = value }
+        return claims
+    }
+
+    private static func settings(_ keys: [PublicKey]) -> TokenLoginSettings {
+        TokenLoginSettings(
+            issuer: issuer, jwks: PublicKeySet(keys: keys), algorithms: [.es256],
+            metadata: [
+                .init(claim: "user_data.name", field: "name", required: true),
+                .init(claim: "user_data.age", field: "min_age"), .init(claim: "nothing", field: "gender"),
+            ])
+    }
+
+    private static func with(
+        _ settings: TokenLoginSettings, _ body: @Sendable @escaping (GatewayHarness) async throws -> Void
+    ) async throws {
+        #expect(settings.problem == nil)
+        try await GatewayHarness.with { gateway in
+            try await gateway.store.setLoginSettings(
+                try JSONEncoder().encode(settings), app: "tasks", provider: "custom-token")
+            try await body(gateway)
+        }
+    }
+
+    private static func logIn(_ gateway: GatewayHarness, _ token: String) async throws -> HTTPAnswer {
+        try await gateway.request("POST", login, body: #"{"provider":"custom-token","token":"\#(token)"}"#)
+    }
+
+    @Test func aServicesUserLogsInAndKeepsItsID() async throws {
+        let service = Service()
+        try await Self.with(Self.settings([try service.publicKey])) { gateway in
+            let first = try await Self.logIn(gateway, try service.sign(Self.claims()))
+            #expect(first.status == 200, "\(first.body)")
+            let again = try await Self.logIn(
+                gateway, try service.sign(Self.claims(["aud": ["other", "tasks"], "exp": 9_999_999_999.5])))
+            #expect(again.status == 200 && again.string("user_id") == first.string("user_id"))
+            let other = try await Self.logIn(gateway, try service.sign(Self.claims(["sub": "bob"])))
+            #expect(other.status == 200 && other.string("user_id") != first.string("user_id"))
+            let profile = try await gateway.request(
+                "GET", "\(GatewayHarness.auth)/profile", bearer: first.string("access_token"))
+            #expect(profile.json["data"] as? [String: String] == ["name": "Ann", "min_age": "7"])
+            #expect(profile.body.contains(#""provider_type":"custom-token""#))
+        }
+    }
+
+    @Test func whatTheServiceDidNotSignForThisAppIsRefused() async throws {
+        let (service, stranger) = (Service(), Service())
+        let long = String(repeating: "x", count: 257)
+        try await Self.with(Self.settings([try service.publicKey])) { gateway in
+            var tokens: [(String, String)] = [
+                ("another key", try stranger.sign(Self.claims())),
+                ("an unknown key", try service.sign(Self.claims(), header: ["kid": "k2"])),
+                ("another issuer", try service.sign(Self.claims(["iss": "https://evil.example/"]))),
+                ("another audience", try service.sign(Self.claims(["aud": "other"]))),
+                ("no audience", try service.sign(Self.claims(["aud": nil]))),
+                ("expired", try service.sign(Self.claims(["exp": 1_000_000_000]))),
+                ("without an end", try service.sign(Self.claims(["exp": nil]))),
+                ("not yet", try service.sign(Self.claims(["nbf": 9_999_999_999]))),
+                ("no subject", try service.sign(Self.claims(["sub": nil]))),
+                ("an empty subject", try service.sign(Self.claims(["sub": ""]))),
+                ("a long subject", try service.sign(Self.claims(["sub": long]))),
+                ("without what must be there", try service.sign(Self.claims(["user_data": nil]))),
+                ("another algorithm's name", try service.sign(Self.claims(), header: ["alg": "ES384"])),
+                ("no JWT", "a.b.c"), ("nothing", ""), ("two parts", "a.b"),
+                ("too long", String(repeating: "x", count: 20_000)),
+            ]
+            let signed = try service.sign(Self.claims())
+            let parts = signed.split(separator: ".")
+            tokens.append(("a changed payload", "\(parts[0]).\(parts[1].dropLast(2))QQ.\(parts[2])"))
+            tokens.append(("without a signature", "\(parts[0]).\(parts[1])."))
+            for (what, token) in tokens {
+                let answer = try await Self.logIn(gateway, token)
+                #expect(answer.status == 401 && answer.string("error_code") == "AuthError", "\(what): \(answer.body)")
+            }
+            #expect(try await gateway.store.userCount(app: "tasks") == 0)
+        }
+    }
+
+    /// The old tricks: no signature at all, and the public key taken for a secret that both sides know.
+    @Test func noneAndSecretsMadeOfPublicKeysAreRefused() async throws {
+        let service = Service()
+        try await Self.with(Self.settings([try service.publicKey])) { gateway in
+            let payload = Service.base64(try JSONSerialization.data(withJSONObject: Self.claims()))
+            for alg in ["none", "None", "NONE", "HS256", "HS384", "HS512"] {
+                let head = Service.base64(Data(#"{"alg":"\#(alg)","kid":"k1","typ":"JWT"}"#.utf8))
+                let raw = service.key.publicKey.rawRepresentation
+                for secret in [
+                    raw, service.key.publicKey.x963Representation, Data(service.key.publicKey.pemRepresentation.utf8),
+                ] {
+                    let code = HMAC<SHA256>.authenticationCode(
+                        for: Data("\(head).\(payload)".utf8), using: SymmetricKey(data: secret))
+                    let answer = try await Self.logIn(gateway, "\(head).\(payload).\(Service.base64(Data(code)))")
+                    #expect(answer.status == 401, "\(alg)")
+                }
+                #expect(try await Self.logIn(gateway, "\(head).\(payload).").status == 401)
+            }
+            #expect(try await gateway.store.userCount(app: "tasks") == 0)
+        }
+    }
+
+    @Test func keysAreFetchedOnceAndAgainForANewOne() async throws {
+        let (old, new) = (Service("old"), Service("new"))
+        let published = Mutex<[PublicKey]>([try old.publicKey])
+        let fetched = Mutex(0)
+        let keys = ForeignKeys(metrics: GatewayMetrics()) { url in
+            #expect(url == "https://login.example.net/keys")
+            fetched.withLock { $0 += 1 }
+            return try JSONEncoder().encode(PublicKeySet(keys: published.withLock { $0 }))
+        }
+        let settings = TokenLoginSettings(
+            issuer: Self.issuer, jwksURL: "https://login.example.net/keys", algorithms: [.es256])
+        @Sendable func find(_ service: Service) async throws -> String? {
+            let header = try ForeignToken.Header(of: try service.sign(Self.claims()))
+            return try await keys.key(header, of: settings)?.kid
+        }
+        try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 { group.addTask { try await find(old) } }
+            for try await found in group { #expect(found == "old") }
+        }
+        #expect(fetched.withLock { $0 } == 1)
+        let replacement = try new.publicKey
+        published.withLock { $0 = [replacement] }
+        // Whoever makes keys up does not have them fetched again and again.
+        for _ in 0..<20 { #expect(try await find(Service("made up")) == nil) }
+        #expect(fetched.withLock { $0 } == 1)
+        #expect(try await find(old) == "old")
+    }
+
+    @Test func aServiceThatIsAwayCostsNobodyTheLogin() async throws {
+        let service = Service()
+        let settings = TokenLoginSettings(
+            issuer: Self.issuer, jwksURL: "http://127.0.0.1:1/keys", algorithms: [.es256])
+        try await Self.with(settings) { gateway in
+            let answer = try await Self.logIn(gateway, try service.sign(Self.claims()))
+            #expect(answer.status == 503 && answer.headers["retry-after"] != nil)
+        }
+    }
+
+    @Test func whereTheyAreOffCustomTokensAreNotFound() async throws {
+        try await GatewayHarness.with { gateway in
+            let answer = try await Self.logIn(gateway, try Service().sign(Self.claims()))
+            #expect(answer.status == 404 && answer.string("error_code") == "AuthProviderNotFound")
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"issuer":"","algorithms":["ES256"],"jwksURL":"https://a"}"#, "issuer"),
+        (#"{"issuer":"i","algorithms":[],"jwksURL":"https://a"}"#, "algorithms"),
+        (#"{"issuer":"i","algorithms":["ES256"]}"#, "jwksURL"),
+        (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"http://keys.example.net/"}"#, "expected https"),
+        (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"file:///etc/passwd"}"#, "expected an https URL"),
+        (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"https://a","jwks":{"keys":[]}}"#, "not both"),
+        (#"{"issuer":"i","algorithms":["ES256"],"jwks":{"keys":[]}}"#, "jwks.keys"),
+        (#"{"issuer":"i","algorithms":["ES256"],"jwks":{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"}]}}"#, "2048 bits"),
+        (
+            #"{"issuer":"i","algorithms":["ES256"],"jwks":{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"c"}]}}"#,
+            "private part"
+        ),
+        (
+            #"{"issuer":"i","algorithms":["RS256"],"jwks":{"keys":[{"kty":"EC","crv":"P-256","x":"a","y":"b"}]}}"#,
+            "none of the algorithms"
+        ),
+        (
+            #"{"issuer":"i","algorithms":["ES256"],"jwksURL":"https://a","metadata":[{"claim":"a","field":"b"}]}"#,
+            "metadata[0].field"
+        ),
+    ])
+    func settingsAreChecked(_ json: String, _ expected: String) throws {
+        let settings = try JSONDecoder().decode(TokenLoginSettings.self, from: Data(json.utf8))
+        #expect(settings.problem?.contains(expected) == true, "\(settings.problem ?? "nothing")")
+    }
+}
