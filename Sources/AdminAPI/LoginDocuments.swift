@@ -6,6 +6,8 @@ package enum LoginProvider: String, Codable, Sendable, CaseIterable {
     case apiKey = "api-key"
     /// Tokens that another service signs.
     case customToken = "custom-token"
+    /// What mails prove of accounts with passwords; whether there are such is a setting of the app.
+    case emailPassword = "local-userpass"
 }
 
 /// The ways to log in that an app has, with their settings.
@@ -14,16 +16,25 @@ package struct LoginList: Codable, Sendable, Equatable {
     package var apiKey: Bool
     /// Absent if such logins are off.
     package var customToken: TokenLoginSettings?
+    /// Absent if no mails are sent.
+    package var emailPassword: EmailLoginSettings?
 
-    package init(apiKey: Bool, customToken: TokenLoginSettings?) {
+    package init(apiKey: Bool, customToken: TokenLoginSettings?, emailPassword: EmailLoginSettings?) {
         self.apiKey = apiKey
         self.customToken = customToken
+        self.emailPassword = emailPassword
     }
 
     private enum CodingKeys: String, CodingKey {
         case apiKey = "api-key"
         case customToken = "custom-token"
+        case emailPassword = "local-userpass"
     }
+}
+
+extension EmailLoginSettings: AdminBody {
+    package static let keys: Set<String> = ["confirmURL", "resetURL"]
+    package static let shownKeys = keys
 }
 
 extension TokenLoginSettings: AdminBody {

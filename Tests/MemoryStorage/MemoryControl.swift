@@ -31,6 +31,7 @@ struct MemoryControl: Sendable {
     /// By app and provider.
     var loginSettings: [[String]: Data] = [:]
     var apiKeys: [APIKeyRecord] = []
+    var mailTokens: [MailTokenRecord] = []
     var externalIdentities: [ExternalIdentity] = []
     var adminTokens: [String: AdminTokenRecord] = [:]
     /// Oldest first.

@@ -182,7 +182,8 @@ package final class MemoryControlStore: ControlStore {
 
     package func register(_ password: PasswordRecord) async throws(StoreError) {
         try change { content in
-            guard content.passwords.updateValue(password, forKey: [password.app, password.email]) == nil else {
+            let known = content.passwords.updateValue(password, forKey: [password.app, password.email])
+            guard known == nil || known?.pending != nil else {
                 throw StoreError(.alreadyExists, "the address is registered already")
             }
         }

@@ -41,6 +41,10 @@ struct LoginRoutes: Sendable {
             let settings = try await AdminRequest.body(TokenLoginSettings.self, of: request)
             if let problem = settings.problem { throw AdminError.invalid(problem) }
             return try JSONEncoder.message.encode(settings)
+        case .emailPassword:
+            let settings = try await AdminRequest.body(EmailLoginSettings.self, of: request)
+            if let problem = settings.problem { throw AdminError.invalid(problem) }
+            return try JSONEncoder.message.encode(settings)
         }
     }
 
@@ -52,6 +56,9 @@ struct LoginRoutes: Sendable {
                 apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
                 customToken: try stored[LoginProvider.customToken.rawValue].map {
                     try JSONDecoder().decode(TokenLoginSettings.self, from: $0)
+                },
+                emailPassword: try stored[LoginProvider.emailPassword.rawValue].map {
+                    try JSONDecoder().decode(EmailLoginSettings.self, from: $0)
                 }))
     }
 }

@@ -17,7 +17,7 @@ final class AccountService: Sendable {
     private let apps: AppDirectory
     let tokens: TokenAuthority
     private let sessions: LoginSessions
-    private let passwords: PasswordAccounts
+    let passwords: PasswordAccounts
     let apiKeys: APIKeyAccounts
     private let foreign: TokenAccounts
     private let clock: GatewayClock
@@ -27,7 +27,8 @@ final class AccountService: Sendable {
 
     init(
         store: any AccountStore, apps: AppDirectory, tokens: TokenAuthority, hasher: PasswordHasher,
-        foreignKeys: ForeignKeys, configuration: GatewayConfiguration, clock: GatewayClock, metrics: GatewayMetrics,
+        foreignKeys: ForeignKeys, mails: MailRoom, configuration: GatewayConfiguration, clock: GatewayClock,
+        metrics: GatewayMetrics,
         logger: Logger
     ) {
         self.store = store
@@ -42,7 +43,12 @@ final class AccountService: Sendable {
         foreign = TokenAccounts(store: store, sessions: sessions, limits: limits, keys: foreignKeys, logger: logger)
         passwords = PasswordAccounts(
             store: store, sessions: sessions, hasher: hasher, limits: limits,
-            registerLimiter: RateLimiter(rate: configuration.limits.registerRate, clock: clock), metrics: metrics,
+            registerLimiter: RateLimiter(rate: configuration.limits.registerRate, clock: clock),
+            mails: MailedAccounts(
+                store: store, mails: mails, clock: clock,
+                perMailbox: RateLimiter(rate: configuration.limits.mailboxRate, clock: clock),
+                perAddress: RateLimiter(rate: configuration.limits.mailAddressRate, clock: clock),
+                perApp: RateLimiter(rate: configuration.limits.mailAppRate, clock: clock)), metrics: metrics,
             logger: logger)
         anonymousLimiter = RateLimiter(rate: configuration.limits.anonymousRate, clock: clock)
         refreshLimiter = RateLimiter(rate: configuration.limits.refreshRate, clock: clock)

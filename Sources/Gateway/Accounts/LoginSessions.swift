@@ -25,7 +25,7 @@ struct LoginSessions: Sendable {
         let session = LoginSessionRecord(
             id: ObjectID.make(at: now), app: app, userID: user, deviceID: ObjectID.make(at: now), createdAt: now,
             lastUsedAt: now, expiresAt: now &+ policy.refreshLifetime.milliseconds, isRevoked: false,
-            origin: Self.origin(app: app, user: user, address))
+            origin: origin(app: app, of: user, address))
         try await store.insert(session)
         let login = Login(
             accessToken: try await tokens.issue(
@@ -42,7 +42,7 @@ struct LoginSessions: Sendable {
     /// Whether a login of the user that the store still has was made from the address.
     func isKnown(_ address: ClientAddress, app: String, user: String) async throws -> Bool {
         try await store.hasLoginSession(
-            app: app, user: user, origin: Self.origin(app: app, user: user, address))
+            app: app, user: user, origin: origin(app: app, of: user, address))
     }
 
     func newUser(app: String, provider: String, email: String?) -> UserRecord {
@@ -53,7 +53,7 @@ struct LoginSessions: Sendable {
     }
 
     /// Tells one address of a user from another without saying which it is.
-    private static func origin(app: String, user: String, _ address: ClientAddress) -> String {
+    func origin(app: String, of user: String, _ address: ClientAddress) -> String {
         let digest = SHA256.hash(data: Data("\(app)|\(user)|\(address.network)".utf8))
         return HexBytes(Array(digest.prefix(16))).hex
     }

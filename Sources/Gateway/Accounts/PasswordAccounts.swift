@@ -10,6 +10,7 @@ struct PasswordAccounts: Sendable {
     let hasher: PasswordHasher
     let limits: LoginLimits
     let registerLimiter: RateLimiter
+    let mails: MailedAccounts
     let metrics: GatewayMetrics
     let logger: Logger
 
@@ -20,12 +21,19 @@ struct PasswordAccounts: Sendable {
         }
         let email = try Self.checked(email: email)
         try Self.check(password: password)
+        let confirmURL = try await mails.settings(of: app.id)?.confirmURL
+        if confirmURL != nil { try mails.limit(app: app.id, email: email, address: address) }
         let hash = try await hashing(app.id) { try await hasher.hash(password, app: app.id) }
+        let record = PasswordRecord(
+            app: app.id, email: email, passwordHash: hash, userID: nil,
+            pending: confirmURL == nil ? nil : sessions.origin(app: app.id, of: email, address))
         do {
-            try await store.register(
-                PasswordRecord(app: app.id, email: email, passwordHash: hash, userID: nil))
+            try await store.register(record)
         } catch {
             throw error.code == .alreadyExists ? APIError.nameInUse : error
+        }
+        if let confirmURL {
+            try await mails.send(.confirm, leadingTo: confirmURL, app: app.id, email: email, passwordHash: hash)
         }
         logger.info("account registered", metadata: ["app": "\(app.id)"])
     }
@@ -47,12 +55,57 @@ struct PasswordAccounts: Sendable {
         }
         guard let record, verification.matches else { throw APIError.invalidPassword }
         limits.succeeded(attempt)
+        guard record.pending == nil else { throw APIError.confirmationRequired }
         if let hash = verification.rehashed {
             try await store.setPasswordHash(hash, replacing: record.passwordHash, app: app.id, email: email)
         }
         let user = try await user(of: record)
         guard !user.isDisabled else { throw APIError.userDisabled }
         return try await sessions.open(app: app.id, user: user.id, provider: Self.provider, from: address)
+    }
+
+    /// Confirms an address with what its mail carried.
+    func confirm(app: AppRecord, id: String, token: String, address: ClientAddress) async throws {
+        let attempt = try limits.begin(app: app.id, address: address)
+        let record = try await mails.token(.confirm, app: app.id, id: id, token: token)
+        limits.succeeded(attempt)
+        guard try await store.confirm(record) else { throw APIError.alreadyConfirmed }
+        logger.info("account confirmed", metadata: ["app": "\(app.id)"])
+    }
+
+    /// Sends the confirming mail again, to whoever has registered the address: a link that another one asks for must not
+    /// bear the password that yet another one has chosen. Whether there is such a registration, the answer does not say.
+    func sendConfirmation(app: AppRecord, email: String, address: ClientAddress) async throws {
+        guard let url = try await mails.settings(of: app.id)?.confirmURL else { throw APIError.providerNotFound }
+        let email = try Self.checked(email: email)
+        try mails.limit(app: app.id, email: email, address: address)
+        guard let record = try await store.password(app: app.id, email: email) else { return }
+        guard let pending = record.pending else { throw APIError.alreadyConfirmed }
+        guard pending == sessions.origin(app: app.id, of: email, address) else { return }
+        try await mails.send(
+            .confirm, leadingTo: url, app: app.id, email: email, passwordHash: record.passwordHash)
+    }
+
+    /// Sends a mail that allows a new password, if the address has an account; the answer does not say whether.
+    func sendReset(app: AppRecord, email: String, address: ClientAddress) async throws {
+        guard app.emailPasswordLogin, let url = try await mails.settings(of: app.id)?.resetURL else {
+            throw APIError.providerNotFound
+        }
+        let email = try Self.checked(email: email)
+        try mails.limit(app: app.id, email: email, address: address)
+        guard let record = try await store.password(app: app.id, email: email), record.pending == nil else { return }
+        try await mails.send(.reset, leadingTo: url, app: app.id, email: email, passwordHash: nil)
+    }
+
+    /// Sets a new password with what a mail carried. Every login of the user ends.
+    func reset(app: AppRecord, id: String, token: String, password: String, address: ClientAddress) async throws {
+        try Self.check(password: password)
+        let attempt = try limits.begin(app: app.id, address: address)
+        let record = try await mails.token(.reset, app: app.id, id: id, token: token)
+        limits.succeeded(attempt)
+        let hash = try await hashing(app.id) { try await hasher.hash(password, app: app.id) }
+        guard try await store.resetPassword(record, to: hash) else { throw APIError.invalidMailToken }
+        logger.info("password reset", metadata: ["app": "\(app.id)"])
     }
 
     /// The user of an account, who comes into being at the first login.

@@ -21,7 +21,7 @@ final class RateLimiter: Sendable {
     /// Takes one token of the key, or says in how many seconds there is one.
     func retryAfter(_ key: String) -> Int? {
         let now = clock.unixMilliseconds()
-        let perMillisecond = Double(rate.perMinute) / 60_000
+        let perMillisecond = rate.perMinute / 60_000
         return buckets.withLock { buckets in
             if buckets.count >= maxKeys, buckets[key] == nil { Self.trim(&buckets, rate, perMillisecond, now) }
             var bucket = buckets[key] ?? Bucket(tokens: Double(rate.burst), at: now)

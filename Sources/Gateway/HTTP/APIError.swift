@@ -23,6 +23,11 @@ struct APIError: Error, Sendable {
     static let invalidAPIKey = APIError(.unauthorized, "AuthError", "invalid API key")
     static let apiKeyNotFound = APIError(.notFound, "APIKeyNotFound", "API key not found")
     static let invalidForeignToken = APIError(.unauthorized, "AuthError", "invalid custom token")
+    static let confirmationRequired = APIError(.unauthorized, "AuthError", "confirmation required")
+    static let alreadyConfirmed = APIError(.badRequest, "UserAlreadyConfirmed", "already confirmed")
+    static let invalidMailToken = APIError(.badRequest, "BadRequest", "invalid token data")
+    static let noMail = APIError(
+        .serviceUnavailable, "MaintenanceInProgress", "mails cannot be sent at the moment", retryAfter: 60)
     static let providerNotFound = APIError(.notFound, "AuthProviderNotFound", "auth provider not found")
     static let nameInUse = APIError(.conflict, "AccountNameInUse", "name already in use")
     static let unknownApp = APIError(.notFound, nil, "cannot find app")

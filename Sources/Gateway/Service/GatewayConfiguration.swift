@@ -26,6 +26,8 @@ package struct GatewayConfiguration: Sendable {
     package var proxies = ProxySettings()
     /// What the gateway proves to be who it is with; nil: it speaks plain HTTP.
     package var tls: ServerIdentity?
+    /// What hands mails over to be sent; nil: no app can have addresses confirmed or forgotten passwords replaced.
+    package var mail: (any MailHook)?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,
@@ -94,11 +96,16 @@ package struct GatewayLimits: Sendable {
         package init() {}
     }
 
+    /// Mails to one mailbox, asked for from one address, and of one app.
+    package var mailboxRate = Rate(burst: 5, perMinute: 0.1)
+    package var mailAddressRate = Rate(burst: 20, perMinute: 1)
+    package var mailAppRate = Rate(burst: 1_000, perMinute: 100)
+
     package struct Rate: Sendable, Hashable {
         package var burst: Int
-        package var perMinute: Int
+        package var perMinute: Double
 
-        package init(burst: Int, perMinute: Int) {
+        package init(burst: Int, perMinute: Double) {
             self.burst = burst
             self.perMinute = perMinute
         }

@@ -16,6 +16,7 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
         package static let notEncodable = Code(name: "notEncodable")
         package static let shuttingDown = Code(name: "shuttingDown")
         package static let invalidConfiguration = Code(name: "invalidConfiguration")
+        package static let mail = Code(name: "mail")
         package static let passwordHash = Code(name: "passwordHash")
     }
 

@@ -41,6 +41,11 @@ final class GatewayMetrics: Sendable {
             .increment()
     }
 
+    /// - Parameter outcome: `sent`, `failed` or `refused`.
+    func mail(_ outcome: String) {
+        Counter(label: "sluice.gateway.mails", dimensions: [("outcome", outcome)]).increment()
+    }
+
     func received(_ name: String) {
         Counter(label: "sluice.gateway.messages.received", dimensions: [("type", name)]).increment()
     }

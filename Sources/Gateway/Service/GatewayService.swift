@@ -51,9 +51,10 @@ package final class GatewayService: Service {
             queue: configuration.limits.passwordQueue)
         // Follows no redirect: where another service has its keys is the operator's to say.
         let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))
+        let mails = MailRoom(hook: configuration.mail, metrics: metrics, logger: logger)
         let accounts = AccountService(
             store: control, apps: apps, tokens: tokens, hasher: hasher,
-            foreignKeys: ForeignKeys(metrics: metrics, fetch: ForeignKeys.overHTTP(client)),
+            foreignKeys: ForeignKeys(metrics: metrics, fetch: ForeignKeys.overHTTP(client)), mails: mails,
             configuration: configuration,
             clock: clock, metrics: metrics, logger: logger)
         let registry = ConnectionRegistry(metrics: metrics)
@@ -75,7 +76,7 @@ package final class GatewayService: Service {
         let group = ServiceGroup(
             configuration: .init(
                 services: [
-                    KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), link,
+                    KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), mails, link,
                     watch, application(environment, metrics), keeper,
                 ], logger: logger))
         do {
@@ -141,6 +142,8 @@ package final class GatewayService: Service {
             loggedOut: { claims in registry.closeLogin(claims.sid, code: 4001, reason: "logged out") }
         ).add(to: router)
         APIKeyRoutes(accounts: environment.accounts, maxBodyBytes: configuration.limits.accountBodyBytes)
+            .add(to: router)
+        MailedAccountRoutes(accounts: environment.accounts, maxBodyBytes: configuration.limits.accountBodyBytes)
             .add(to: router)
         OutcomeRoutes(
             accounts: environment.accounts, link: environment.link,

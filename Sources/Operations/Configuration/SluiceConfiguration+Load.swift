@@ -62,6 +62,13 @@ extension SluiceConfiguration {
         try await reader.read("gateway.trusted_proxies", into: &value.trustedProxies)
         try await reader.read("gateway.proxy_protocol", into: &value.proxyProtocol)
         try await reader.read("gateway.password_hashes", in: 1...64, into: &value.passwordHashes)
+        try await reader.read("gateway.mail_url", into: &value.mailURL)
+        try await reader.read("gateway.mail_secret", into: &value.mailSecret)
+        try await reader.read("gateway.mail_command", into: &value.mailCommand)
+        if value.mailURL != nil, value.mailCommand != nil {
+            throw OperationsError(
+                .invalidSetting, "settings gateway.mail_url and gateway.mail_command: expected one of them, found both")
+        }
         try await reader.read("coordinator.host", into: &value.coordinator.host)
         try await reader.read("coordinator.port", in: ports, into: &value.coordinator.port)
         try await reader.readSeconds("coordinator.tick_seconds", in: 0.05...3600, into: &value.tickInterval)

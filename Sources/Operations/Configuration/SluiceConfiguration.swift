@@ -44,6 +44,11 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var proxyProtocol = false
     /// `gateway.password_hashes`: how many are made at once, of 128 MiB each.
     package var passwordHashes = 2
+    /// `gateway.mail_url`, `gateway.mail_secret`: where mails are posted, and with which bearer token.
+    package var mailURL: String?
+    package var mailSecret = Secret("")
+    /// `gateway.mail_command`: a program that gets mails on its standard input.
+    package var mailCommand: String?
     /// `coordinator.host`, `coordinator.port`: the admin API.
     package var coordinator = Listen(host: "127.0.0.1", port: 9090)
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
@@ -105,7 +110,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
             ("gateway.request_seconds", requestDeadline.secondsText),
             ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),
-            ("gateway.password_hashes", "\(passwordHashes)"),
+            ("gateway.password_hashes", "\(passwordHashes)"), ("gateway.mail_url", mailURL ?? ""),
+            ("gateway.mail_secret", mailSecret.description), ("gateway.mail_command", mailCommand ?? ""),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText),
             ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("operations.host", operationsHost),

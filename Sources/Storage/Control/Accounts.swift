@@ -62,12 +62,15 @@ package struct PasswordRecord: Sendable, Equatable {
     /// Self-describing: algorithm, parameters, salt, hash.
     package var passwordHash: String
     package var userID: String?
+    /// While the address is not confirmed: tells where it was registered from, from other places.
+    package var pending: String?
 
-    package init(app: String, email: String, passwordHash: String, userID: String?) {
+    package init(app: String, email: String, passwordHash: String, userID: String?, pending: String? = nil) {
         self.app = app
         self.email = email
         self.passwordHash = passwordHash
         self.userID = userID
+        self.pending = pending
     }
 }
 
@@ -100,7 +103,7 @@ package struct LoginSessionRecord: Sendable, Equatable {
     }
 }
 
-package protocol AccountStore: LoginProviderStore {
+package protocol AccountStore: LoginProviderStore, MailTokenStore {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.
@@ -117,6 +120,7 @@ package protocol AccountStore: LoginProviderStore {
     /// Removes the user, its logins and its address, which somebody may register again.
     /// - Throws: `notFound`.
     func removeUser(app: String, id: String) async throws(StoreError)
+    /// Takes the place of a registration whose address was not confirmed.
     /// - Throws: `alreadyExists` if the address is taken.
     func register(_ password: PasswordRecord) async throws(StoreError)
     func password(app: String, email: String) async throws(StoreError) -> PasswordRecord?

@@ -145,6 +145,20 @@ enum SQLiteControlSchema {
             DELETE FROM login_settings WHERE app = OLD.id;
         END;
         """,
+        """
+        ALTER TABLE passwords ADD COLUMN pending TEXT;
+
+        CREATE TABLE mail_tokens (
+            id TEXT PRIMARY KEY, app TEXT NOT NULL, email TEXT NOT NULL, purpose TEXT NOT NULL, digest TEXT NOT NULL,
+            hash TEXT, expires_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX mail_tokens_of_mailbox ON mail_tokens (app, email, purpose, expires_at);
+        CREATE INDEX mail_tokens_expiry ON mail_tokens (expires_at);
+
+        CREATE TRIGGER passwords_gone AFTER DELETE ON passwords BEGIN
+            DELETE FROM mail_tokens WHERE app = OLD.app AND email = OLD.email;
+        END;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

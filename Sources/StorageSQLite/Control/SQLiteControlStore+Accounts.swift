@@ -56,7 +56,7 @@ extension SQLiteControlStore {
     }
 
     /// - Parameter user: the one that was changed; nil if all may have been.
-    private static func usersChanged(app: String, user: String?, _ db: Database) throws {
+    static func usersChanged(app: String, user: String?, _ db: Database) throws {
         try db.run("UPDATE apps SET users_version = users_version + 1 WHERE id = ?", app)
         try db.run(
             "INSERT OR REPLACE INTO user_changes (app, version, user) SELECT id, users_version, ? FROM apps WHERE id = ?",
@@ -84,12 +84,18 @@ extension SQLiteControlStore {
 
     func register(_ password: PasswordRecord) async throws(StoreError) {
         try await write("the registration") { db in
-            guard try Self.password(app: password.app, email: password.email, db) == nil else {
-                throw StoreError(.alreadyExists, "the address is registered already")
+            if let registered = try Self.password(app: password.app, email: password.email, db) {
+                guard registered.pending != nil else {
+                    throw StoreError(.alreadyExists, "the address is registered already")
+                }
+                try db.run(
+                    "UPDATE passwords SET hash = ?, pending = ? WHERE app = ? AND email = ?", password.passwordHash,
+                    password.pending, password.app, password.email)
+                return
             }
             try db.run(
-                "INSERT INTO passwords VALUES (?, ?, ?, ?)", password.app, password.email, password.passwordHash,
-                password.userID)
+                "INSERT INTO passwords (app, email, hash, user, pending) VALUES (?, ?, ?, ?, ?)", password.app,
+                password.email, password.passwordHash, password.userID, password.pending)
         }
     }
 
@@ -242,7 +248,11 @@ extension SQLiteControlStore {
 
     private static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
         try Row.fetchOne(db, sql: "SELECT * FROM passwords WHERE app = ? AND email = ?", arguments: [app, email])
-            .map { PasswordRecord(app: $0["app"], email: $0["email"], passwordHash: $0["hash"], userID: $0["user"]) }
+            .map {
+                PasswordRecord(
+                    app: $0["app"], email: $0["email"], passwordHash: $0["hash"], userID: $0["user"],
+                    pending: $0["pending"])
+            }
     }
 
     private static func signingKeys(purpose: String, _ db: Database) throws -> [SigningKeyRecord] {

@@ -28,19 +28,25 @@ struct LoginsSet: AdminCommand {
         discussion: "docs/admin-api.md has what the file for custom-token says.")
     @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
-    @Argument(help: "api-key or custom-token.") var provider: LoginProvider
+    @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
+    var provider: LoginProvider
     @Option(help: "A JSON file of its settings; - is standard input. api-key has none.") var file: String?
 
     func run(_ admin: AdminClient) async throws {
         let path = AdminRoute.login.path(app, provider.rawValue)
         switch provider {
         case .apiKey: try output.show(try await admin.ask(path, .PUT, body: EmptyRequest()))
-        case .customToken: try output.show(try await admin.ask(path, .PUT, body: try settings()))
+        case .customToken:
+            let settings: TokenLoginSettings = try settings()
+            try output.show(try await admin.ask(path, .PUT, body: settings))
+        case .emailPassword:
+            let settings: EmailLoginSettings = try settings()
+            try output.show(try await admin.ask(path, .PUT, body: settings))
         }
     }
 
-    private func settings() throws -> TokenLoginSettings {
-        guard let file else { throw CommandFailure(.badInput, "custom-token has settings: name their --file") }
+    private func settings<Settings: Decodable>() throws -> Settings {
+        guard let file else { throw CommandFailure(.badInput, "\(provider.rawValue) has settings: name their --file") }
         let data: Data
         do {
             data =
@@ -50,9 +56,9 @@ struct LoginsSet: AdminCommand {
             throw CommandFailure(.notFound, "\(file) cannot be read: \(error.localizedDescription)")
         }
         do {
-            return try JSONDecoder().decode(TokenLoginSettings.self, from: data)
+            return try JSONDecoder().decode(Settings.self, from: data)
         } catch {
-            throw CommandFailure(.badInput, "\(file) holds no settings of custom-token: \(error)")
+            throw CommandFailure(.badInput, "\(file) holds no settings of \(provider.rawValue): \(error)")
         }
     }
 }
@@ -62,7 +68,8 @@ struct LoginsRemove: AdminCommand {
         commandName: "remove", abstract: "Let nobody log in so any more; who is logged in stays so.")
     @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
-    @Argument(help: "api-key or custom-token.") var provider: LoginProvider
+    @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
+    var provider: LoginProvider
 
     func run(_ admin: AdminClient) async throws {
         try output.show(try await admin.ask(AdminRoute.login.path(app, provider.rawValue), .DELETE))
@@ -77,6 +84,12 @@ extension OutputOptions {
             [
                 "custom-token", token == nil ? "off" : "on",
                 token.map { "issuer \($0.issuer), keys \($0.jwksURL ?? "\($0.jwks?.keys.count ?? 0) given")" } ?? "",
+            ],
+            [
+                "local-userpass", logins.emailPassword == nil ? "no mails" : "mails",
+                logins.emailPassword.map {
+                    "confirming: \($0.confirmURL ?? "no"), new passwords: \($0.resetURL ?? "no")"
+                } ?? "",
             ],
         ]
         try show(logins, Table("LOGIN", "STATE", "SETTINGS", rows: rows))

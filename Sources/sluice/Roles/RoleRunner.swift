@@ -141,6 +141,11 @@ struct RoleRunner {
             topology: settings.topology, slices: slices)
         gateway.gate = admission.gate
         gateway.tls = certificates.gateway
+        if let url = configuration.mailURL {
+            gateway.mail = HTTPMailHook(url: url, secret: configuration.mailSecret)
+        } else if let command = configuration.mailCommand {
+            gateway.mail = CommandMailHook(command: command)
+        }
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.limits.passwordThreads = configuration.passwordHashes
         gateway.proxies.trusted = configuration.trustedProxies

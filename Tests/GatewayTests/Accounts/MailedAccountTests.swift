@@ -1,0 +1,244 @@
+import Foundation
+import Operations
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Gateway
+
+/// Keeps the mails that it is handed, after it has failed as often as it is told to.
+private final class Mailbox: MailHook {
+    struct Letter: Decodable, Sendable {
+        var app: String
+        var kind: String
+        var email: String
+        var token: String
+        var tokenId: String
+        var link: String
+        var expiresAt: UInt64
+    }
+
+    private let held = Mutex<(letters: [Letter], failures: Int)>(([], 0))
+
+    init(failures: Int = 0) { held.withLock { $0.failures = failures } }
+
+    var letters: [Letter] { held.withLock { $0.letters } }
+
+    func deliver(_ mail: Data) async throws {
+        let letter = try JSONDecoder().decode(Letter.self, from: mail)
+        try held.withLock { held in
+            guard held.failures == 0 else {
+                held.failures -= 1
+                throw GatewayError(.mail, "the test fails it")
+            }
+            held.letters.append(letter)
+        }
+    }
+
+    func letter(_ number: Int) async throws -> Letter {
+        try await eventually("mail \(number) comes") { self.letters.count > number }
+        return letters[number]
+    }
+}
+
+/// Whose an address is, by mail. The clients' addresses are those that a trusted proxy names.
+@Suite(.timeLimit(.minutes(5))) struct MailedAccountTests {
+    private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
+    private static let (owner, stranger) = ("192.0.2.1", "198.51.100.1")
+
+    private static func with(
+        _ hook: (any MailHook)?, confirm: Bool = true,
+        configure: @escaping (inout GatewayConfiguration) -> Void = { _ in },
+        _ body: @Sendable @escaping (GatewayHarness) async throws -> Void
+    ) async throws {
+        let settings = EmailLoginSettings(
+            confirmURL: confirm ? "https://app.example.net/confirm?lang=en" : nil,
+            resetURL: "https://app.example.net/reset")
+        #expect(settings.problem == nil)
+        try await GatewayHarness.with(
+            configure: {
+                $0.mail = hook
+                $0.proxies.trusted = (try? AddressRanges("127.0.0.1")) ?? AddressRanges()
+                configure(&$0)
+            }
+        ) { gateway in
+            try await gateway.store.setLoginSettings(
+                try JSONEncoder().encode(settings), app: "tasks", provider: "local-userpass")
+            try await body(gateway)
+        }
+    }
+
+    private static func ask(
+        _ gateway: GatewayHarness, _ call: String, _ body: [String: String], from address: String = owner
+    ) async throws -> HTTPAnswer {
+        try await gateway.request(
+            "POST", "\(userpass)/\(call)", body: String(decoding: try JSONEncoder().encode(body), as: UTF8.self),
+            headers: ["X-Forwarded-For": address])
+    }
+
+    private static func register(
+        _ gateway: GatewayHarness, _ password: String, from address: String = owner
+    ) async throws -> UInt {
+        try await ask(gateway, "register", ["email": "ann@b.c", "password": password], from: address).status
+    }
+
+    private static func login(
+        _ gateway: GatewayHarness, _ password: String, from address: String = owner
+    ) async throws -> HTTPAnswer {
+        try await ask(gateway, "login", ["username": "ann@b.c", "password": password], from: address)
+    }
+
+    @Test func anAccountCountsOnceItsAddressIsConfirmed() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox) { gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            let early = try await Self.login(gateway, "secret-1")
+            #expect(early.status == 401 && early.string("error") == "confirmation required")
+            #expect(try await Self.login(gateway, "secret-2").string("error_code") == "InvalidPassword")
+            let letter = try await mailbox.letter(0)
+            #expect(letter.kind == "confirm" && letter.email == "ann@b.c" && letter.app == "tasks")
+            #expect(
+                letter.link
+                    == "https://app.example.net/confirm?lang=en&token=\(letter.token)&tokenId=\(letter.tokenId)")
+            for wrong in [
+                ["token": "x", "tokenId": letter.tokenId], ["token": letter.token, "tokenId": "x"],
+                ["token": letter.token],
+            ] {
+                let answer = try await Self.ask(gateway, "confirm", wrong)
+                #expect(answer.status == 400 && answer.string("error_code") == "BadRequest")
+            }
+            let proof = ["token": letter.token, "tokenId": letter.tokenId]
+            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
+            #expect(try await Self.login(gateway, "secret-1").status == 200)
+            // A mail is good for once; and an address that is confirmed is taken.
+            #expect(try await Self.ask(gateway, "confirm", proof).string("error") == "invalid token data")
+            #expect(try await Self.register(gateway, "secret-3") == 409)
+            let again = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"])
+            #expect(again.status == 400 && again.string("error_code") == "UserAlreadyConfirmed")
+        }
+    }
+
+    @Test func aStrangersRegistrationTakesNobodysAddress() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox) { gateway in
+            #expect(try await Self.register(gateway, "strangers", from: Self.stranger) == 201)
+            _ = try await mailbox.letter(0)
+            // The address is not taken, and each mail is for the password that was given with it.
+            #expect(try await Self.register(gateway, "owners-own") == 201)
+            let mine = try await mailbox.letter(1)
+            #expect(try await Self.register(gateway, "strangers", from: Self.stranger) == 201)
+            let theirs = try await mailbox.letter(2)
+            // Asking for another mail does not bring the stranger's password into it.
+            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            let proof = ["token": mine.token, "tokenId": mine.tokenId]
+            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
+            #expect(try await Self.login(gateway, "owners-own").status == 200)
+            #expect(try await Self.login(gateway, "strangers", from: Self.stranger).status == 401)
+            let late = ["token": theirs.token, "tokenId": theirs.tokenId]
+            #expect(try await Self.ask(gateway, "confirm", late, from: Self.stranger).status == 400)
+            #expect(mailbox.letters.count == 3)
+        }
+    }
+
+    @Test func aForgottenPasswordIsReplacedAndEveryLoginEnds() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox, confirm: false) { gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            let before = try await Self.login(gateway, "secret-1")
+            #expect(before.status == 200)
+            for email in ["ann@b.c", "nobody@b.c"] {
+                #expect(try await Self.ask(gateway, "reset/send", ["email": email]).status == 204)
+            }
+            let letter = try await mailbox.letter(0)
+            #expect(letter.kind == "reset" && letter.link.hasPrefix("https://app.example.net/reset?token="))
+            var change = ["token": letter.token, "tokenId": letter.tokenId, "password": "short"]
+            #expect(try await Self.ask(gateway, "reset", change).status == 400)
+            change["password"] = "secret-2"
+            // A mail of one kind is not good for the other.
+            #expect(try await Self.ask(gateway, "confirm", change).status == 400)
+            #expect(try await Self.ask(gateway, "reset", change).status == 204)
+            #expect(try await Self.ask(gateway, "reset", change).status == 400)
+            #expect(try await Self.login(gateway, "secret-1").status == 401)
+            let after = try await Self.login(gateway, "secret-2")
+            #expect(after.status == 200 && after.string("user_id") == before.string("user_id"))
+            let refresh = try await gateway.request(
+                "POST", "\(GatewayHarness.auth)/session", bearer: before.string("refresh_token"))
+            #expect(refresh.status == 401)
+            #expect(mailbox.letters.count == 1)
+        }
+    }
+
+    @Test func aMailIsGoodForHalfAnHour() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox) { gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            let letter = try await mailbox.letter(0)
+            gateway.clock.advance(by: .seconds(30 * 60))
+            let late = try await Self.ask(gateway, "confirm", ["token": letter.token, "tokenId": letter.tokenId])
+            #expect(late.status == 400 && late.string("error") == "invalid token data")
+            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            let next = try await mailbox.letter(1)
+            let proof = ["token": next.token, "tokenId": next.tokenId]
+            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
+            #expect(try await Self.login(gateway, "secret-1").status == 200)
+        }
+    }
+
+    @Test func nobodysMailboxIsFlooded() async throws {
+        try await Self.with(Mailbox(), configure: { $0.limits.mailboxRate = .init(burst: 2, perMinute: 0) }) {
+            gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            #expect(
+                try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"], from: Self.stranger).status == 204)
+            let flooded = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"])
+            #expect(flooded.status == 429 && flooded.string("error")?.contains("to this mailbox") == true)
+        }
+    }
+
+    @Test func withoutAHookNobodyRegistersWhereAddressesAreConfirmed() async throws {
+        try await Self.with(nil) { gateway in
+            let status = try await Self.register(gateway, "secret-1")
+            #expect(status == 503)
+            #expect(try await gateway.store.password(app: "tasks", email: "ann@b.c") == nil)
+        }
+        try await GatewayHarness.with { gateway in
+            let off = try await Self.ask(gateway, "reset/send", ["email": "ann@b.c"])
+            #expect(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
+        }
+    }
+
+    @Test func aMailThatIsNotTakenIsTriedAgain() async throws {
+        let mailbox = Mailbox(failures: 1)
+        try await Self.with(mailbox) { gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            _ = try await mailbox.letter(0)
+        }
+    }
+
+    @Test func aCommandGetsMailsOnItsInput() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "mail-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func script(_ name: String, _ text: String) throws -> CommandMailHook {
+            let file = folder.appending(path: name)
+            try "#!/bin/sh\n\(text)\n".write(to: file, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+            return CommandMailHook(command: file.path, patience: .seconds(2))
+        }
+        let out = folder.appending(path: "out").path
+        try await script("good", "cat > \(out)").deliver(Data(#"{"a":1}"#.utf8))
+        #expect(try String(contentsOfFile: out, encoding: .utf8) == #"{"a":1}"#)
+        // None of these brings the gateway down: not to read, to fail, to hang, not to be there.
+        for (name, text) in [("deaf", "exit 3"), ("slow", "exec sleep 600")] {
+            let hook = try script(name, text)
+            let error = await #expect(throws: GatewayError.self) {
+                try await hook.deliver(Data(repeating: 1, count: 2_000))
+            }
+            #expect(error?.code == .mail)
+        }
+        await #expect(throws: (any Error).self) {
+            try await CommandMailHook(command: "/nowhere/at/all").deliver(Data())
+        }
+    }
+}
