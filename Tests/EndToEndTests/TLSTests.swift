@@ -10,8 +10,8 @@ struct TLSTests {
     @Test func clientsCommandsAndToolsGoThroughTLS() async throws {
         let certificates = try TestCertificates()
         defer { try? FileManager.default.removeItem(at: certificates.folder) }
-        try certificates.makeAuthority("authority")
-        for name in ["server", "next"] { try certificates.makeServer(name, signedBy: "authority") }
+        try await certificates.makeAuthority("authority")
+        for name in ["server", "next"] { try await certificates.makeServer(name, signedBy: "authority") }
         let (pem, key) = (certificates.path("server.pem"), certificates.path("server.key"))
         let authority = certificates.path("authority.pem")
         let settings = [

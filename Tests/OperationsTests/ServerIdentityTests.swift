@@ -18,8 +18,8 @@ import Testing
     ) async throws {
         let certificates = try TestCertificates()
         for name in ["old", "new"] {
-            try certificates.makeAuthority("\(name)-authority")
-            try certificates.makeServer("\(name)-server", signedBy: "\(name)-authority")
+            try await certificates.makeAuthority("\(name)-authority")
+            try await certificates.makeServer("\(name)-server", signedBy: "\(name)-authority")
         }
         try certificates.replace("server", by: "old-server")
         try await body(certificates)

@@ -12,25 +12,40 @@ package struct TestCertificates: Sendable {
 
     package func path(_ name: String) -> String { folder.appending(path: name).path }
 
+    private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
     /// Makes `<name>.pem` and `<name>.key`, which sign others.
-    package func makeAuthority(_ name: String) throws {
-        try openssl(
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj",
-            "/CN=\(name)", "-keyout", path("\(name).key"), "-out", path("\(name).pem"))
+    package func makeAuthority(_ name: String) async throws {
+        try await TestBroker.shell(
+            ["openssl", "req", "-x509"] + Self.newKey + [
+                "-days", "2", "-subj", "/CN=\(name)", "-keyout", path("\(name).key"), "-out", path("\(name).pem"),
+            ])
     }
 
     /// Makes `<name>.pem` and `<name>.key` for `localhost` and 127.0.0.1.
-    package func makeServer(_ name: String, signedBy authority: String) throws {
+    package func makeServer(_ name: String, signedBy authority: String) async throws {
         let extensions = path("\(name).ext")
         try "subjectAltName=DNS:localhost,IP:127.0.0.1\n".write(toFile: extensions, atomically: true, encoding: .utf8)
-        try openssl(
-            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost",
-            "-keyout", path("\(name).key"), "-out", path("\(name).csr"))
-        try openssl(
-            "x509", "-req", "-in", path("\(name).csr"), "-CA", path("\(authority).pem"), "-CAkey",
-            path("\(authority).key"), "-CAcreateserial", "-days", "1", "-extfile", extensions, "-out",
-            path("\(name).pem"))
+        try await make(name, called: "localhost", signedBy: authority, ["-extfile", extensions])
+    }
+
+    /// Makes `<name>.pem` and `<name>.key` for a client.
+    package func makeClient(_ name: String, called user: String, signedBy authority: String) async throws {
+        try await make(name, called: user, signedBy: authority, [])
+    }
+
+    private func make(
+        _ name: String, called subject: String, signedBy authority: String, _ options: [String]
+    ) async throws {
+        try await TestBroker.shell(
+            ["openssl", "req"] + Self.newKey + [
+                "-subj", "/CN=\(subject)", "-keyout", path("\(name).key"), "-out", path("\(name).csr"),
+            ])
+        try await TestBroker.shell(
+            [
+                "openssl", "x509", "-req", "-in", path("\(name).csr"), "-CA", path("\(authority).pem"), "-CAkey",
+                path("\(authority).key"), "-CAcreateserial", "-days", "1", "-out", path("\(name).pem"),
+            ] + options)
     }
 
     /// Puts one server's files in the places of another's.
@@ -38,19 +53,6 @@ package struct TestCertificates: Sendable {
         for part in parts {
             let bytes = try Data(contentsOf: URL(filePath: path("\(other).\(part)")))
             try bytes.write(to: URL(filePath: path("\(name).\(part)")), options: .atomic)
-        }
-    }
-
-    private func openssl(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["openssl"] + arguments
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw CocoaError(.executableLoad, userInfo: ["command": "openssl \(arguments.joined(separator: " "))"])
         }
     }
 }

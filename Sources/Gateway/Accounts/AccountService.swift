@@ -124,6 +124,14 @@ final class AccountService: Sendable {
         return claims
     }
 
+    /// Deletes the user who holds this access token, with whatever it could log in with. What it wrote stays.
+    func deleteUser(_ bearer: String) async throws -> TokenClaims {
+        let (claims, user) = try await authenticate(bearer)
+        try await store.removeUser(app: user.app, id: user.id)
+        logger.info("user deleted", metadata: ["app": "\(user.app)", "user": "\(user.id)"])
+        return claims
+    }
+
     /// Who holds this access token.
     func authenticate(_ bearer: String) async throws -> (claims: TokenClaims, user: UserRecord) {
         let claims = try await verified(bearer, as: .access)

@@ -33,6 +33,10 @@ struct AccountRoutes: Sendable {
             await loggedOut(try await accounts.logout(request.bearer))
             return Response(status: .noContent)
         }
+        router.delete("\(root)/auth/delete") { request, _ in
+            await loggedOut(try await accounts.deleteUser(request.bearer))
+            return Response(status: .noContent)
+        }
     }
 
     private func location(_ context: GatewayRequestContext) async throws -> Response {

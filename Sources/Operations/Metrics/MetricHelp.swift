@@ -17,6 +17,8 @@ enum MetricHelp {
         "sluice_gateway_password_duration_seconds": "How long a login or registration waits for its password's hash",
         "sluice_gateway_logins_refused_total":
             "Logins refused because too many had failed, or too many passwords waited",
+        "sluice_gateway_foreign_keys_fetched_total": "Answers of other services that were asked for their keys",
+        "sluice_gateway_mails_total": "Mails handed over to be sent, given up, or not taken",
         "sluice_gateway_requests_timeouts_total": "Requests that no owner answered in time",
         "sluice_gateway_messages_received_total": "Messages from clients",
         "sluice_gateway_sockets_refused_total": "Sockets refused because their app had as many as it may",
@@ -62,6 +64,10 @@ enum MetricHelp {
         "sluice_campaign_client_realms": "Client realms of the newest campaign of each app, by outcome",
         "sluice_campaign_notified": "Client realms of the newest campaign that were told to reset",
         "sluice_coordinator_signing_key_age_seconds": "How old the key is that signs",
+        "sluice_coordinator_admin_refused_total":
+            "Admin requests without a token, with a wrong one, or one whose role may not",
+        "sluice_coordinator_anonymous_users_removed_total":
+            "Anonymous users that were not seen for long, and are gone",
         "sluice_coordinator_active": "1 for the active one",
         "sluice_coordinator_slices_ownerless": "Slices without an owner, as heartbeats tell",
         "sluice_coordinator_ticks_total": "Ticks sent to slices",
@@ -74,6 +80,8 @@ enum MetricHelp {
             "Letters that were dropped because there were more than coordinator.max_dead_letters",
         "sluice_coordinator_dead_lettered_total": "Reports that could not be used",
         "sluice_coordinator_outcomes_dropped_total": "Waiting outcomes dropped, because too many waited",
+        "sluice_tls_certificate_expires_at_seconds": "When a listener's certificate ends, in seconds of Unix time",
+        "sluice_tls_reload_failing": "1 while a listener's certificate files cannot be used",
         "sluice_metrics_overflow_total": "Label sets folded into a series overflow='true'",
         "http_server_active_requests": "Requests being answered",
         "hb_requests_total": "Requests answered",

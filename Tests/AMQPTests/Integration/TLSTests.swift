@@ -41,24 +41,11 @@ extension BrokerTests {
 
         /// A folder with an authority of this test's own and a client's certificate that it signed.
         private func withAuthority(_ body: (String) async throws -> Void) async throws {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "ca-\(UUID().uuidString)").path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            try await TestBroker.shell(
-                ["openssl", "req", "-x509"] + key + [
-                    "-days", "2", "-subj", "/CN=another authority", "-keyout", "\(folder)/ca.key", "-out",
-                    "\(folder)/ca.pem",
-                ])
-            try await TestBroker.shell(
-                ["openssl", "req"] + key + [
-                    "-subj", "/CN=guest", "-keyout", "\(folder)/client.key", "-out", "\(folder)/client.csr",
-                ])
-            try await TestBroker.shell([
-                "openssl", "x509", "-req", "-in", "\(folder)/client.csr", "-CA", "\(folder)/ca.pem", "-CAkey",
-                "\(folder)/ca.key", "-CAcreateserial", "-days", "2", "-out", "\(folder)/client.pem",
-            ])
-            try await body(folder)
+            let certificates = try TestCertificates()
+            defer { try? FileManager.default.removeItem(at: certificates.folder) }
+            try await certificates.makeAuthority("ca")
+            try await certificates.makeClient("client", called: "guest", signedBy: "ca")
+            try await body(certificates.folder.path)
         }
 
         @Test func tlsCarriesEverythingThatPlainTCPDoes() async throws {

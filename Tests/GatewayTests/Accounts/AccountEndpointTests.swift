@@ -194,6 +194,25 @@ struct AccountEndpointTests {
         }
     }
 
+    @Test func aUserThatDeletesItselfIsGone() async throws {
+        try await GatewayHarness.with { gateway in
+            let body = #"{"email":"a@example.net","username":"a@example.net","password":"secret-1"}"#
+            _ = try await gateway.request("POST", "\(Self.userpass)/register", body: body)
+            let login = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+            let user = try #require(login.string("user_id"))
+            let (access, refresh) = (login.string("access_token"), login.string("refresh_token"))
+            #expect(try await gateway.request("DELETE", "\(GatewayHarness.auth)/delete", bearer: refresh).status == 401)
+            #expect(try await gateway.request("DELETE", "\(GatewayHarness.auth)/delete", bearer: access).status == 204)
+            #expect(try await gateway.store.user(app: "tasks", id: user) == nil)
+            #expect(try await gateway.request("DELETE", "\(GatewayHarness.auth)/delete", bearer: access).status == 401)
+            #expect(try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: refresh).status == 401)
+            let again = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+            #expect(again.status == 401 && again.string("error_code") == "InvalidPassword")
+            // The address is free again.
+            #expect(try await gateway.request("POST", "\(Self.userpass)/register", body: body).status == 201)
+        }
+    }
+
     @Test func anAccessTokenEndsAfterHalfAnHour() async throws {
         try await GatewayHarness.with { gateway in
             let tokens = try await gateway.logInAnonymously()

@@ -1,0 +1,65 @@
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// Who may do what, from an operator's shell.
+@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+struct AccessCommandTests {
+    private struct Key: Decodable { var verifiesUntil: UInt64? }
+    private struct Audit: Decodable {
+        struct Entry: Decodable {
+            var token: String
+            var path: String
+            var status: Int
+        }
+        var entries: [Entry]
+    }
+
+    @Test func tokensKeysAndLoginsAreLookedAfter() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "own")
+            let token = try await cluster.operate("admin", "tokens", "create", "ci", "--role", "read")
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(token.utf8.count == 64)
+            func asReader(_ arguments: String...) async throws -> String {
+                try await cluster.shell("env", ["SLUICE_ADMIN_TOKEN=\(token)", cluster.sluice] + arguments)
+            }
+            #expect(try await asReader("apps", "list").contains(cluster.app))
+            #expect(try await !cluster.operate("admin", "tokens", "list").contains(token))
+            let refused = await #expect(throws: LocalClusterError.self) {
+                _ = try await asReader("apps", "create", "another")
+            }
+            let complaint = refused.map { "\($0)" } ?? ""
+            #expect(complaint.contains("exited with 77") && complaint.contains("needs the role operate"))
+            let short = await #expect(throws: LocalClusterError.self) {
+                _ = try await cluster.shell("env", ["SLUICE_ADMIN_TOKEN=short", cluster.sluice, "apps", "list"])
+            }
+            #expect(short.map { "\($0)" }?.contains("exited with 65") == true)
+
+            try await cluster.operate("keys", "rotate")
+            let keys = try await cluster.operateJSON([Key].self, "keys", "list")
+            #expect(keys.count == 4 && keys.count { $0.verifiesUntil == nil } == 2)
+
+            let file = cluster.folder + "/jwt.json"
+            try #"{"issuer":"https://a/","jwksURL":"http://b/","algorithms":["RS256"]}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            let unsafe = await #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("logins", "set", cluster.app, "custom-token", "--file", file)
+            }
+            #expect(unsafe.map { "\($0)" }?.contains("jwksURL: expected https") == true)
+            try #"{"issuer":"https://a/","jwksURL":"https://b/","algorithms":["RS256"]}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            try await cluster.operate("logins", "set", cluster.app, "custom-token", "--file", file)
+            #expect(try await cluster.operate("logins", "show", cluster.app).contains("issuer https://a/"))
+            try await cluster.operate("logins", "remove", cluster.app, "custom-token")
+            #expect(try await !cluster.operate("logins", "show", cluster.app).contains("https://a/"))
+
+            try await cluster.operate("admin", "tokens", "revoke", "ci")
+            await #expect(throws: LocalClusterError.self) { _ = try await asReader("apps", "list") }
+            let audit = try await cluster.operateJSON(Audit.self, "audit", "--limit", "20").entries
+            #expect(audit.first?.path.hasSuffix("/tokens/ci") == true && audit.first?.status == 204)
+            #expect(audit.contains { $0.token == "ci" && $0.status == 403 })
+        }
+    }
+}
