@@ -3,12 +3,13 @@
 struct RankSet {
     private var levels: [[UInt64]]
 
-    /// For numbers below the capacity.
+    /// For numbers below the capacity. The capacity itself and the number behind it may be asked about, so there is a word for
+    /// them too, on every level.
     init(capacity: Int) {
-        var words = max(1, (capacity + 63) / 64)
+        var words = (capacity + 1) / 64 + 1
         levels = [Array(repeating: 0, count: words)]
         while words > 1 {
-            words = (words + 63) / 64
+            words = words / 64 + 1
             levels.append(Array(repeating: 0, count: words))
         }
     }
