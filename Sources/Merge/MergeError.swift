@@ -13,6 +13,10 @@ package struct MergeError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let impossiblePair = Code(description: "impossible pair")
         /// An instruction that refers to a string its changeset does not have, or is too deep or too numerous.
         package static let malformedChangeset = Code(description: "malformed changeset")
+        /// The merge would take more work than its caller allows.
+        package static let budgetExceeded = Code(description: "budget exceeded")
+        /// Nobody waits for the merge any more. It says nothing about either side.
+        package static let cancelled = Code(description: "cancelled")
     }
 
     /// One of the two instructions that did not go together.

@@ -22,9 +22,11 @@ package struct MergeEngine: Sendable {
     /// - Parameters:
     ///   - incoming: the changesets in the peer's order, and its bases never descending.
     ///   - local: the entries by ascending version; those that no incoming changeset has to meet may be among them.
+    ///   - meter: counts the work, and may end it.
     /// - Throws: `MergeError` if the two cannot be merged; nothing of the call counts then.
     package func transform(
-        incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64
+        incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64,
+        meter: MergeMeter
     ) throws(MergeError) -> TransformResult {
         guard let lowestBase = incoming.lazy.map(\.lastIntegratedLocalVersion).min() else {
             return TransformResult(incoming: [], modifiedLocal: [])
@@ -38,7 +40,7 @@ package struct MergeEngine: Sendable {
             window.map { Rank($0.originTimestamp, $0.originFileIdent) }
                 + incoming.map { Rank($0.originTimestamp, $0.originFileIdent) })
         let incomingRanks = ranks[window.count...]
-        var session = MergeSession(compatibility: compatibility, search: search)
+        var session = MergeSession(compatibility: compatibility, search: search, meter: meter)
         session.reserve(local: window.reduce(0) { $0 + $1.changeset.instructions.count })
         for (entry, rank) in zip(window, ranks) { try session.addLocal(entry, rank: rank) }
 
@@ -61,6 +63,14 @@ package struct MergeEngine: Sendable {
             start = end
         }
         return TransformResult(incoming: transformed, modifiedLocal: session.modifiedLocal())
+    }
+
+    /// The same without a bound.
+    package func transform(
+        incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64
+    ) throws(MergeError) -> TransformResult {
+        try transform(
+            incoming: incoming, over: local, currentLocalVersion: currentLocalVersion, meter: MergeMeter())
     }
 
     /// Section 1.1: by time, then by file. Neither is rewritten anywhere, so all peers agree on the order.

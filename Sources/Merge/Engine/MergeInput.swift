@@ -67,10 +67,12 @@ package struct TransformResult: Sendable, Equatable {
 
 /// How a local instruction finds those incoming ones that it has to be merged with.
 package enum ConflictSearch: Sendable {
-    /// Through the conflict index, and lists that both sides have changed a lot as a whole.
+    /// Through the conflict index, and lists that both sides have changed a lot by themselves.
     case indexed
-    /// The same with all lists, however short: slower, for tests.
+    /// The same with all lists, however short, as a whole where that is possible: slower, for tests.
     case indexedWithWholeLists
+    /// The same, and nothing as a whole.
+    case indexedWithListPairs
     /// One after the other. The result is the same: tests hold the index to that.
     case exhaustive
 }

@@ -4,6 +4,7 @@ import Changesets
 struct MergeSession {
     private let matrix: RuleMatrix
     private let search: ConflictSearch
+    private let meter: MergeMeter
     private var reader: OperationReader
     private var steps = PathSteps()
     private var local = OperationList()
@@ -17,9 +18,10 @@ struct MergeSession {
     private var localIndex: LocalIndex?
     private var walk = ConflictWalk()
 
-    init(compatibility: PeerCompatibility, search: ConflictSearch) {
+    init(compatibility: PeerCompatibility, search: ConflictSearch, meter: MergeMeter) {
         matrix = RuleMatrix(compatibility)
         self.search = search
+        self.meter = meter
         reader = OperationReader(compatibility)
     }
 
@@ -28,6 +30,7 @@ struct MergeSession {
 
     /// Adds a local entry; by ascending version, before the first run.
     mutating func addLocal(_ entry: LocalChangeset, rank: UInt32) throws(MergeError) {
+        try meter.take(entry.changeset.instructions.count * MergeMeter.stepsPerInstruction)
         try reader.append(entry.changeset, rank: rank, to: &local, &steps)
         localVersions.append(entry.version)
     }
@@ -41,13 +44,14 @@ struct MergeSession {
         incoming.reserve(run.reduce(0) { $0 + $1.changeset.instructions.count })
         incomingVersions.removeAll(keepingCapacity: true)
         for (changeset, rank) in zip(run, ranks) {
+            try meter.take(changeset.changeset.instructions.count * MergeMeter.stepsPerInstruction)
             try reader.append(changeset.changeset, rank: rank, to: &incoming, &steps)
             incomingVersions.append(changeset.version)
         }
         switch search {
         case .exhaustive:
             index = nil
-        case .indexed, .indexedWithWholeLists:
+        case .indexed, .indexedWithWholeLists, .indexedWithListPairs:
             index = ConflictIndex(
                 incoming, steps,
                 followsErasures: local.mayContain(.eraseTable) || local.mayContain(.eraseColumn),
@@ -62,7 +66,7 @@ struct MergeSession {
     }
 
     private mutating func mergeAll(in window: Range<Int>) throws(MergeError) {
-        let settled = try mergeWholeLists(in: window)
+        let settled = try mergeLists(in: window)
         if let positions = positionsOfShortRun(in: window) {
             for position in positions where settled?.contains(Int(position)) != true {
                 try mergeAll(local: Int(position))
@@ -96,28 +100,41 @@ struct MergeSession {
         return localIndex?.positions(of: Set(incoming.operations.map(\.object)), in: window)
     }
 
-    /// Merges lists as a whole where that costs less.
+    /// Merges lists by themselves where that costs less.
     ///
     /// - Returns: the local operations that have met all they had to.
-    private mutating func mergeWholeLists(in window: Range<Int>) throws(MergeError) -> RankSet? {
+    private mutating func mergeLists(in window: Range<Int>) throws(MergeError) -> RankSet? {
         guard let index else { return nil }
-        var settled: RankSet?
-        let finder = ListFinder(threshold: search == .indexed ? .standard : .none)
-        for list in finder.lists(local: local, window, incoming: incoming, index, steps) {
-            guard
-                var merge = ListMerge(
-                    list, local: local.operations, incoming: incoming.operations, steps)
-            else { continue }
-            do throws(RuleViolation) {
-                guard try merge.merge(&local.operations, &incoming.operations, matrix, &steps) else { continue }
-            } catch {
-                throw MergeError(code: error.code, message: error.message)
+        let thresholds: ListGrid.Thresholds =
+            switch search {
+            case .indexed, .exhaustive: .standard
+            case .indexedWithWholeLists: .wholes
+            case .indexedWithListPairs: .pairs
             }
-            var positions = settled ?? RankSet(capacity: local.operations.count)
+        let finder = ListFinder(
+            pairsPerOperation: thresholds.pairsPerOperation, compatibility: matrix.compatibility)
+        let lists = finder.lists(local: local, window, incoming: incoming, index, steps)
+        guard !lists.isEmpty else { return nil }
+
+        var sides = ListSides()
+        exchange(&sides)
+        defer { exchange(&sides) }
+        var settled: RankSet?
+        for list in lists {
+            guard var grid = ListGrid(list, sides, matrix, thresholds, meter) else { continue }
+            try grid.merge(&sides)
+            var positions = settled ?? RankSet(capacity: sides.local.count)
             for position in list.local { positions.insert(Int(position)) }
             settled = positions
         }
         return settled
+    }
+
+    /// Lends both sides out without a copy, and takes them back.
+    private mutating func exchange(_ sides: inout ListSides) {
+        swap(&local.operations, &sides.local)
+        swap(&incoming.operations, &sides.incoming)
+        swap(&steps, &sides.steps)
     }
 
     /// Merges a local operation, and before it what a rule has put in front of it.
@@ -142,6 +159,7 @@ struct MergeSession {
         local position: Int, _ walk: inout ConflictWalk, after cause: Int? = nil
     ) throws(MergeError) {
         while local.operations[position].isLive, let met = next(&walk) {
+            try meter.take(MergeMeter.stepsPerMeeting)
             if let cause, !incoming.precedes(cause, met) { continue }
             if try merge(local: position, incoming: met) { try eraseColumnFirst(local: position, incoming: met) }
         }

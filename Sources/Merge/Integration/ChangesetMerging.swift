@@ -12,6 +12,24 @@ package protocol ChangesetMerging {
 
 extension MergeEngine: ChangesetMerging {}
 
+/// A merge whose work is counted and bounded.
+package struct MeteredMerge: ChangesetMerging {
+    private let engine: MergeEngine
+    private let meter: MergeMeter
+
+    package init(_ engine: MergeEngine = MergeEngine(), meter: MergeMeter) {
+        self.engine = engine
+        self.meter = meter
+    }
+
+    package func transform(
+        incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64
+    ) throws(MergeError) -> TransformResult {
+        try engine.transform(
+            incoming: incoming, over: local, currentLocalVersion: currentLocalVersion, meter: meter)
+    }
+}
+
 extension [IncomingChangeset] {
     /// Puts what a merge has made of the changesets in their place.
     mutating func replace(with merged: [Changeset]) {

@@ -15,36 +15,37 @@ struct EqualElements {
 
     /// Discards what is to go, and changes what is inside of elements. Indexes into the list itself stay names.
     mutating func merge(
-        _ ours: inout [Operation], _ theirs: inout [Operation], _ matrix: RuleMatrix, _ steps: inout PathSteps
-    ) throws(RuleViolation) {
+        _ sides: inout ListSides, _ matrix: RuleMatrix, _ meter: MergeMeter
+    ) throws(MergeError) {
         let others = incoming.steps.filter(incoming.isAboutBase)
         guard !others.isEmpty, local.steps.contains(where: local.isAboutBase) else { return }
         var list = OperationList()
         list.reserve(others.count)
-        for step in others { list.append(named(step, theirs, &steps)) }
+        for step in others { list.append(named(step, sides.incoming, &sides.steps)) }
         var index = ConflictIndex(
-            list, steps, followsErasures: false,
+            list, sides.steps, followsErasures: false,
             comparesRawErasures: !matrix.compatibility.comparesErasedValuesByContent, elementLevel: level)
         var walk = ConflictWalk()
         for step in local.steps where local.isAboutBase(step) {
-            var mine = named(step, ours, &steps)
-            index.start(&walk, for: mine, list, steps)
+            var mine = named(step, sides.local, &sides.steps)
+            index.start(&walk, for: mine, list, sides.steps)
             while mine.isLive, let met = index.next(&walk, list) {
-                _ = try matrix.merge(&mine, &list.operations[met], &steps)
+                try meter.take(MergeMeter.stepsPerMeeting)
+                do throws(RuleViolation) {
+                    _ = try matrix.merge(&mine, &list.operations[met], &sides.steps)
+                } catch {
+                    throw MergeError(code: error.code, message: error.message)
+                }
             }
-            Self.take(mine, step, into: &ours)
+            Self.take(mine, step, into: &sides.local)
         }
-        for (step, other) in zip(others, list.operations) { Self.take(other, step, into: &theirs) }
+        for (step, other) in zip(others, list.operations) { Self.take(other, step, into: &sides.incoming) }
     }
 
     private func named(_ step: ListHistory.Step, _ operations: [Operation], _ steps: inout PathSteps) -> Operation {
         var operation = operations[Int(step.position)]
-        if step.kind == .inside {
-            steps.setIndex(step.element, atContainerStep: level, of: operation)
-        } else {
-            operation.index = step.element
-            operation.priorSize = .max
-        }
+        operation.setIndex(step.element, at: level, &steps)
+        if step.kind != .inside { operation.priorSize = .max }
         return operation
     }
 

@@ -1,5 +1,7 @@
-/// Finds the lists of a run that `ListMerge` can merge as a whole: both sides insert, erase and assign elements there by
-/// index, or change something inside of them, and nobody does anything else to the list or to what it is in.
+import Changesets
+
+/// Finds the lists of a run that `ListGrid` can merge by themselves: both sides insert, erase, move and assign elements there
+/// by index, change something inside of them or clear the list, and nobody does anything else to the list or to what it is in.
 struct ListFinder {
     struct List {
         /// The positions of its live operations.
@@ -13,33 +15,26 @@ struct ListFinder {
         fileprivate var blocksBelow = false
     }
 
-    /// From when on it costs less than to merge each operation with each.
-    struct Threshold {
-        /// An estimate: an operation merged as part of a whole costs as much as about a hundred meetings.
-        static let standard = Threshold(pairsPerOperation: 128)
-        static let none = Threshold(pairsPerOperation: 0)
+    /// From when on it costs less than to have the rules merge each operation with each.
+    let pairsPerOperation: Int
+    let compatibility: PeerCompatibility
 
-        var pairsPerOperation: Int
-
-        func isReached(_ local: Int, _ incoming: Int) -> Bool {
-            local > 0 && incoming > 0 && local * incoming >= pairsPerOperation * (local + incoming)
-        }
+    private func isReached(_ local: Int, _ incoming: Int) -> Bool {
+        local > 0 && incoming > 0 && local * incoming >= pairsPerOperation * (local + incoming)
     }
-
-    let threshold: Threshold
 
     /// - Parameter window: the positions of the local operations that take part in the run.
     func lists(
         local: OperationList, _ window: Range<Int>, incoming: OperationList, _ index: ConflictIndex, _ steps: PathSteps
     ) -> [List] {
         let erasures: [OperationCode] = [.eraseTable, .eraseColumn]
-        guard incoming.operations.count > threshold.pairsPerOperation,
+        guard incoming.operations.count > pairsPerOperation,
             !erasures.contains(where: { local.mayContain($0) || incoming.mayContain($0) })
         else { return [] }
         let theirs = Self.listOperations(in: incoming, incoming.operations.indices)
-        guard theirs.contains(where: { $0 > threshold.pairsPerOperation }) else { return [] }
+        guard theirs.contains(where: { $0 > pairsPerOperation }) else { return [] }
         let ours = Self.listOperations(in: local, window)
-        let isHot = zip(ours, theirs).map { threshold.isReached($0, $1) }
+        let isHot = zip(ours, theirs).map { isReached($0, $1) }
         guard isHot.contains(true) else { return [] }
 
         var lists: [UInt32: List] = [:]
@@ -49,7 +44,7 @@ struct ListFinder {
                 let object = Int(operation.object.number)
                 guard operation.isLive, object < isHot.count, isHot[object] else { continue }
                 index.visitPath(of: operation, steps) { node, level, isHome in
-                    if isHome, operation.isElementOperation(at: level, steps) {
+                    if isHome, operation.belongsToList(at: level, steps, compatibility) {
                         append(&lists[node, default: List()], UInt32(truncatingIfNeeded: position))
                         lists[node]?.level = level
                     } else {
@@ -62,7 +57,7 @@ struct ListFinder {
         add(local, window) { $0.local.append($1) }
         add(incoming, incoming.operations.indices) { $0.incoming.append($1) }
         return lists.filter { node, list in
-            !list.isBlocked && threshold.isReached(list.local.count, list.incoming.count)
+            !list.isBlocked && isReached(list.local.count, list.incoming.count)
                 && !index.hasAncestor(of: node) { lists[$0]?.blocksBelow ?? false }
         }.values.sorted { $0.incoming[0] < $1.incoming[0] }
     }
@@ -86,15 +81,22 @@ struct ListFinder {
 }
 
 extension Operation {
-    private var insertsErasesOrAssigns: Bool { code == .arrayInsert || code == .arrayErase || code == .update }
-
-    fileprivate var mayBeElementOperation: Bool { depth > 1 || (endsInIndex && insertsErasesOrAssigns) }
-
-    /// Whether it inserts, erases or assigns a list's element by the index at this step, or changes what is inside of one.
-    fileprivate func isElementOperation(at level: UInt32, _ steps: PathSteps) -> Bool {
-        guard level &+ 1 < ConflictIndex.maximumDepth, depth > level, steps.step(level, of: self).isIndex else {
-            return false
+    private var changesElements: Bool {
+        switch code {
+        case .arrayInsert, .arrayMove, .arrayErase, .update: true
+        default: false
         }
-        return depth > level &+ 1 || insertsErasesOrAssigns
+    }
+
+    fileprivate var mayBeElementOperation: Bool { depth > 1 || (endsInIndex && changesElements) }
+
+    /// Whether it changes a list's elements by the index at this step, changes what is inside of one, or clears the list.
+    fileprivate func belongsToList(
+        at level: UInt32, _ steps: PathSteps, _ compatibility: PeerCompatibility
+    ) -> Bool {
+        if depth == level { return code == .clear }
+        guard level &+ 1 < ConflictIndex.maximumDepth, steps.step(level, of: self).isIndex else { return false }
+        if depth > level &+ 1 { return true }
+        return changesElements || (code == .clear && compatibility.clearsFollowTheirElement)
     }
 }

@@ -3,19 +3,13 @@
 /// Elements are numbered: first those that both sides began with, then those inserted, in the order of their insertion.
 /// An element's *rank* is its place among all that this side has ever had.
 struct ListHistory {
-    enum Kind {
-        case insert, erase, assign
-        /// Changes something inside the element.
-        case inside
-    }
-
     struct Step {
         /// The operation's position on its side.
         var position: UInt32
         var element: UInt32
         /// What the operation calls the element.
         var index: UInt32
-        var kind: Kind
+        var kind: ListOperation.Kind
     }
 
     let baseCount: Int
@@ -32,42 +26,28 @@ struct ListHistory {
     var count: Int { ranks.count }
     var insertCount: Int { count - baseCount }
 
-    /// - Parameters:
-    ///   - positions: live operations of one list, all of them inserts, erasures or assignments by index, or inside elements.
-    ///   - level: which step of their paths is the index.
+    /// - Parameter operations: live ones, none of them a move or a Clear.
     /// - Returns: nil if they do not follow from each other, beginning with a list of `baseCount`.
-    init?(_ positions: [UInt32], of operations: [Operation], at level: UInt32, baseCount: Int, _ paths: PathSteps) {
+    init?(_ operations: some Collection<ListOperation>, baseCount: Int) {
         self.baseCount = baseCount
-        var sequence = ElementSequence(count: baseCount, capacity: baseCount + positions.count)
-        steps.reserveCapacity(positions.count)
+        var sequence = ElementSequence(count: baseCount, capacity: baseCount + operations.count)
+        steps.reserveCapacity(operations.count)
         erasedBy = Array(repeating: Self.never, count: baseCount)
-        for position in positions {
-            let operation = operations[Int(position)]
-            let count = sequence.count
-            let isInside = operation.depth > level &+ 1
-            let index = paths.step(level, of: operation).value
-            guard isInside || operation.priorSize == count,
-                index < count || (index == count && !isInside && operation.code == .arrayInsert)
-            else { return nil }
+        for operation in operations {
+            let index = operation.index
+            guard index < sequence.count || (index == sequence.count && operation.kind == .insert) else { return nil }
             let element: UInt32
-            let kind: Kind
-            switch operation.code {
-            case _ where isInside:
-                element = sequence.element(at: index)
-                kind = .inside
-            case .arrayInsert:
+            switch operation.kind {
+            case .insert:
                 element = sequence.insert(at: index)
-                kind = .insert
                 erasedBy.append(Self.never)
-            case .arrayErase:
+            case .erase:
                 element = sequence.erase(at: index)
-                kind = .erase
                 erasedBy[Int(element)] = UInt32(truncatingIfNeeded: steps.count)
-            default:
-                element = sequence.element(at: index)
-                kind = .assign
+            case .assign, .inside: element = sequence.element(at: index)
+            case .move, .clear: return nil
             }
-            steps.append(Step(position: position, element: element, index: index, kind: kind))
+            steps.append(Step(position: operation.position, element: element, index: index, kind: operation.kind))
         }
         order = sequence.inOrder()
         ranks = Array(repeating: 0, count: order.count)

@@ -1,5 +1,6 @@
-/// Merges all that two sides have done to one list, in about the time that it takes to read it, to the very result that
-/// the rules of section 8.2 give when every operation meets every other.
+/// Merges all inserts, erasures, assignments and changes inside of elements that two sides have made in one list, in about the
+/// time that it takes to read them, to the very result that the rules of section 8.2 give when every operation meets every
+/// other.
 ///
 /// **What the rules decide.** Let `S(i, j)` be the list after `i` local and `j` incoming operations. Local operation
 /// `i` and incoming operation `j` meet on `S(i-1, j-1)`. Erasures and assignments are about elements; if both are about
@@ -31,8 +32,8 @@
 /// merged [p a b]
 /// ```
 ///
-/// Histories whose ages do not separate each other, and those with moves, are merged operation by operation; so are those
-/// where passing by erased elements takes more steps than that.
+/// Histories whose ages do not separate each other are merged in parts, or operation by operation (`ListGrid`); so are
+/// those where passing by erased elements takes more steps than that.
 struct ListMerge {
     private var local: ListReplay
     private var incoming: ListReplay
@@ -45,17 +46,12 @@ struct ListMerge {
 
     private static let none = ListReplay.none
 
-    /// - Returns: nil if the operations do not follow from each other, if their ages do not separate each other, or if the
-    ///   list is so long that to go through it costs more than its operations.
-    init?(_ list: ListFinder.List, local ours: [Operation], incoming theirs: [Operation], _ steps: PathSteps) {
-        let (local, incoming, level) = (list.local, list.incoming, list.level)
-        guard let first = Self.firstSize(local, ours, incoming, theirs, level, steps),
-            first <= 1024 + 8 * (local.count + incoming.count)
-        else { return nil }
-        let baseCount = Int(first)
-        guard let olderIncoming = Self.separation(local, ours, incoming, theirs, level),
-            let localHistory = ListHistory(local, of: ours, at: level, baseCount: baseCount, steps),
-            let incomingHistory = ListHistory(incoming, of: theirs, at: level, baseCount: baseCount, steps)
+    /// - Parameter baseCount: how many elements both sides began with.
+    /// - Returns: nil if the operations do not follow from each other, or if their ages do not separate each other.
+    init?(local: [ListOperation], incoming: [ListOperation], baseCount: Int, level: UInt32) {
+        guard let olderIncoming = Self.separation(local, incoming),
+            let localHistory = ListHistory(local, baseCount: baseCount),
+            let incomingHistory = ListHistory(incoming, baseCount: baseCount)
         else { return nil }
         self.olderIncoming = olderIncoming
         self.level = level
@@ -64,31 +60,9 @@ struct ListMerge {
         patience = 64 * (local.count + incoming.count)
     }
 
-    /// How many elements both sides began with; nil if they disagree.
-    private static func firstSize(
-        _ local: [UInt32], _ ours: [Operation], _ incoming: [UInt32], _ theirs: [Operation], _ level: UInt32,
-        _ steps: PathSteps
-    ) -> UInt32? {
-        let depth = level &+ 1
-        let mine = local.first { ours[Int($0)].depth == depth }.map { ours[Int($0)].priorSize }
-        let other = incoming.first { theirs[Int($0)].depth == depth }.map { theirs[Int($0)].priorSize }
-        if let mine, let other { return mine == other ? mine : nil }
-        if let size = mine ?? other { return size }
-        // Nobody says: as many as are changed inside.
-        let indexes =
-            local.map { steps.step(level, of: ours[Int($0)]).value }
-            + incoming.map { steps.step(level, of: theirs[Int($0)]).value }
-        return indexes.max().flatMap { $0 < .max ? $0 + 1 : nil }
-    }
-
     /// For each local insert how many incoming ones are older, if they are the first ones and never fewer than before.
-    private static func separation(
-        _ local: [UInt32], _ ours: [Operation], _ incoming: [UInt32], _ theirs: [Operation], _ level: UInt32
-    ) -> [Int]? {
-        func isInsert(_ operation: Operation) -> Bool {
-            operation.code == .arrayInsert && operation.depth == level &+ 1
-        }
-        let ranks = incoming.lazy.map { theirs[Int($0)] }.filter(isInsert).map(\.rank)
+    private static func separation(_ local: [ListOperation], _ incoming: [ListOperation]) -> [Int]? {
+        let ranks = incoming.lazy.filter { $0.kind == .insert }.map(\.rank)
         var newestBefore: [UInt32] = []
         for rank in ranks { newestBefore.append(max(rank, newestBefore.last ?? 0)) }
         var oldestAfter: [UInt32] = []
@@ -96,12 +70,11 @@ struct ListMerge {
         oldestAfter.reverse()
 
         var older: [Int] = []
-        for position in local where isInsert(ours[Int(position)]) {
-            let rank = ours[Int(position)].rank
+        for insert in local where insert.kind == .insert {
             var count = older.last ?? 0
-            while count < newestBefore.count, newestBefore[count] < rank { count += 1 }
-            if count > 0, newestBefore[count - 1] >= rank { return nil }
-            if count < oldestAfter.count, oldestAfter[count] < rank { return nil }
+            while count < newestBefore.count, newestBefore[count] < insert.rank { count += 1 }
+            if count > 0, newestBefore[count - 1] >= insert.rank { return nil }
+            if count < oldestAfter.count, oldestAfter[count] < insert.rank { return nil }
             older.append(count)
         }
         return older
@@ -109,13 +82,14 @@ struct ListMerge {
 
     /// - Returns: false, and then nothing is changed, if it has taken too many steps.
     mutating func merge(
-        _ ours: inout [Operation], _ theirs: inout [Operation], _ matrix: RuleMatrix, _ steps: inout PathSteps
-    ) throws(RuleViolation) -> Bool {
+        _ mine: inout [ListOperation], _ others: inout [ListOperation], _ sides: inout ListSides, _ matrix: RuleMatrix,
+        _ meter: MergeMeter
+    ) throws(MergeError) -> Bool {
         guard replay() else { return false }
         var elements = EqualElements(local.history, incoming.history, level: level)
-        try elements.merge(&ours, &theirs, matrix, &steps)
-        write(local.history, into: &ours, among: &incoming, &steps)
-        write(incoming.history, into: &theirs, among: &local, &steps)
+        try elements.merge(&sides, matrix, meter)
+        Self.write(local.history, of: sides.local, into: &mine, among: &incoming)
+        Self.write(incoming.history, of: sides.incoming, into: &others, among: &local)
         return true
     }
 
@@ -160,7 +134,7 @@ struct ListMerge {
             side.erase(step.element)
             if side.history.isBase(step.element) { other.loseCommon(step.element) }
             disown(step.element, on: &side, beside: other, &patience)
-        case .assign, .inside:
+        case .assign, .inside, .move, .clear:
             side.passChange()
         }
     }
@@ -254,9 +228,9 @@ struct ListMerge {
 
     // MARK: Results
 
-    private func write(
-        _ history: ListHistory, into operations: inout [Operation], among other: inout ListReplay,
-        _ steps: inout PathSteps
+    private static func write(
+        _ history: ListHistory, of side: [Operation], into operations: inout [ListOperation],
+        among other: inout ListReplay
     ) {
         // The other side's inserted elements that live in the end, up to each rank.
         var insertedUpTo: [UInt32] = []
@@ -271,23 +245,16 @@ struct ListMerge {
         for element in 0..<UInt32(history.baseCount) where other.history.isErased(element) {
             lost.add(1, at: Int(history.ranks[Int(element)]))
         }
-        for step in history.steps {
+        for (number, step) in history.steps.enumerated() {
             let isBase = history.isBase(step.element)
             let rank = Int(history.ranks[Int(step.element)])
-            let position = Int(step.position)
-            if operations[position].isLive {
+            if side[Int(step.position)].isLive {
                 let left =
                     isBase ? step.element : other.marks.owner(of: step.element &- UInt32(history.baseCount))
-                let before = left == Self.none ? 0 : insertedUpTo[other.rank(left)]
-                let index = step.index &+ before &- lost.sum(before: rank)
-                if step.kind == .inside {
-                    steps.setIndex(index, atContainerStep: level, of: operations[position])
-                } else {
-                    operations[position].index = index
-                    operations[position].priorSize = operations[position].priorSize &+ inserted &- lost.total
-                }
-                // Perhaps it is as it was: whoever asks compares.
-                operations[position].flags.insert(.changed)
+                let before = left == none ? 0 : insertedUpTo[other.rank(left)]
+                operations[number].index = step.index &+ before &- lost.sum(before: rank)
+            } else {
+                operations[number].discard()
             }
             if step.kind == .erase, isBase, other.history.isErased(step.element) { lost.add(-1, at: rank) }
         }

@@ -2,19 +2,10 @@
 ///
 /// Below `n` is the size that the author saw (priorSize), `k` and `e` are indexes, a move goes from `f` to the final
 /// index `t`. Sizes and indexes are checked first: a violation means that the two sides did not begin with the same
-/// list. Arithmetic wraps, because hostile input may pass the checks with the largest numbers.
+/// list. What is done to indexes is in `ListShifts`.
 ///
 /// The examples are on the list `[p q r]`; A has rank 1 and B has rank 2.
 enum ListRules {
-    /// Where an element is after a move.
-    static func shift(_ index: UInt32, from: UInt32, to: UInt32) -> UInt32 {
-        if index == from { return to }
-        var shifted = index
-        if shifted > from { shifted &-= 1 }
-        if shifted >= to { shifted &+= 1 }
-        return shifted
-    }
-
     /// The left side has the higher code; both have the same container.
     static func merge(_ left: inout Operation, _ right: inout Operation) throws(RuleViolation) {
         guard left.endsInIndex, right.endsInIndex else {
@@ -41,7 +32,7 @@ enum ListRules {
         try check(sameSize: insert, update)
         try check(insert.index <= insert.priorSize && update.index < update.priorSize)
         update.priorSize &+= 1
-        if update.index >= insert.index { update.index &+= 1 }
+        ListShifts.insert(insert, element: &update)
     }
 
     /// The assignment follows the element. Sizes are not compared, as in the reference.
@@ -49,7 +40,7 @@ enum ListRules {
     /// `A: move 0 to 1`, `B: [0]=z -> [1]=z`: `[q z r]`.
     static func move(_ move: Operation, update: inout Operation) throws(RuleViolation) {
         try check(move.index < move.priorSize && update.index < update.priorSize)
-        update.index = shift(update.index, from: move.index, to: move.destination)
+        ListShifts.move(move, element: &update)
     }
 
     /// What is erased cannot be assigned, even later.
@@ -59,8 +50,7 @@ enum ListRules {
         try check(sameSize: erase, update)
         try check(erase.index < erase.priorSize && update.index < update.priorSize)
         update.priorSize &-= 1
-        if update.index == erase.index { return update.discard() }
-        if update.index > erase.index { update.index &-= 1 }
+        ListShifts.erase(erase, element: &update)
     }
 
     /// At one and the same place the older comes first.
@@ -70,11 +60,7 @@ enum ListRules {
         try check(sameSize: left, right)
         left.priorSize &+= 1
         right.priorSize &+= 1
-        if left.index != right.index ? left.index > right.index : right.isOlder(than: left) {
-            left.index &+= 1
-        } else {
-            right.index &+= 1
-        }
+        ListShifts.insert(&left, insert: &right)
     }
 
     /// The element is thought of as taken out at `f` and put in at `t`, each against the insert. At one and the same
@@ -83,12 +69,7 @@ enum ListRules {
     /// `A: move 0 to 2 -> 0 to 3`, `B: insert b at 3 -> at 2`: `[q r b p]`. With the ranks swapped `[q r p b]`.
     static func move(_ move: inout Operation, insert: inout Operation) {
         move.priorSize &+= 1
-        if insert.index > move.index { insert.index &-= 1 } else { move.index &+= 1 }
-        if insert.index != move.destination ? insert.index < move.destination : move.isOlder(than: insert) {
-            move.destination &+= 1
-        } else {
-            insert.index &+= 1
-        }
+        ListShifts.move(&move, insert: &insert)
     }
 
     /// `A: erase 0`, `B: insert b at 1 -> at 0`: `[b q r]`. `A: erase 1 -> 2`, `B: insert b at 1`: `[p b r]`.
@@ -97,7 +78,7 @@ enum ListRules {
         try check(erase.index < erase.priorSize && insert.index <= insert.priorSize)
         erase.priorSize &+= 1
         insert.priorSize &-= 1
-        if insert.index <= erase.index { erase.index &+= 1 } else { insert.index &-= 1 }
+        ListShifts.erase(&erase, insert: &insert)
     }
 
     /// The newer of two moves of one element wins, and starts from where the older put it. Two elements are taken out and
@@ -110,32 +91,7 @@ enum ListRules {
         try check(sameSize: left, right)
         try check(left.index < left.priorSize && left.destination < left.priorSize)
         try check(right.index < right.priorSize && right.destination < right.priorSize)
-        if left.index == right.index {
-            if left.isOlder(than: right) {
-                replace(&left, by: &right)
-            } else {
-                replace(&right, by: &left)
-            }
-            return
-        }
-        if left.index > right.index { left.index &-= 1 } else { right.index &-= 1 }
-        if left.destination > right.index { left.destination &-= 1 } else { right.index &+= 1 }
-        if left.index < right.destination { right.destination &-= 1 } else { left.index &+= 1 }
-        if left.destination != right.destination
-            ? left.destination > right.destination : right.isOlder(than: left)
-        {
-            left.destination &+= 1
-        } else {
-            right.destination &+= 1
-        }
-        if left.index == left.destination { left.discard() }
-        if right.index == right.destination { right.discard() }
-    }
-
-    private static func replace(_ older: inout Operation, by newer: inout Operation) {
-        older.discard()
-        newer.index = older.destination
-        if newer.index == newer.destination { newer.discard() }
+        ListShifts.move(&left, move: &right)
     }
 
     /// Who erases the element finds it where the move has put it; there is nothing left to move.
@@ -145,14 +101,7 @@ enum ListRules {
         try check(sameSize: erase, move)
         try check(erase.index < erase.priorSize && move.index < move.priorSize)
         move.priorSize &-= 1
-        if erase.index == move.index {
-            erase.index = move.destination
-            move.discard()
-            return
-        }
-        if erase.index > move.index { erase.index &-= 1 } else { move.index &-= 1 }
-        if erase.index >= move.destination { erase.index &+= 1 } else { move.destination &-= 1 }
-        if move.index == move.destination { move.discard() }
+        ListShifts.erase(&erase, move: &move)
     }
 
     /// `A: erase 2 -> gone`, `B: erase 2 -> gone`: `[p q]`.
@@ -161,14 +110,7 @@ enum ListRules {
         try check(left.index < left.priorSize && right.index < right.priorSize)
         left.priorSize &-= 1
         right.priorSize &-= 1
-        if left.index > right.index {
-            left.index &-= 1
-        } else if right.index > left.index {
-            right.index &-= 1
-        } else {
-            left.discard()
-            right.discard()
-        }
+        ListShifts.erase(&left, erase: &right)
     }
 
     private static func check(sameSize left: Operation, _ right: Operation) throws(RuleViolation) {

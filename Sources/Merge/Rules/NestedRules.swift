@@ -78,10 +78,10 @@ struct NestedRules {
             if old == outer.index { return inner.discard() }
             if old > outer.index { new &-= 1 }
         case .arrayMove where compatibility.movesCarryNestedPaths:
-            new = ListRules.shift(old, from: outer.index, to: outer.destination)
+            new = ListShifts.shift(old, from: outer.index, to: outer.destination)
         case .arrayMove:
             // D1: the reference shifts the move's source by a "move" of the inner index, and leaves the path alone.
-            outer.index = ListRules.shift(outer.index, from: old, to: outer.destination)
+            outer.index = ListShifts.shift(outer.index, from: old, to: outer.destination)
         default:
             return
         }

@@ -25,7 +25,7 @@ enum SetAndClearRules {
             if clear.index == listOperation.index { return clear.discard() }
             if clear.index > listOperation.index { clear.index &-= 1 }
         case .arrayMove:
-            clear.index = ListRules.shift(clear.index, from: listOperation.index, to: listOperation.destination)
+            clear.index = ListShifts.shift(clear.index, from: listOperation.index, to: listOperation.destination)
         default:
             break
         }

@@ -3,7 +3,7 @@ import Merge
 import SeededRandom
 import Testing
 
-/// Lists merged as a whole come out exactly as operation by operation, reciprocals included.
+/// Lists merged by themselves, as a whole and in pairs, come out exactly as operation by operation, reciprocals included.
 @Suite struct ListMergeTests {
     /// Two sides' edits of one list, each a changeset of its own.
     private struct Sides {
@@ -34,7 +34,9 @@ import Testing
         }
 
         func isExact(_ compatibility: PeerCompatibility = .convergent) -> Bool {
-            merge(.indexedWithWholeLists, compatibility) == merge(.exhaustive, compatibility)
+            let exact = merge(.exhaustive, compatibility)
+            return merge(.indexedWithWholeLists, compatibility) == exact
+                && merge(.indexedWithListPairs, compatibility) == exact
         }
     }
 

@@ -38,7 +38,7 @@ func expect(
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     for mode in modes {
-        for search in [ConflictSearch.indexed, .indexedWithWholeLists, .exhaustive] {
+        for search in ConflictSearch.every {
             let merged = try merge(a, rank: rankA, with: b, rank: rankB, mode, search)
             #expect(merged.a == expectedA, "A, \(mode), \(search)", sourceLocation: sourceLocation)
             #expect(merged.b == expectedB, "B, \(mode), \(search)", sourceLocation: sourceLocation)
@@ -55,7 +55,7 @@ func expectRefusal(
     in modes: [PeerCompatibility] = [.convergent, .stockClients], sourceLocation: SourceLocation = #_sourceLocation
 ) {
     for mode in modes {
-        for search in [ConflictSearch.indexed, .indexedWithWholeLists, .exhaustive] {
+        for search in ConflictSearch.every {
             let error = #expect(throws: MergeError.self, sourceLocation: sourceLocation) {
                 try merge(a, rank: 1, with: b, rank: 2, mode, search)
             }
@@ -66,4 +66,8 @@ func expectRefusal(
             #expect(mirrored?.code == code, sourceLocation: sourceLocation)
         }
     }
+}
+
+extension ConflictSearch {
+    static let every = [ConflictSearch.indexed, .indexedWithWholeLists, .indexedWithListPairs, .exhaustive]
 }
