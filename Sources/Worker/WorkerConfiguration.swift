@@ -57,6 +57,15 @@ package struct WorkerLimits: Sendable {
     /// Local history that one step of a merge holds parsed.
     package var maxWindowBytes = 16 << 20
     package var maxPageBytes = 4 << 20
+    /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
+    /// client reset.
+    package var mergeStepsPerUpload: UInt64 = 500_000_000
+    /// What merges of one realm, of one app, and of all together take before the rest waits for a later turn.
+    package var mergeStepsPerRealm: UInt64 = 15_000_000
+    package var mergeStepsPerApp: UInt64 = 30_000_000
+    package var mergeStepsPerTurn: UInt64 = 120_000_000
+    /// Uploads in a row of one client are merged together up to this.
+    package var maxTogetherBytes = 4 << 20
     /// Above this a notice names its versions without carrying them.
     package var maxNoticeBytes = 512 << 10
     package var maxFoundPerReport = 500

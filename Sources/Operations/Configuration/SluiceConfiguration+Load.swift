@@ -87,6 +87,10 @@ extension SluiceConfiguration {
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
         try await reader.readSeconds("worker.heartbeat_seconds", in: 0.05...60, into: &value.heartbeatInterval)
         try await reader.readSeconds("worker.lease_seconds", in: 0.2...600, into: &value.leaseDuration)
+        let steps = 10_000...1_000_000_000_000
+        try await reader.read("worker.upload_merge_steps", in: steps, into: &value.uploadMergeSteps)
+        try await reader.read("worker.realm_merge_steps", in: steps, into: &value.realmMergeSteps)
+        try await reader.read("worker.app_merge_steps", in: steps, into: &value.appMergeSteps)
         try await reader.read("worker.compaction_versions", in: 10...100_000_000, into: &value.compactionVersions)
         try await reader.read("worker.compaction_bytes", in: 0...(1 << 40), into: &value.compactionBytes)
         try await reader.read("worker.reset_share_percent", in: 1...100, into: &value.resetSharePercent)

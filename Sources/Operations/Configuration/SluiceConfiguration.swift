@@ -77,6 +77,11 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var heartbeatInterval: Duration = .seconds(2)
     /// `worker.lease_seconds`.
     package var leaseDuration: Duration = .seconds(15)
+    /// `worker.upload_merge_steps`: what merging one upload may take before it is cut off.
+    package var uploadMergeSteps = 500_000_000
+    /// `worker.realm_merge_steps`, `worker.app_merge_steps`: what merges of a realm, and of an app, take before others come first.
+    package var realmMergeSteps = 15_000_000
+    package var appMergeSteps = 30_000_000
     /// `worker.compaction_versions`, `worker.compaction_bytes`: a realm's history is compacted once it has grown by both.
     package var compactionVersions = 1_000
     package var compactionBytes = 256 << 10
@@ -128,6 +133,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("worker.prefetch", "\(workerPrefetch)"),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),
+            ("worker.upload_merge_steps", "\(uploadMergeSteps)"),
+            ("worker.realm_merge_steps", "\(realmMergeSteps)"), ("worker.app_merge_steps", "\(appMergeSteps)"),
             ("worker.compaction_versions", "\(compactionVersions)"),
             ("worker.compaction_bytes", "\(compactionBytes)"),
             ("worker.reset_share_percent", "\(resetSharePercent)"),

@@ -162,12 +162,22 @@ actor SliceRunner {
             trouble = nil
             pause.consumed()
             if !isWanted { await leave() }
-            while let batch = try await consumer.nextBatch(
-                max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
-            {
-                try await handle(batch, of: consumer)
+            // Deliveries that wait for their turn, in the order in which they came.
+            var waiting: [Waiting] = []
+            while true {
+                if waiting.isEmpty || consumer.bufferedCount > 0 {
+                    guard
+                        let batch = try await consumer.nextBatch(
+                            max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
+                    else { break }
+                    try await take(batch, into: &waiting)
+                }
+                try await turn(&waiting, of: consumer)
+                // Whose turn has not come yet is for the next owner to go on with.
+                if isLeaving, !waiting.isEmpty { break }
             }
             await release()
+            if !waiting.isEmpty { givesBack(unacknowledged) }
         } catch {
             givesBack(unacknowledged)
             self.consumer = nil
@@ -194,30 +204,69 @@ actor SliceRunner {
             message, exchange: with.configuration.topology.slices, routingKey: String(slice.value))
     }
 
-    private func handle(_ batch: [AMQPDelivery], of consumer: AMQPConsumer) async throws {
+    /// A delivery that is not dealt with yet, as it came and as it reads.
+    private typealias Waiting = (delivery: AMQPDelivery, content: SliceDelivery)
+
+    /// Takes deliveries in hand.
+    private func take(_ batch: [AMQPDelivery], into waiting: inout [Waiting]) async throws {
         guard let last = batch.last else { return }
-        inHand = batch.count
-        oldestInHand = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
-        // Over a new connection another worker may have been active in between.
-        if last.generation != generation { owner = nil }
+        // Over a new connection another worker may have been active in between, and what came over the old one comes again.
+        if last.generation != generation {
+            owner = nil
+            waiting = []
+        }
         generation = last.generation
+        inHand = waiting.count + batch.count
+        let oldest = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
+        oldestInHand = waiting.isEmpty ? oldest : oldestInHand ?? oldest
+        let owner = try await owned(holding: last)
+        waiting += zip(batch, await owner.read(batch.map(\.message))).map { ($0, $1) }
+    }
+
+    /// Deals with those whose turn it is.
+    private func turn(_ waiting: inout [Waiting], of consumer: AMQPConsumer) async throws {
+        guard let last = waiting.last?.delivery else { return }
+        if case .connected(let generation) = with.consuming.state, generation != last.generation {
+            // They come again, to whoever is active now.
+            waiting = []
+            inHand = 0
+            return
+        }
         let owner = try await owned(holding: last)
         let start = ContinuousClock.now
-        let messages = batch.map(\.message)
-        let publications = try await patiently(holding: last) { try await owner.process(messages) }
-        try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
-        await owner.arrived(publications)
-        try await consumer.ack(upTo: last)
-        inHand = 0
-        oldestInHand = nil
+        let contents = waiting.map(\.content)
+        let turn = try await patiently(holding: last) { try await owner.turn(contents) }
+        guard !turn.isIdle else { return try await Task.sleep(for: .milliseconds(20)) }
+        try await with.publisher.publish(turn.publications, stuck: { await self.isStuck($0) })
+        await owner.arrived(turn.publications)
+        let done = try await acknowledge(waiting, butFor: turn.left, of: consumer)
+        waiting = turn.left.map { [waiting] in waiting[$0] }
+        inHand = waiting.count
+        oldestInHand = waiting.compactMap(\.delivery.message.properties.timestamp).min().map { $0 &* 1000 }
         trouble = nil
-        handled += batch.count
-        with.metrics.redelivered(batch.count(where: \.redelivered))
+        handled += done.count
+        with.metrics.redelivered(done.count(where: \.redelivered))
         let duration = start.duration(to: .now)
-        with.metrics.batch(of: batch.count, in: duration)
+        with.metrics.batch(of: done.count, in: duration)
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)
+    }
+
+    /// Acknowledges what was dealt with.
+    private func acknowledge(
+        _ waiting: [Waiting], butFor left: [Int], of consumer: AMQPConsumer
+    ) async throws -> [AMQPDelivery] {
+        let deliveries = waiting.map(\.delivery)
+        let first = left.first ?? deliveries.count
+        if first > 0 { try await consumer.ack(upTo: deliveries[first - 1]) }
+        var done = Array(deliveries[..<first])
+        let kept = Set(left)
+        for index in deliveries.indices[first...] where !kept.contains(index) {
+            try await deliveries[index].ack()
+            done.append(deliveries[index])
+        }
+        return done
     }
 
     /// - Returns: whether to give up: what is not acknowledged is done again by the next owner.

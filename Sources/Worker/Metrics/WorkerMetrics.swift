@@ -12,6 +12,7 @@ package struct WorkerMetrics: Sendable {
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
+    private let waits = Counter(label: "sluice.worker.messages.waited")
     private let returns = Counter(label: "sluice.worker.messages.returned")
 
     package init() {}
@@ -62,6 +63,14 @@ package struct WorkerMetrics: Sendable {
     func reclaimed(_ bytes: Int) {
         if bytes > 0 { Counter(label: "sluice.worker.store.reclaimed_bytes").increment(by: bytes) }
     }
+
+    /// An upload whose merge would have taken more than one may.
+    func cutOff(app: String) { count("sluice.worker.uploads.cut_off", app) }
+    func mergeSteps(_ steps: UInt64, app: String) {
+        count("sluice.worker.merge.steps", app, by: Int(clamping: steps))
+    }
+    /// Messages whose realm or app has had its share of a turn.
+    func waited(_ messages: Int) { waits.increment(by: messages) }
 
     func merged(over entries: Int, conflicts: Int, app: String) {
         count("sluice.worker.merge.entries", app, by: entries)

@@ -39,6 +39,28 @@ struct MessageHandler: SlicePart {
         work.keep()
     }
 
+    /// Deals with uploads that follow each other: with all of them together if that goes well, else with each alone. The result
+    /// is the same, but what they all meet is read and merged with once.
+    mutating func take(together uploads: [SliceDelivery]) async throws {
+        if let realm = uploads.first?.realm, uploads.count > 1, givenUp[realm] == nil, !damaged.contains(realm),
+            var (message, upload) = uploads[0].upload
+        {
+            for (next, head) in uploads.dropFirst().compactMap(\.upload) {
+                message.entries += next.entries
+                upload.progress = head.progress
+                upload.lockedServerVersion = head.lockedServerVersion
+            }
+            do {
+                try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
+                return work.keep()
+            } catch {
+                guard await isOfOneMessage(error) else { throw error }
+                work.undo()
+            }
+        }
+        for delivery in uploads { try await take(delivery) }
+    }
+
     /// Whether the message in hand alone cannot go on with the error.
     private func isOfOneMessage(_ error: any Error) async -> Bool {
         switch error {
@@ -66,7 +88,7 @@ struct MessageHandler: SlicePart {
         switch content {
         case .changesets(let changesets):
             if let upload = changesets.upload {
-                try await Uploads(work: work).integrate(changesets, upload, delivery)
+                try await Uploads(work: work).integrate(changesets, upload, delivery.changesets, delivery)
             } else {
                 try await Uploads(work: work).integrate(event: changesets, delivery)
             }

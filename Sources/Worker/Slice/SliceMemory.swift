@@ -19,6 +19,9 @@ final class SliceMemory {
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()
+    var shares: SliceShares
+
+    init(_ limits: WorkerLimits) { shares = SliceShares(limits) }
 
     /// Memory may be ahead of the store: the realms are read again.
     func forgetRealms() {

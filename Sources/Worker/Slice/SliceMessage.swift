@@ -69,7 +69,7 @@ enum SliceMessage: Sendable {
 }
 
 /// A message as it was delivered, with what it says.
-struct SliceDelivery: Sendable {
+package struct SliceDelivery: Sendable {
     let original: AMQPMessage
     /// Tells a repetition; nil if the publisher gave none.
     let id: String?
@@ -113,6 +113,18 @@ struct SliceDelivery: Sendable {
     var writer: (realm: RealmName, clientFile: FileIdent)? {
         guard case .success(.changesets(let message)) = content, let upload = message.upload else { return nil }
         return (message.realm, upload.clientFile)
+    }
+
+    /// The app that the message is about.
+    var app: String? {
+        if case .success(.termination(let message)) = content { return message.app }
+        return realm?.app
+    }
+
+    /// The upload that the message is, with its message.
+    var upload: (ChangesetMessage, ChangesetMessage.Upload)? {
+        guard case .success(.changesets(let message)) = content else { return nil }
+        return message.upload.map { (message, $0) }
     }
 }
 

@@ -15,7 +15,7 @@ package actor SliceOwner {
     private let environment: SliceEnvironment
     private nonisolated let held = ResetHolds()
     /// Nil while a batch is gone through: there is nothing then that a second one could see or change.
-    private var memory: SliceMemory? = SliceMemory()
+    private var memory: SliceMemory?
 
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
@@ -28,6 +28,7 @@ package actor SliceOwner {
         var logger = logger
         logger[metadataKey: "slice"] = "\(store.slice)"
         logger[metadataKey: "epoch"] = "\(epoch)"
+        memory = SliceMemory(limits)
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
             limits: limits, held: held, clock: clock, metrics: metrics, logger: logger)
@@ -44,13 +45,83 @@ package actor SliceOwner {
     /// - Returns: what to publish before the messages are acknowledged.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
-        try await withWork { work in
+        let deliveries = read(messages)
+        return try await withWork { work in
             try await work.publishLeftovers()
-            let deliveries = messages.map(SliceDelivery.init)
             try await work.read(ahead: deliveries)
             var handler = MessageHandler(work: work)
             for delivery in deliveries { try await handler.take(delivery) }
         }
+    }
+
+    /// Reads messages for `turn`.
+    package func read(_ messages: [AMQPMessage]) -> [SliceDelivery] { messages.map(SliceDelivery.init) }
+
+    /// Deals with those of the waiting messages whose realms and apps may go now (`SliceShares`), in their order, and with the
+    /// others not at all. What those change is durable when this returns.
+    ///
+    /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is given up alone:
+    /// what it has changed is undone, and the others go on. A store that cannot be read or written at all is no message's fault.
+    ///
+    /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
+    ///   `CancellationError`, if the task was cancelled while a merge went on; likewise.
+    package func turn(_ waiting: [SliceDelivery]) async throws -> SliceTurn {
+        guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
+        let realms = waiting.map(\.realm)
+        guard
+            memory.shares.beginTurn(
+                waiting: Set(realms.compactMap(\.self)), hasOthers: realms.contains(nil) || waiting.isEmpty,
+                at: environment.clock.uptime())
+        else { return SliceTurn(left: Array(waiting.indices), isIdle: true) }
+        var left: [Int] = []
+        defer { memory.shares.endTurn() }
+        let publications = try await withWork { work in
+            try await work.publishLeftovers()
+            try await work.read(ahead: waiting.filter { memory.shares.isFree($0.realm) })
+            var handler = MessageHandler(work: work)
+            var bytes = 0
+            var next = 0
+            while next < waiting.count {
+                let delivery = waiting[next]
+                guard bytes < environment.limits.maxBatchBytes, memory.shares.mayGo(delivery.realm, app: delivery.app)
+                else {
+                    left.append(next)
+                    next += 1
+                    continue
+                }
+                let together = together(waiting[next...])
+                let before = work.mergeSteps
+                try await handler.take(together: together)
+                bytes += together.reduce(0) { $0 + $1.original.body.count }
+                if let realm = delivery.realm {
+                    memory.shares.took(work.mergeSteps - before, for: realm)
+                    environment.metrics.mergeSteps(work.mergeSteps - before, app: realm.app)
+                }
+                next += together.count
+            }
+        }
+        environment.metrics.waited(left.count)
+        return SliceTurn(publications: publications, left: left)
+    }
+
+    /// The first message, and if it is an upload those behind it that go on where it ends.
+    private func together(_ waiting: ArraySlice<SliceDelivery>) -> [SliceDelivery] {
+        guard let first = waiting.first else { return [] }
+        var found = [first]
+        guard let (message, upload) = first.upload else { return found }
+        var bytes = first.original.body.count
+        var follows = upload.progress.clientVersion
+        for delivery in waiting.dropFirst() {
+            bytes += delivery.original.body.count
+            guard let (next, head) = delivery.upload, next.realm == message.realm, head.session == upload.session,
+                head.clientFile == upload.clientFile, head.generation == upload.generation,
+                head.rights == upload.rights, head.follows == follows,
+                bytes <= environment.limits.maxTogetherBytes
+            else { break }
+            follows = head.progress.clientVersion
+            found.append(delivery)
+        }
+        return found
     }
 
     /// Goes on with what a tick has left to drop of histories; does nothing if it left nothing.

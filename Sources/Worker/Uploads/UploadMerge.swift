@@ -9,6 +9,8 @@ struct UploadMerge: SlicePart {
     let work: SliceWork
     let file: ClientFileRecord
     let context: RealmContext
+    /// Counts what the merge takes, and ends it where it takes too much.
+    let meter: MergeMeter
 
     func merge(_ integration: inout UploadIntegration) async throws {
         let current = context.record.latest.version
@@ -76,11 +78,22 @@ struct UploadMerge: SlicePart {
         _ integration: inout UploadIntegration, over entries: [LocalChangeset], through end: ServerVersion
     ) throws {
         do {
-            let conflicts = try integration.merge(over: entries, through: end, using: MergeEngine())
+            let conflicts = try integration.merge(over: entries, through: end, using: MeteredMerge(meter: meter))
             if !entries.isEmpty { metrics.merged(over: entries.count, conflicts: conflicts, app: context.name.app) }
         } catch {
-            throw BadChangesetError(reason: error.description)
+            switch error.code {
+            case .cancelled: throw CancellationError()
+            case .budgetExceeded: throw BadChangesetError(reason: costs, isTooDear: true)
+            default: throw BadChangesetError(reason: error.description)
+            }
         }
+    }
+
+    /// Why the upload is cut off.
+    private var costs: String {
+        "merging an upload of client file \(file.ident) with what it had not seen of realm \(context.name.partition), from"
+            + " version \(file.upload.serverVersion) to \(context.record.latest.version), takes more than the"
+            + " \(limits.mergeStepsPerUpload) steps that one upload may take (worker.upload_merge_steps)"
     }
 
     // MARK: Selecting

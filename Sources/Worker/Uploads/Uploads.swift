@@ -12,9 +12,11 @@ struct Uploads: SlicePart {
 
     /// Integrates one UPLOAD: all of its new changesets, or none.
     ///
-    /// - Parameter delivery: by which the message came.
+    /// - Parameter delivery: by which the message came; nil: several came, which is to be tried with all of them together.
+    /// - Throws: `TogetherError` if that has failed. Then what was changed is to be undone, and each to be dealt with alone.
     func integrate(
-        _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload, _ delivery: SliceDelivery
+        _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload,
+        _ changesets: [Result<Changeset, ChangesetError>], _ delivery: SliceDelivery?
     ) async throws {
         _ = try await existingApp(of: message)
         guard let app = try await admittance.admit(message.realm, upload.session, to: nil),
@@ -29,6 +31,7 @@ struct Uploads: SlicePart {
         let verdict = file.progress.verdict(
             on: upload.head, entries: message.entries.lazy.map(\.cursor), latest: context.record.latest.version,
             kept: isInBase ? 0 : context.record.historyBase)
+        if delivery == nil { guard case .integrate = verdict else { throw TogetherError() } }
         switch verdict {
         case .retry(let reason):
             metrics.gap(app: app.id)
@@ -43,12 +46,14 @@ struct Uploads: SlicePart {
             metrics.duplicates(first, app: app.id)
             do {
                 try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(
-                    delivery.changesets[first...])
+                    changesets[first...])
                 let outcome = try await integrate(
-                    Array(zip(entries, delivery.changesets[first...])), of: upload, by: file, from: app, in: context)
+                    Array(zip(entries, changesets[first...])), of: upload, by: file, from: app, in: context)
                 // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
                 work.change(context).integrated(
                     outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
+            } catch let error where delivery == nil && error.isOfUpload {
+                throw TogetherError()
             } catch is WriteDeniedError {
                 undoUpload(of: file, in: context)
                 return try await deny(upload, of: file, from: app, in: context)
@@ -57,8 +62,9 @@ struct Uploads: SlicePart {
                 return try admittance.refuse(context.name, upload.session, error.refusal)
             } catch let error as BadChangesetError {
                 work.undo()
+                if error.isTooDear { metrics.cutOff(app: app.id) }
                 // The realm goes on without it; its author cannot, since what follows builds on it.
-                try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true)
+                if let delivery { try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true) }
                 return try await admittance.refuseForReset(
                     context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
                     integrated: file.upload.clientVersion)
@@ -115,7 +121,9 @@ struct Uploads: SlicePart {
         var integration = UploadIntegration(
             upload.head, of: file.ident, changesets: changesets, recorded: file.progress)
         if !entries.isEmpty {
-            try await UploadMerge(work: work, file: file, context: context).merge(&integration)
+            let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
+            defer { work.mergeSteps += meter.steps }
+            try await UploadMerge(work: work, file: file, context: context, meter: meter).merge(&integration)
             try await apply(integration.changesets.map(\.changeset), in: context) {
                 try await SchemaAdmission(apps: apps).admit($0, from: app)
             }
@@ -212,4 +220,16 @@ extension ClientFileRecord {
 /// A changeset that cannot be part of its realm's history: it does not parse, merge or apply.
 struct BadChangesetError: Error {
     var reason: String
+    /// Its merge takes more work than one upload may.
+    var isTooDear = false
 }
+
+extension Error {
+    /// Whether it says that an upload cannot be integrated.
+    fileprivate var isOfUpload: Bool {
+        self is WriteDeniedError || self is SchemaRefusedError || self is BadChangesetError
+    }
+}
+
+/// Several uploads cannot be integrated together; perhaps some of them can be alone.
+struct TogetherError: Error {}

@@ -17,6 +17,8 @@ final class SliceWork {
     /// What is to be published, as far as it is durable.
     private(set) var published: [Publication] = []
     var cases = ResetCases()
+    /// What merging has taken so far.
+    var mergeSteps: UInt64 = 0
 
     /// What is changed beside realms and reset cases, and what is to be published for it.
     private struct Effects {

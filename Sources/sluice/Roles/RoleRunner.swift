@@ -117,6 +117,9 @@ struct RoleRunner {
     ) throws -> WorkerService {
         let configuration = settings.configuration
         var limits = WorkerLimits()
+        limits.mergeStepsPerUpload = UInt64(configuration.uploadMergeSteps)
+        limits.mergeStepsPerRealm = UInt64(configuration.realmMergeSteps)
+        limits.mergeStepsPerApp = UInt64(configuration.appMergeSteps)
         limits.compaction.minVersions = UInt64(configuration.compactionVersions)
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
         limits.resetSharePercent = configuration.resetSharePercent

@@ -79,6 +79,18 @@ enum Changes {
         }
     }
 
+    /// The first two of at least four tags change places over and over; or the two behind them do.
+    static func swapTags(_ key: Int64, first: UInt32, times: Int, of size: UInt32) -> [UInt8] {
+        make { strings in
+            (0..<UInt32(times)).map { time in
+                .arrayMove(
+                    FieldPath(
+                        table: strings.intern("Task"), object: .int(key), field: strings.intern("tags"),
+                        path: [.index(first + time % 2)]), to: first + 1 - time % 2, priorSize: size)
+            }
+        }
+    }
+
     static func erase(_ key: Int64) -> [UInt8] {
         make { strings in [.eraseObject(table: strings.intern("Task"), object: .int(key))] }
     }

@@ -1,0 +1,9 @@
+/// What an owner has done in one turn.
+package struct SliceTurn: Sendable {
+    /// To be published before the messages that were dealt with are acknowledged.
+    package var publications: [Publication] = []
+    /// Which of the messages have to wait for a later turn, ascending.
+    package var left: [Int] = []
+    /// Whether nobody's turn has come yet.
+    package var isIdle = false
+}

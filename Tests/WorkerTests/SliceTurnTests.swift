@@ -1,0 +1,166 @@
+import AMQP
+import Changesets
+import Messages
+import RealmState
+import Storage
+import SyncModel
+import Testing
+
+@testable import Worker
+
+/// Other apps, and other realms of an app, have their turn while one's backlog is worked off.
+@Suite(.timeLimit(.minutes(5))) struct SliceTurnTests {
+    private struct Scene {
+        let harness: OwnerHarness
+        /// Upload after upload of one client, each of which has to be merged with the same history.
+        let backlog: [AMQPMessage]
+        /// Changesets of another app.
+        let others: [AMQPMessage]
+
+        static func make(_ change: (inout WorkerLimits) -> Void) async throws -> Scene {
+            var limits = WorkerLimits()
+            limits.mergeStepsPerRealm = 40_000
+            limits.mergeStepsPerApp = 40_000
+            limits.maxTogetherBytes = 0
+            change(&limits)
+            let harness = try await OwnerHarness.make(limits: limits)
+            try await harness.control.insert(AppRecord(id: "quiet", createdAt: 0))
+            let a = try await harness.join(session: 1)
+            let b = try await harness.join(session: 2)
+            let tags = (0..<4 as Range<UInt32>).map { Changes.insertTag(1, "t", at: $0, of: $0) }
+            try await harness.send(harness.upload(a, [Changes.schema(), Changes.create(1)] + tags))
+            try await harness.send(
+                harness.upload(
+                    a, follows: 6, base: 6, timestamp: 2_000, [Changes.swapTags(1, first: 0, times: 200, of: 4)]))
+            let backlog = try (0..<6 as Range<UInt64>).map { number in
+                try AMQPMessage(
+                    harness.upload(
+                        b, session: 2, follows: ClientVersion(number), base: 6,
+                        timestamp: SyncTimestamp(3_000 + number),
+                        [Changes.swapTags(1, first: 2, times: 200, of: 4)]))
+            }
+            let others = try (0..<6 as Range<UInt64>).map { number in
+                try AMQPMessage(
+                    ChangesetMessage(
+                        realm: RealmName(app: "quiet", partition: "\"r\""), upload: nil,
+                        entries: [
+                            UploadedChangeset(
+                                timestamp: SyncTimestamp(number),
+                                changeset: number == 0 ? Changes.schema() : Changes.create(Int64(number)))
+                        ]), id: "q\(number)")
+            }
+            return Scene(harness: harness, backlog: backlog, others: others)
+        }
+
+        /// What each turn deals with, as places in the messages, until nothing is left.
+        func turns(_ messages: [AMQPMessage]) async throws -> [[Int]] {
+            let deliveries = await harness.owner.read(messages)
+            var places = Array(messages.indices)
+            var turns: [[Int]] = []
+            var idle = 0
+            while !places.isEmpty, idle < 60_000 {
+                let turn = try await harness.owner.turn(places.map { deliveries[$0] })
+                let left = turn.left.map { places[$0] }
+                if turn.isIdle {
+                    harness.time.advance(20)
+                    idle += 20
+                } else {
+                    turns.append(places.filter { !left.contains($0) })
+                }
+                places = left
+            }
+            return turns
+        }
+    }
+
+    @Test func aBacklogLeavesOtherAppsTheirTurn() async throws {
+        let scene = try await Scene.make { _ in }
+        // The other app's messages came last, and go in the first turn, with the first one of the backlog.
+        let turns = try await scene.turns(scene.backlog + scene.others)
+        #expect(turns.first == [0, 6, 7, 8, 9, 10, 11])
+        #expect(Array(turns.joined()).filter { $0 < 6 } == [0, 1, 2, 3, 4, 5])
+        #expect(try await scene.harness.record().latest.version == 13)
+        #expect(
+            try await scene.harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: 3))?.upload.clientVersion
+                == 6)
+    }
+
+    @Test func messagesOfOneRealmStayInTheirOrder() async throws {
+        let scene = try await Scene.make { _ in }
+        var mixed: [AMQPMessage] = []
+        for (one, other) in zip(scene.backlog, scene.others) { mixed += [one, other] }
+        let order = try await scene.turns(mixed).flatMap(\.self)
+        #expect(order.filter { $0 % 2 == 0 } == [0, 2, 4, 6, 8, 10])
+        #expect(order.filter { $0 % 2 == 1 } == [1, 3, 5, 7, 9, 11])
+    }
+
+    /// Alone, a backlog is worked off as fast as it goes, in commits that do not grow with it.
+    @Test func aBacklogAloneDoesNotWait() async throws {
+        let scene = try await Scene.make { _ in }
+        #expect(try await scene.turns(scene.backlog) == [[0], [1], [2], [3], [4], [5]])
+    }
+
+    @Test func withoutConflictsABatchIsOneTurn() async throws {
+        let scene = try await Scene.make { _ in }
+        #expect(try await scene.turns(scene.others) == [[0, 1, 2, 3, 4, 5]])
+    }
+
+    @Test func allTogetherTakeNoMoreThanATurn() async throws {
+        let scene = try await Scene.make {
+            $0.mergeStepsPerRealm = .max
+            $0.mergeStepsPerApp = .max
+            $0.mergeStepsPerTurn = 100_000
+        }
+        let turns = try await scene.turns(scene.backlog)
+        #expect(turns.count > 1 && turns.allSatisfy { $0.count < 6 })
+    }
+
+    // MARK: Uploads together
+
+    /// Uploads in a row are merged together, which makes no difference to anybody.
+    @Test func uploadsInARowComeToTheSameTogether() async throws {
+        var ends: [([[UInt8]], [ServerVersion: [UInt8]]?, StateDigest)] = []
+        for bytes in [0, 4 << 20] {
+            let scene = try await Scene.make {
+                $0.maxTogetherBytes = bytes
+                $0.mergeStepsPerRealm = .max
+                $0.mergeStepsPerApp = .max
+            }
+            #expect(try await scene.turns(scene.backlog).first == [0, 1, 2, 3, 4, 5])
+            let history = try await scene.harness.store.history(
+                of: HistoryKey(realm: RealmID(1), generation: 1), after: 0, through: 13, maxBytes: .max)
+            let key = ClientFileKey(realm: RealmID(1), ident: 3)
+            ends.append(
+                (
+                    history.map(\.entry.changeset),
+                    try await scene.harness.store.reciprocals(of: key, after: 0, maxBytes: .max),
+                    try await scene.harness.digest()
+                ))
+        }
+        #expect(ends[0].0 == ends[1].0 && ends[0].1 == ends[1].1 && ends[0].2 == ends[1].2)
+        #expect(ends[1].0.count == 13)
+    }
+
+    @Test func aBadOneAmongUploadsInARowIsRefusedAlone() async throws {
+        let scene = try await Scene.make {
+            $0.maxTogetherBytes = 4 << 20
+            $0.mergeStepsPerRealm = .max
+            $0.mergeStepsPerApp = .max
+        }
+        let bad = try AMQPMessage(
+            scene.harness.upload(
+                try await scene.harness.join(session: 3), session: 3, base: 6, timestamp: 9_000,
+                [Changes.set(9, title: "")]))
+        var messages = scene.backlog
+        let upload = try messages[3].decode(ChangesetMessage.self)
+        var broken = upload
+        broken.entries[0].changeset = try bad.decode(ChangesetMessage.self).entries[0].changeset
+        messages[3] = try AMQPMessage(broken)
+        let deliveries = await scene.harness.owner.read(messages)
+        let published = Published(try await scene.harness.owner.turn(deliveries).publications)
+        #expect(published.dead.count == 1)
+        let refusals = try published.every(RefusedAnswer.self)
+        #expect(refusals.first?.code == .badChangeset && refusals.first?.integrated == 3)
+        #expect(try await scene.harness.record().latest.version == 10)
+    }
+}
