@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import Storage
 package import SyncModel
 
 /// Examines the broker through AMQP alone, with the credentials of the settings.
@@ -33,6 +34,32 @@ package struct BrokerDoctor: Sendable {
         found += await exchanges()
         found += await queues()
         return found
+    }
+
+    // MARK: The cluster
+
+    /// Says whether the broker belongs to the cluster whose store there is.
+    package func belonging(to cluster: ClusterRecord) async -> Diagnosis {
+        do {
+            let advice =
+                "see that store.url, amqp.url and amqp.prefix are one cluster's; else sluice store adopt --broker"
+            switch try await BrokerMark(topology, cluster: cluster.id).find(on: connection) {
+            case .own: return Diagnosis(.broker, "cluster", .ok, "cluster \(cluster.id), as the store")
+            case .none where cluster.hasMarkedBroker:
+                return Diagnosis(
+                    .broker, "cluster", .fault,
+                    "the broker has no exchange \(topology.cluster), which cluster \(cluster.id) has made", advice)
+            case .none:
+                return Diagnosis(.broker, "cluster", .ok, "a new one: cluster \(cluster.id) has not used it yet")
+            case .foreign(let other):
+                return Diagnosis(
+                    .broker, "cluster", .fault,
+                    "the broker belongs to \(other.map { "cluster \($0)" } ?? "another cluster"), the store to \(cluster.id)",
+                    advice)
+            }
+        } catch {
+            return Diagnosis(.broker, "cluster", .unchecked, "\(error)", "mend the connection first")
+        }
     }
 
     // MARK: Alarms

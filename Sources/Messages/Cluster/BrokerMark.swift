@@ -51,6 +51,7 @@ package struct BrokerMark: Sendable, Hashable {
     }
 
     /// From `inequivalent arg 'alternate-exchange' for exchange ...: received the value '...' ... but current is the value '...'`.
+    /// Nil where the names are so long that the broker, which cuts its words at 255 bytes, does not come to the second one.
     private func cluster(namedIn message: String) -> String? {
         guard let start = message.ranges(of: "\(exchange).").last?.upperBound else { return nil }
         let id = message[start...].prefix { $0.isHexDigit }

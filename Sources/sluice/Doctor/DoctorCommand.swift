@@ -101,9 +101,12 @@ struct DoctorCommand: AsyncParsableCommand {
             return [Diagnosis(.broker, "connection", .fault, "\(error)", advice)]
         }
         var found = [Diagnosis(.broker, "connection", .ok, "\(place), virtual host \(amqp.virtualHost)")]
-        found += await BrokerDoctor(
-            connection: connection, publisher: publisher, topology: settings.topology, slices: slices
-        ).examine()
+        let doctor = BrokerDoctor(
+            connection: connection, publisher: publisher, topology: settings.topology, slices: slices)
+        found += await doctor.examine()
+        if case .named(let cluster)? = try? await settings.stores().inspector().cluster() {
+            found.append(await doctor.belonging(to: cluster))
+        }
         let heartbeat = settings.configuration.heartbeatInterval
         found += await PresenceDoctor(connection: connection, topology: settings.topology, slices: slices)
             .examine(for: heartbeat * 2 + .seconds(1))

@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Messages
+import Storage
 import SyncModel
 import TestSupport
 import Testing
@@ -40,6 +41,25 @@ import Testing
             try await broker.channel.declareQueue(AMQPQueueDeclaration(name: queue, durable: true))
             let found = await examine(broker)
             #expect(found.contains { $0.level == .fault && $0.finding.hasPrefix("\(queue) is declared otherwise") })
+        }
+    }
+
+    @Test func aBrokerOfAnotherClusterIsAFault() async throws {
+        try await BrokerHarness.with { broker in
+            let doctor = BrokerDoctor(
+                connection: broker.connection, publisher: broker.connection, topology: broker.topology,
+                slices: broker.slices)
+            var cluster = ClusterRecord(id: "aa", prefix: broker.topology.prefix)
+            #expect(await doctor.belonging(to: cluster).level == .ok)
+            cluster.hasMarkedBroker = true
+            #expect(await doctor.belonging(to: cluster).level == .fault)
+            let mark = BrokerMark(broker.topology, cluster: "aa")
+            try await mark.make(on: broker.channel)
+            #expect(await doctor.belonging(to: cluster).level == .ok)
+            try await BrokerMark(broker.topology, cluster: "bb").replace(on: broker.channel)
+            let foreign = await doctor.belonging(to: cluster)
+            #expect(foreign.level == .fault && foreign.finding.hasSuffix("the store to aa"), "\(foreign)")
+            try await broker.channel.deleteExchange(broker.topology.cluster)
         }
     }
 
