@@ -42,13 +42,14 @@ import Testing
 
     @Test func aResetGoesToItsRealmsSliceOnly() async throws {
         try await with { harness in
+            let realm = RealmName(app: "tasks", partition: "\"nw\"")
+            try await harness.makeRealm(realm)
             try await harness.withCoordinator { coordinator in
                 try await eventually { coordinator.isServing }
                 let answer = try await coordinator.request(
                     "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":7,"campaign":"r1"}"#)
                 // 202 if the broker had no time: then the active coordinator publishes it.
                 #expect((answer.status == 201 || answer.status == 202) && answer["kind"] == "reset")
-                let realm = RealmName(app: "tasks", partition: "\"nw\"")
                 let message = try await harness.next(
                     ResetMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
                 #expect(message == ResetMessage(realm: realm, clientFile: 7, campaign: "r1", reason: nil))

@@ -66,6 +66,18 @@ struct CoordinatorHarness: Sendable {
         try result.get()
     }
 
+    /// Has a slice's store hold a realm, as its owner leaves it.
+    func makeRealm(_ name: RealmName) async throws {
+        let slice = name.slice(of: slices)
+        let store = try await SQLiteStores(folder: folder).store(for: slice)
+        guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 2, gone: nil) else {
+            throw TestBrokerError("slice \(slice) is owned")
+        }
+        var batch = SliceBatch()
+        batch.realms = [RealmRecord(id: RealmID(1), name: name, generation: 1, salt: 1, saltEpoch: epoch)]
+        try await store.commit(batch, epoch: epoch)
+    }
+
     func publish<M: Message>(_ message: M, to exchange: String, mandatory: Bool = true) async throws {
         try await channel.publish(
             try AMQPMessage(message), exchange: exchange, routingKey: "", mandatory: mandatory)

@@ -55,7 +55,7 @@ import Testing
                 let second = try await coordinator.request("PUT", "apps/tasks/rules", #"{"replaces":1,"rules":"own"}"#)
                 #expect(second["version"] == "2" && second["summary"]?.contains("user's id") == true)
                 let shown = try await coordinator.request("GET", "apps/tasks/rules")
-                #expect(shown["version"] == "2" && shown["author"] == "admin")
+                #expect(shown["version"] == "2" && shown["author"] == "bootstrap")
                 #expect(
                     shown["rules.partition.write.%%user"] == nil && shown.text.contains(#""%%user.id":"%%partition""#))
                 let old = try await coordinator.request("GET", "apps/tasks/rules/versions/1")
