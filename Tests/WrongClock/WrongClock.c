@@ -12,7 +12,7 @@
 static time_t offset;
 
 __attribute__((constructor)) static void read_offset(void) {
-    const char *text = getenv("SLUICE_CLOCK_OFFSET");
+    const char *text = getenv("WRONG_CLOCK_OFFSET");
     if (text) offset = strtol(text, NULL, 10);
 }
 

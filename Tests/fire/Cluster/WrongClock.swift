@@ -19,6 +19,6 @@ struct WrongClock: Sendable {
     }
 
     func settings(offset: Int) -> [String: String] {
-        ["LD_PRELOAD": library, "SLUICE_CLOCK_OFFSET": "\(offset)"]
+        ["LD_PRELOAD": library, "WRONG_CLOCK_OFFSET": "\(offset)"]
     }
 }
