@@ -60,6 +60,12 @@ struct RoleRunner {
                 tls: certificates.operations,
                 readiness: readiness, metrics: metrics, logger: logger),
         ]
+        if let reports = ServiceManagerReports(
+            environment: ProcessInfo.processInfo.environment,
+            processIdentifier: ProcessInfo.processInfo.processIdentifier, readiness: readiness, logger: logger)
+        {
+            services.insert(reports, at: 0)
+        }
         for role in roles {
             switch role {
             case .coordinator: services.append(try coordinator(admission, certificates, slices: slices, stores: stores))
