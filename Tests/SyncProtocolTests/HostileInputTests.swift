@@ -24,6 +24,18 @@ import Testing
         #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 7 1 x") == .badOriginFileIdent)
     }
 
+    @Test func anUploadCountsAsWhatItIsInflatedToIfItWillBe() {
+        let parser = ClientMessageParser(mode: .partition, limits: .ofClients)
+        func plain(_ text: String) -> Int? { parser.plainBytes(ofUpload: Self.bytes(text)) }
+        #expect(plain("upload 1 1 5000 3 2 0 0\nxxx") == 5000)
+        #expect(plain("upload 1 0 3 0 2 0 0\nxxx") == 24)
+        #expect(plain("mark 1 1\n") == nil)
+        // Nobody may make a gateway add up what it will never hold.
+        #expect(plain("upload 1 1 9223372036854775807 3 2 0 0\nxxx") == 42)
+        #expect(plain("upload 1 1 15728641 3 2 0 0\nxxx") == 31)
+        #expect(plain("upload 1 1 15728640 3 2 0 0\nxxx") == 15_728_640)
+    }
+
     @Test(arguments: Transcript.all)
     func everyTruncationOfARecordedMessageIsRefused(_ transcript: Transcript) {
         for message in transcript.messages where message.bytes.count < 600 {

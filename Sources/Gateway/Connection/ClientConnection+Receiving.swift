@@ -28,7 +28,7 @@ extension ClientConnection {
         switch input {
         case .message(let buffer):
             let bytes = Array(buffer.readableBytesView)
-            let upload = ClientMessageParser.plainBytes(ofUpload: bytes)
+            let upload = parser.plainBytes(ofUpload: bytes)
             if mustWait(before: upload) {
                 // A client that is gone uploads again what it has not heard of.
                 guard isLost else { return .wait(upload: upload) }

@@ -57,14 +57,14 @@ package struct ClientMessageParser: Sendable {
         return try? reader.nonZero("session")
     }
 
-    /// What an UPLOAD takes once it is read: its body is inflated to what its head announces. Nil for any other message, and for
-    /// a head that cannot be read.
-    package static func plainBytes(ofUpload bytes: [UInt8]) -> Int? {
+    /// What an UPLOAD takes once it is read: its body is inflated to what its head announces, unless that is beyond the limit, at
+    /// which it is refused as it came. Nil for any other message, and for a head that cannot be read.
+    package func plainBytes(ofUpload bytes: [UInt8]) -> Int? {
         var reader = HeadReader(bytes)
         guard reader.word() == "upload", let _: SessionIdent = try? reader.nonZero("session"),
             let sizes = try? reader.bodySizes()
         else { return nil }
-        return max(bytes.count, sizes.plain)
+        return sizes.plain > limits.maxPlainBodyBytes ? bytes.count : max(bytes.count, sizes.plain)
     }
 
     /// What to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
