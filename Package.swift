@@ -187,6 +187,7 @@ let package = Package(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
         shared("LocalCluster"),
+        shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",
             ["SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
@@ -255,8 +256,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "SyncModel", "AMQP", "DeviceSync", "LocalCluster", "Changesets", "RealmState", "SyncProtocol",
-                "TestSupport",
+                "SyncModel", "AMQP", "DeviceSync", "LocalCluster", "WireClient", "Changesets", "RealmState",
+                "SyncProtocol", "TestSupport",
                 logging,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],

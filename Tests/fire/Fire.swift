@@ -62,7 +62,7 @@ struct Fire: AsyncParsableCommand {
         Realm.Configuration.baseDirectory = URL(fileURLWithPath: folder + "/clients", isDirectory: true)
         let journal = try Journal(path: folder + "/journal", quiet: quiet)
         journal.note("seed \(seed), \(minutes) minutes, \(clients) client realms, everything in \(folder)")
-        let node = Broker(script: broker.absolutePath, folder: folder + "/broker")
+        let node = PrivateBroker(script: broker.absolutePath, folder: folder + "/broker")
         let cluster = try await BurningCluster(
             folder: folder, sluice: sluice.absolutePath, broker: node, amqpURL: try await node.start(),
             workers: workers, gateways: gateways, clock: clock)
@@ -96,9 +96,3 @@ struct Fire: AsyncParsableCommand {
 }
 
 extension Fault: ExpressibleByArgument {}
-
-extension Result where Failure == any Error {
-    init(catching body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

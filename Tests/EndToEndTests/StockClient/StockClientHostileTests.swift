@@ -4,6 +4,7 @@ import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing
+import WireClient
 
 /// Clients that break the rules, and the ones beside them on the same realm that must not notice.
 @Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
@@ -39,9 +40,9 @@ struct StockClientHostileTests {
             let user = try await StockUser(cluster)
             let ping = Array("ping 1 0\n".utf8)
             let broken: [(frame: [UInt8], code: UInt16)] = [
-                (StockSocket.frame(ping, isMasked: false), 1002), (StockSocket.frame(ping, reserved: 0x40), 1002),
-                (StockSocket.frame(ping, opcode: 1), 1003), (StockSocket.frame(ping, opcode: 0), 1002),
-                (StockSocket.frame(ping, opcode: 5), 1002),
+                (ClientFrame.bytes(ping, isMasked: false), 1002), (ClientFrame.bytes(ping, reserved: 0x40), 1002),
+                (ClientFrame.bytes(ping, opcode: 1), 1003), (ClientFrame.bytes(ping, opcode: 0), 1002),
+                (ClientFrame.bytes(ping, opcode: 5), 1002),
                 ([0x82, 0xFF] + [UInt8](repeating: 0xFF, count: 12), 1009),
             ]
             for (frame, code) in broken {
@@ -52,7 +53,7 @@ struct StockClientHostileTests {
             }
             // Half a frame, then nothing: no one waits for the rest.
             let half = try await user.connect()
-            try await half.socket.sendRaw(Array(StockSocket.frame(ping).prefix(4)))
+            try await half.socket.sendRaw(Array(ClientFrame.bytes(ping).prefix(4)))
             await half.close()
             try await witness.sync("after broken frames")
         }

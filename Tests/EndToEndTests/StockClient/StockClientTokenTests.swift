@@ -4,6 +4,7 @@ import SyncModel
 import SyncProtocol
 import TestSupport
 import Testing
+import WireClient
 
 /// Tokens that do not hold, and how clients learn it.
 @Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)

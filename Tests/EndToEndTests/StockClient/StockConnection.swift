@@ -1,6 +1,7 @@
 import Foundation
 import SyncModel
 import SyncProtocol
+import WireClient
 
 /// A connection of a stock client: everything that comes passes the strictest model of what such a client accepts.
 @MainActor

@@ -4,6 +4,7 @@ import LocalCluster
 import NIOCore
 import NIOHTTP1
 import SyncProtocol
+import WireClient
 
 /// A logged-in user of a stock client: what `app-login-and-bind-pbs` shows, with the same bodies and headers.
 struct StockUser: Sendable {

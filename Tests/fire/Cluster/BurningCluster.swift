@@ -6,7 +6,7 @@ import Synchronization
 /// machine's service manager would.
 final class BurningCluster: Sendable {
     let cluster: LocalCluster
-    let broker: Broker
+    let broker: PrivateBroker
     let workers: [String]
     let gateways: [String]
     /// Where the clients connect to: spreads them over the gateways.
@@ -18,15 +18,14 @@ final class BurningCluster: Sendable {
     /// What makes a worker's or the coordinator's clock wrong, if the run is to do so.
     let clock: WrongClock?
     private let ports: [String: Int]
-    /// Processes that are down on purpose.
-    private let down = Mutex<Set<String>>([])
-    private let restarts = Mutex(0)
+    private let supervisor: Supervisor
     private let queuesGivenUp = Mutex(0)
     /// What a fault is at.
     private let claimed = Mutex<Set<String>>([])
 
     init(
-        folder: String, sluice: String, broker: Broker, amqpURL: String, workers: Int, gateways: Int, clock: WrongClock?
+        folder: String, sluice: String, broker: PrivateBroker, amqpURL: String, workers: Int, gateways: Int,
+        clock: WrongClock?
     ) async throws {
         self.broker = broker
         self.workers = (1...workers).map { "worker-\($0)" }
@@ -40,6 +39,7 @@ final class BurningCluster: Sendable {
                 // Runs are short: histories are compacted in each of them all the same.
                 "SLUICE_WORKER_COMPACTION_VERSIONS": "150", "SLUICE_WORKER_COMPACTION_BYTES": "4096",
             ])
+        supervisor = Supervisor(cluster, names: ["coordinator"] + self.workers + self.gateways)
         ports = Dictionary(uniqueKeysWithValues: self.gateways.map { ($0, FreePort.next()) })
         let brokerPort = URLComponents(string: amqpURL)?.port ?? 5672
         lines = Dictionary(
@@ -49,7 +49,7 @@ final class BurningCluster: Sendable {
 
     var url: String { "http://127.0.0.1:\(entrance.port)" }
     /// How often a process ended that nobody had ended.
-    var unexpectedEnds: Int { restarts.withLock { $0 } }
+    var unexpectedEnds: Int { supervisor.unexpectedEnds }
     /// How many queues were deleted because the broker could not bring them up after a crash of its own.
     var deletedQueues: Int { queuesGivenUp.withLock { $0 } }
 
@@ -85,7 +85,7 @@ final class BurningCluster: Sendable {
         // The library changes the environment of the first process that loads it, and Swift's runtime then finds no
         // arguments; a process that becomes another is the first.
         try cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
-        down.withLock { _ = $0.remove(name) }
+        supervisor.setDown(name, false)
     }
 
     /// Reserves one of some, from the chosen one on; nil if all are taken.
@@ -102,22 +102,12 @@ final class BurningCluster: Sendable {
 
     /// Ends a process on purpose; `start` brings it back.
     func end(_ name: String, orderly: Bool) async {
-        down.withLock { _ = $0.insert(name) }
+        supervisor.setDown(name, true)
         if orderly { await cluster.stop(name) } else { await cluster.kill(name) }
     }
 
     /// Starts again what has ended by itself; until it is cancelled.
-    func supervise(_ journal: Journal) async {
-        while !Task.isCancelled {
-            for name in ["coordinator"] + workers + gateways
-            where !cluster.isRunning(name) && !down.withLock({ $0.contains(name) }) {
-                restarts.withLock { $0 += 1 }
-                journal.note("\(name) ended by itself and is started again")
-                do { try start(name) } catch { journal.note("\(name) cannot be started: \(error)") }
-            }
-            try? await Task.sleep(for: .seconds(1))
-        }
-    }
+    func supervise(_ journal: Journal) async { await supervisor.run(journal) { try start($0) } }
 
     /// Puts everything right: all processes up, nothing held, no alarm, room on the disk.
     func heal(_ journal: Journal) async throws {

@@ -1,4 +1,5 @@
 import AMQP
+import LocalCluster
 import Logging
 import Messages
 

@@ -49,14 +49,16 @@ final class FireClient: Sendable {
 
     var realm: Realm {
         get throws {
-            guard let realm = ledger.withLock({ $0.realm }) else { throw FireError("\(name) has no realm open") }
+            guard let realm = ledger.withLock({ $0.realm }) else {
+                throw LocalClusterError("\(name) has no realm open")
+            }
             return realm
         }
     }
 
     private var session: SyncSession {
         get throws {
-            guard let session = try realm.syncSession else { throw FireError("\(name) has no sync session") }
+            guard let session = try realm.syncSession else { throw LocalClusterError("\(name) has no sync session") }
             return session
         }
     }
@@ -125,7 +127,7 @@ final class FireClient: Sendable {
                 try shared(in: realm).increment("count", by: 1)
             default:
                 guard let lines = try shared(in: realm)["lines"] as? DynamicList else {
-                    throw FireError("\(name): Shared.lines is not a list")
+                    throw LocalClusterError("\(name): Shared.lines is not a list")
                 }
                 lines.append(id)
             }
@@ -143,7 +145,7 @@ final class FireClient: Sendable {
 
     private func shared(in realm: Realm) throws -> DynamicObject {
         guard let shared = realm.dynamicObject(ofType: "Shared", forPrimaryKey: "shared") else {
-            throw FireError("\(name): the shared object is gone")
+            throw LocalClusterError("\(name): the shared object is gone")
         }
         return shared
     }
