@@ -201,6 +201,10 @@ let package = Package(
                 nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], exclude: ["run"]),
+        tool(
+            "siege",
+            ["SyncModel", "Changesets", "SyncProtocol", "LocalCluster", "WireClient", "SeededRandom"],
+            exclude: ["run"]),
 
         tests("SyncModel"),
         tests("AMQP", ["CRabbitMQ", logging]),

@@ -1,0 +1,135 @@
+import Foundation
+import LocalCluster
+import SeededRandom
+
+/// One siege: a calm phase, each attack for its share of the time beside the honest app, and a last calm phase.
+struct SiegeRun: Sendable {
+    struct Settings: Sendable {
+        var seed: UInt64
+        var seconds: Int
+        var attacks: [Attack]
+        /// Seconds of rest after each attack, before it is seen what it has left.
+        var rest: Double
+        var clients: Int
+        var pace: Duration
+        var judgesLatency: Bool
+        var configuration: String
+    }
+
+    let settings: Settings
+    let sieged: SiegedCluster
+    let journal: Journal
+
+    func run() async throws -> SiegeReport {
+        var report = SiegeReport(
+            seed: settings.seed, seconds: settings.seconds, configuration: settings.configuration)
+        try await sieged.start()
+        // Everybody may read the notices, and nobody what is not named by their own id.
+        let guarded = sieged.cluster.folder + "/rules.json"
+        try #"{"partition": {"template": "ownOrPublic", "public": "notices"}}"#.write(
+            toFile: guarded, atomically: true, encoding: .utf8)
+        for (app, rules) in [(HonestApp.name, "open"), ("stranger", "open"), ("guarded", guarded)] {
+            try await sieged.cluster.operate("apps", "create", app, "--rules", rules)
+        }
+        journal.note("the cluster is up")
+        let app = HonestApp(
+            ports: sieged.gatewayPorts, clients: settings.clients, pace: settings.pace, seed: settings.seed)
+        let clients = try await app.open()
+        journal.note("\(clients.count) honest clients are at work")
+        let watch = Watch { [sieged] in sieged.processes }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await app.work(clients) }
+            group.addTask { await watch.run() }
+            group.addTask { await sieged.supervise(journal) }
+            await besiege(app, watch, &report)
+            group.cancelAll()
+        }
+        return report
+    }
+
+    private func besiege(_ app: HonestApp, _ watch: Watch, _ report: inout SiegeReport) async {
+        // A sixth of the time each, but no more than half a minute, for the calm before and after.
+        let calm = min(30, Double(settings.seconds) / 6)
+        let share = max(2, (Double(settings.seconds) - 2 * calm) / Double(settings.attacks.count) - settings.rest)
+        // What has only begun is not yet calm.
+        try? await Task.sleep(for: .seconds(5))
+        let before = await phase("calm before", app, watch, nil) { _ in try? await Task.sleep(for: .seconds(calm)) }
+        report.rows.append(before)
+        let median = before.median
+        for (number, attack) in settings.attacks.enumerated() {
+            let row = await phase(attack.name, app, watch, median) { row in
+                do {
+                    row.sent = try await make(attack, number: number, seconds: share)
+                } catch {
+                    journal.note("\(attack.name): \(error)")
+                    row.broken.append("the attack could not be made")
+                }
+            }
+            report.rows.append(row)
+        }
+        report.rows.append(
+            await phase("calm after", app, watch, median) { _ in try? await Task.sleep(for: .seconds(calm)) })
+        for index in report.rows.indices {
+            report.rows[index].broken += SiegeReport.broken(
+                report.rows[index], judgesLatency: settings.judgesLatency)
+        }
+    }
+
+    /// Measures the cluster before, during and after `body`, and the honest app meanwhile.
+    private func phase(
+        _ name: String, _ app: HonestApp, _ watch: Watch, _ calm: Double?, _ body: (inout SiegeReport.Row) async -> Void
+    ) async -> SiegeReport.Row {
+        journal.note(name)
+        var row = SiegeReport.Row(name: name, seconds: 0)
+        let ends = sieged.unexpectedEnds
+        row.before = sieged.footprint()
+        row.before.memory = watch.take().low
+        let start = ContinuousClock.now
+        await body(&row)
+        let end = ContinuousClock.now
+        try? await Task.sleep(for: .seconds(settings.rest / 2))
+        row.peak = watch.take().peak
+        try? await Task.sleep(for: .seconds(settings.rest / 2))
+        row.after = sieged.footprint()
+        row.after.memory = watch.low
+        row.unexpectedEnds = sieged.unexpectedEnds - ends
+        row.seconds = (end - start) / .seconds(1)
+        let honest = app.ledger.extract(from: start, to: end, rest: .now)
+        row.changes = honest.latencies.count
+        row.median = honest.median
+        row.p99 = honest.p99
+        row.ratio = calm.map { honest.median / $0 } ?? 1
+        row.visits = honest.visits.count
+        row.longestVisit = honest.visits.last ?? 0
+        row.honestErrors = honest.errors
+        journal.note(
+            String(
+                format: "%@: median %.1f ms of %d changes, p99 %.1f ms, %d visits of up to %.0f ms, errors: %@", name,
+                row.median, row.changes, row.p99, row.visits, row.longestVisit,
+                row.honestErrors.prefix(5).joined(separator: "; ")))
+        return row
+    }
+
+    /// Runs an attack in a process of its own, at a low priority: a stranger has a machine of its own, and what it takes
+    /// of this one is not Sluice's.
+    private func make(_ attack: Attack, number: Int, seconds: Double) async throws -> Tally.Counts {
+        let target = Stranger.Target(
+            gatewayPorts: sieged.gatewayPorts, coordinatorPort: sieged.cluster.coordinatorPort, app: "stranger",
+            guarded: "guarded", honest: HonestApp.name, honestPartition: HonestApp.partition(0),
+            honestEmail: HonestApp.visitor)
+        var random = SeededGenerator(seed: settings.seed).fork(number)
+        let text = try await LocalCluster.run(
+            "/usr/bin/env",
+            [
+                "nice", "-n", "10", try Self.program(), "stranger", "--attack", attack.name, "--seed",
+                "\(random.next())",
+                "--seconds", "\(seconds)", "--target",
+                String(decoding: try JSONEncoder().encode(target), as: UTF8.self),
+            ], environment: ProcessInfo.processInfo.environment, called: "the stranger")
+        return try JSONDecoder().decode(Tally.Counts.self, from: Data(text.utf8))
+    }
+
+    private static func program() throws -> String {
+        try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    }
+}
