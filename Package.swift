@@ -110,7 +110,7 @@ let package = Package(
         module(
             "Operations",
             [
-                "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
+                "SyncModel", "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), ssl,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),

@@ -21,6 +21,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var onReadDenied: String?
     package var onWriteDenied: String?
     package var rulesVersion: UInt64?
+    /// The app's own quotas, by name; absent where it has none.
+    package var quotas: [String: Int]?
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
     /// How many users the app has; only where one app is asked for.
@@ -31,8 +33,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package init(
         id: String, syncMode: String, syncState: String, compatibility: String?, developmentMode: Bool,
         clientRecovery: Bool, maxOfflineDays: Int, generation: UInt64, anonymousLogin: Bool, emailPasswordLogin: Bool,
-        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, createdAt: UInt64, users: Int? = nil,
-        access: String? = nil
+        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, quotas: [String: Int]? = nil,
+        createdAt: UInt64, users: Int? = nil, access: String? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -46,11 +48,39 @@ package struct AppDocument: Codable, Sendable, Equatable {
         self.emailPasswordLogin = emailPasswordLogin
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
+        self.quotas = quotas
         self.rulesVersion = rulesVersion
+        self.quotas = quotas
         self.createdAt = createdAt
         self.users = users
         self.access = access
     }
+}
+
+/// An app's quotas: what each allows, by what, and how much of it is used.
+package struct QuotaList: Codable, Sendable, Equatable {
+    package struct Entry: Codable, Sendable, Equatable {
+        package var quota: String
+        package var limit: Int
+        /// `app`: the app's own value; `settings`: as the coordinator's settings have it; `default`.
+        package var from: String
+        /// What is counted, such as `realms in one slice`.
+        package var counts: String
+        /// The most that one slice has; absent where nobody counts, or the coordinator cannot read the slices' stores.
+        package var used: Int?
+
+        package init(quota: String, limit: Int, from: String, counts: String, used: Int?) {
+            self.quota = quota
+            self.limit = limit
+            self.from = from
+            self.counts = counts
+            self.used = used
+        }
+    }
+
+    package var quotas: [Entry]
+
+    package init(quotas: [Entry]) { self.quotas = quotas }
 }
 
 /// All apps, by id.
@@ -64,7 +94,7 @@ package struct AppList: Codable, Sendable, Equatable {
 package struct AppRequest: AdminBody, Equatable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, syncMode, compatibility, developmentMode, clientRecovery, maxOfflineDays, anonymousLogin
-        case emailPasswordLogin, onReadDenied, onWriteDenied, rules
+        case emailPasswordLogin, onReadDenied, onWriteDenied, quotas, rules
     }
 
     package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
@@ -82,6 +112,8 @@ package struct AppRequest: AdminBody, Equatable {
     package var emailPasswordLogin: Bool?
     package var onReadDenied: String?
     package var onWriteDenied: String?
+    /// Values of quotas, by name; null: the app has no value of its own any more.
+    package var quotas: [String: Int?]?
     /// Of a new app: its first rules, a document or the name of a template. Without them nobody may read or write.
     package var rules: JSONValue?
 
@@ -89,7 +121,7 @@ package struct AppRequest: AdminBody, Equatable {
         id: String? = nil, syncMode: String? = nil, compatibility: String? = nil, developmentMode: Bool? = nil,
         clientRecovery: Bool? = nil, maxOfflineDays: Int? = nil, anonymousLogin: Bool? = nil,
         emailPasswordLogin: Bool? = nil, onReadDenied: String? = nil, onWriteDenied: String? = nil,
-        rules: JSONValue? = nil
+        quotas: [String: Int?]? = nil, rules: JSONValue? = nil
     ) {
         self.id = id
         self.syncMode = syncMode

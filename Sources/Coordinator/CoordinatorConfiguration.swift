@@ -30,6 +30,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var prefetch: Int
     /// How many dead letters are kept; see `DeadLetterQuota`.
     package var maxDeadLetters: Int
+    /// As the settings have them, for apps without values of their own.
+    package var quotas = QuotaValues()
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
     package var stores: (any StoreInspector)?
     /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.

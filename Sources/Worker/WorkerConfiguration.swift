@@ -85,6 +85,9 @@ package struct WorkerLimits: Sendable {
 
     package var compaction = CompactionLimits()
 
+    /// What apps and users may have and add, where the app has no value of its own.
+    package var quotas = QuotaValues()
+
     /// False merges every upload with all of the history since its base: the same result, to compare with.
     package var usesHistoryIndex = true
 

@@ -23,7 +23,18 @@ extension MemorySlice {
         found.reciprocals = lookup.reciprocals.map(changesets)
         found.messages = lookup.messages.intersection(seenIDs)
         found.reasons = reasons.filter { lookup.reasons.contains($0.key) }
+        for app in lookup.appUsage { found.appUsage[app] = usage(ofApp: app) }
+        for user in lookup.userUsage { found.userUsage[user] = usage[user] }
         return found
+    }
+
+    private func usage(ofApp app: String) -> AppUsage {
+        let those = Set(realms.values.filter { $0.name.app == app }.map(\.id))
+        let stored = objects.filter { those.contains($0.key) }.values.joined().reduce(0) { $0 + $1.value.count }
+        let versions = history.filter { those.contains($0.key.realm) }.values.flatMap(\.values)
+        return AppUsage(
+            realms: those.count, clientFiles: clientFiles.keys.count { those.contains($0.realm) },
+            bytes: stored + versions.reduce(0) { $0 + $1.entry.changeset.count })
     }
 
     func latestGeneration(of app: String) -> AppGenerationRecord? {

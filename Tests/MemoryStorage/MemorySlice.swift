@@ -23,6 +23,7 @@ struct MemorySlice: Sendable {
     var resetCases: [ClientFileKey: ResetCaseRecord] = [:]
     /// By campaign.
     var reasons: [String: String] = [:]
+    var usage: [AppUser: UserUsage] = [:]
     /// The ids of messages that were seen, oldest first.
     var seen: [String] = []
     var seenIDs: Set<String> = []
@@ -96,6 +97,9 @@ struct MemorySlice: Sendable {
         }
         for record in batch.resetCases { resetCases[record.key] = record }
         resetHolds.merge(batch.resetHolds) { $1 }
+        for (user, amounts) in batch.usage {
+            usage[user] = (usage[user] ?? UserUsage(at: batch.usageAt)).adding(amounts, at: batch.usageAt)
+        }
         remember(batch.seenMessages)
         for record in batch.outbox where !outbox.contains(where: { $0.record.id == record.id }) {
             lastNumber += 1

@@ -11,7 +11,8 @@ extension AppDocument {
             clientRecovery: app.clientRecovery, maxOfflineDays: app.maxOfflineDays, generation: app.generation,
             anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin,
             onReadDenied: app.onReadDenied.rawValue, onWriteDenied: app.onWriteDenied.rawValue,
-            rulesVersion: app.rulesVersion, createdAt: app.createdAt, users: users, access: access)
+            rulesVersion: app.rulesVersion, quotas: app.quotas.isEmpty ? nil : app.quotas.named,
+            createdAt: app.createdAt, users: users, access: access)
     }
 }
 
@@ -83,6 +84,17 @@ extension AppRequest {
             throw .invalid(
                 "maxOfflineDays: expected \(days.lowerBound) to \(days.upperBound), found \(maxOfflineDays)")
         }
+        for (name, value) in quotas ?? [:] {
+            guard let quota = Quota(rawValue: name) else {
+                throw .invalid(
+                    "quotas: there is no quota \(name); expected \(Quota.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
+            }
+            if let value, !quota.bounds.contains(value) {
+                throw .invalid(
+                    "quotas.\(name): expected \(quota.bounds.lowerBound) to \(quota.bounds.upperBound), found \(value)")
+            }
+        }
     }
 
     /// Changes the settings that may be changed at any time.
@@ -92,6 +104,7 @@ extension AppRequest {
         app.maxOfflineDays = maxOfflineDays ?? app.maxOfflineDays
         app.anonymousLogin = anonymousLogin ?? app.anonymousLogin
         app.emailPasswordLogin = emailPasswordLogin ?? app.emailPasswordLogin
+        for (name, value) in quotas ?? [:] { if let quota = Quota(rawValue: name) { app.quotas[quota] = value } }
     }
 }
 

@@ -3,6 +3,7 @@ import Changesets
 import Hummingbird
 import Rules
 import Storage
+import SyncModel
 
 /// `apps`: create, list, show and change.
 struct AppRoutes: Sendable {
@@ -32,6 +33,9 @@ struct AppRoutes: Sendable {
             _ = try await context.app(id)
             return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
         }
+        group.on(.get, .quotas) { _, route in
+            try AdminResponse.json(try await quotas(of: try await context.app(route.value(of: .app))))
+        }
         group.on(.patch, .app) { request, route in
             let id = try route.value(of: .app)
             let settings = try await AdminRequest.body(
@@ -53,6 +57,38 @@ struct AppRoutes: Sendable {
             await context.notices.send(id)
             return try AdminResponse.json(AppDocument(app))
         }
+    }
+
+    private func quotas(of app: AppRecord) async throws -> QuotaList {
+        let used = try await usage(of: app.id)
+        let settings = context.configuration.quotas
+        return QuotaList(
+            quotas: Quota.allCases.map { quota in
+                let known =
+                    switch quota {
+                    case .realms: used?.realms
+                    case .clientFiles: used?.clientFiles
+                    case .bytes: used?.bytes
+                    default: Int?.none
+                    }
+                return QuotaList.Entry(
+                    quota: quota.rawValue, limit: app.limit(of: quota, by: settings),
+                    from: app.quotas[quota] != nil ? "app" : settings[quota] != nil ? "settings" : "default",
+                    counts: quota.unit, used: known)
+            })
+    }
+
+    /// The most that a slice has; nil where the slices' stores cannot be read.
+    private func usage(of app: String) async throws -> AppUsage? {
+        guard let stores = context.configuration.stores, let stored = try? stores.slices() else { return nil }
+        var most = AppUsage()
+        for slice in stored {
+            let usage = try await stores.reader(for: slice).usage(ofApp: app)
+            most.realms = max(most.realms, usage.realms)
+            most.clientFiles = max(most.clientFiles, usage.clientFiles)
+            most.bytes = max(most.bytes, usage.bytes)
+        }
+        return most
     }
 }
 

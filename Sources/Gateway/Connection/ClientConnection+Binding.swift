@@ -105,6 +105,15 @@ extension ClientConnection {
         send(.jsonError(session: bind.session, code: .initialSyncNotCompleted, body: .rightsUnknown))
     }
 
+    /// Tells a client to come again: too many sessions are begun.
+    func refuse(_ bind: Bind, beyond quota: Quota, _ limit: Int, for seconds: Int) {
+        guard isWaiting(bind) else { return }
+        let body = JSONErrorBody(
+            code: .initialSyncNotCompleted, message: quota.refusal(limit: limit, app: upgrade.app, user: user),
+            action: .transient, tryAgain: true, backoff: .afterQuota(seconds: seconds))
+        send(.jsonError(session: bind.session, code: .initialSyncNotCompleted, body: body))
+    }
+
     /// Ends a session that never got a machine.
     private func refuse(_ error: SyncProtocolError) {
         if let answer = error.answer { send(answer) }

@@ -16,6 +16,8 @@ extension ClientConnection {
         case wait(upload: Int?)
         /// The app of a BIND, its rules or the user are not remembered.
         case lookUp(Bind)
+        /// The next message is read after a while: uploads come faster than a quota allows.
+        case rest(Duration)
     }
 
     /// Nothing in here waits, or the reader's task would keep what the waiting needs for as long as the socket is open.
@@ -24,7 +26,7 @@ extension ClientConnection {
     func receive(_ input: SocketInput, isNew: Bool = true) -> Next {
         guard !isClosing else { return .goOn }
         if isNew { lastHeard = .now() }
-        var lookUp: Bind?
+        var next = Next.goOn
         switch input {
         case .message(let buffer):
             let bytes = Array(buffer.readableBytesView)
@@ -37,7 +39,7 @@ extension ClientConnection {
             do throws(SyncProtocolError) {
                 let message = try parser.parse(bytes)
                 environment.metrics.received(message.name)
-                lookUp = receive(message, bytes: upload ?? bytes.count)
+                next = receive(message, bytes: upload ?? bytes.count)
             } catch {
                 violated(error)
             }
@@ -48,10 +50,10 @@ extension ClientConnection {
                     "a message of \(count) bytes, \(environment.protocolLimits.maxMessageBytes) allowed",
                     session: session))
         }
-        return lookUp.map { .lookUp($0) } ?? .goOn
+        return next
     }
 
-    private func receive(_ message: ClientMessage, bytes: Int) -> Bind? {
+    private func receive(_ message: ClientMessage, bytes: Int) -> Next {
         switch checker.receive(message) {
         case .accept: return act(on: message, bytes: bytes)
         case .ignore: break
@@ -59,18 +61,19 @@ extension ClientConnection {
             if let session = message.session { perform(.unbind(answer: answer), on: session) }
         case .fail(let error): violated(error)
         }
-        return nil
+        return .goOn
     }
 
-    private func act(on message: ClientMessage, bytes: Int) -> Bind? {
+    private func act(on message: ClientMessage, bytes: Int) -> Next {
         switch message {
-        case .bind(let bind): return bindAtOnce(bind) ? nil : bind
-        case .ident(let ident): perform(.ident(ident), on: ident.session)
-        case .upload(let upload):
-            if !upload.entries.isEmpty {
-                environment.metrics.uploaded(app: upgrade.app, changesets: upload.entries.count, bytes: bytes)
+        case .bind(let bind):
+            if case .refuse(let quota, let limit, let seconds) = judge(.bind) {
+                refuse(bind, beyond: quota, limit, for: seconds)
+            } else if !bindAtOnce(bind) {
+                return .lookUp(bind)
             }
-            perform(.upload(upload, bytes: bytes), on: upload.session)
+        case .ident(let ident): perform(.ident(ident), on: ident.session)
+        case .upload(let upload): return take(upload, bytes: bytes)
         case .mark(let session, let request): perform(.mark(request), on: session)
         case .ping(let timestamp, _): send(.pong(timestamp: timestamp))
         case .jsonError(let error):
@@ -86,7 +89,33 @@ extension ClientConnection {
             logger.debug("a query without a session", metadata: ["session": "\(query.session)"])
         case .unbind: break
         }
-        return nil
+        return .goOn
+    }
+
+    /// Takes an upload, or has its client come back with it later.
+    private func take(_ upload: Upload, bytes: Int) -> Next {
+        guard !upload.entries.isEmpty, sessions[upload.session] != nil else {
+            perform(.upload(upload, bytes: bytes), on: upload.session)
+            return .goOn
+        }
+        let verdict = judge(.upload)
+        if case .refuse(let quota, let limit, let seconds) = verdict {
+            perform(.beyond(quota, limit: limit, seconds: seconds), on: upload.session)
+            return .goOn
+        }
+        environment.metrics.uploaded(app: upgrade.app, changesets: upload.entries.count, bytes: bytes)
+        perform(.upload(upload, bytes: bytes), on: upload.session)
+        guard case .rest(let rest, let quota) = verdict else { return .goOn }
+        environment.metrics.slowed(by: quota, app: upgrade.app)
+        return .rest(rest)
+    }
+
+    private func judge(_ act: RateQuotas.Act) -> RateQuotas.Verdict {
+        let app = environment.apps.lastKnown(upgrade.app, within: environment.timings.withoutStore)
+        let verdict = environment.rates.judge(
+            act, of: AppUser(app: upgrade.app, user: upgrade.claims?.sub ?? ""), in: app)
+        if case .refuse(let quota, _, _) = verdict { environment.metrics.quotaMet(quota, app: upgrade.app) }
+        return verdict
     }
 
     /// A rule was broken: one session pays if it is one session's, else the connection.

@@ -82,7 +82,11 @@ actor ClientConnection {
                     await waitForRoom(for: upload)
                     next = await receive(input, isNew: false)
                 }
-                if case .lookUp(let bind) = next { await lookUpAndBind(bind) }
+                switch next {
+                case .lookUp(let bind): await lookUpAndBind(bind)
+                case .rest(let rest): try await Task.sleep(for: rest)
+                case .goOn, .wait: break
+                }
             }
         } catch {
             logger.debug("a socket was lost", metadata: ["error": "\(error)"])
@@ -172,6 +176,7 @@ struct ConnectionEnvironment: Sendable {
     var watch: AppWatch
     var registry: ConnectionRegistry
     var budget: UploadBudget
+    var rates: RateQuotas
     var metrics: GatewayMetrics
     var clock: GatewayClock
     var logger: Logger

@@ -48,10 +48,11 @@ struct APIError: Error, Sendable {
 
     /// The times to come back are spread, so that those who were refused together do not come together.
     static func tooManySockets(app: String, limit: Int) -> APIError {
-        APIError(
-            .serviceUnavailable, "TooManyConnections",
-            "app \(app) has \(limit) connections to this gateway, as many as it may have: try again later",
-            retryAfter: .random(in: 5...15))
+        tooManySockets("app \(app) has \(limit) connections to this gateway, as many as it may have: try again later")
+    }
+
+    static func tooManySockets(_ why: String) -> APIError {
+        APIError(.serviceUnavailable, "TooManyConnections", why, retryAfter: .random(in: 5...15))
     }
 
     /// - Parameter what: what there was too much of.

@@ -59,6 +59,8 @@ package struct GatewayLimits: Sendable {
     package var maxConnections = 20_000
     /// Sockets of one app; further ones are told to come back later.
     package var maxAppConnections = 15_000
+    /// What users and apps may do, where the app has no value of its own.
+    package var quotas = QuotaValues()
     /// Uploads of one session that no worker has acknowledged yet, in bytes; beyond, its socket is not read.
     package var sessionUnacknowledgedBytes = 4 << 20
     /// The same for the whole gateway.

@@ -77,6 +77,17 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.sockets.refused", dimensions: [("app", app)]).increment()
     }
 
+    /// Something was refused that goes beyond a quota.
+    func quotaMet(_ quota: Quota, app: String) {
+        Counter(label: "sluice.gateway.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
+    }
+
+    /// A socket is not read for a moment, so that uploads come no faster than a quota allows.
+    func slowed(by quota: Quota, app: String) {
+        Counter(label: "sluice.gateway.quotas.slowed", dimensions: [("app", app), ("quota", quota.rawValue)])
+            .increment()
+    }
+
     func upgrade(_ outcome: String) {
         Counter(label: "sluice.gateway.upgrades", dimensions: [("outcome", outcome)]).increment()
     }

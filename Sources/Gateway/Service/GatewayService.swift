@@ -68,6 +68,7 @@ package final class GatewayService: Service {
             protocolLimits: .standard, link: link, apps: apps, accounts: accounts,
             rights: RightsJudge(store: control, rules: apps.rules), watch: watch, registry: registry,
             budget: UploadBudget(limit: configuration.limits.gatewayUnacknowledgedBytes, metrics: metrics),
+            rates: RateQuotas(settings: configuration.limits.quotas, clock: clock),
             metrics: metrics, clock: clock, logger: logger)
         let keeper = ConnectionKeeper(
             registry: registry, link: link, interval: configuration.timings.housekeeping,
@@ -99,7 +100,8 @@ package final class GatewayService: Service {
         let link = environment.link
         let gate = UpgradeGate(
             apps: environment.apps, accounts: environment.accounts,
-            sockets: AppSockets(limit: configuration.limits.maxAppConnections), isLinkUp: { link.isUp },
+            sockets: AppSockets(limit: configuration.limits.maxAppConnections), quotas: configuration.limits.quotas,
+            isLinkUp: { link.isUp },
             isStopping: { registry.isStopping }, clock: clock, metrics: metrics, logger: logger)
         let configuration = configuration
         let server = HTTPServerBuilder { responder in

@@ -91,6 +91,11 @@ struct GatewaySession: Sendable {
         case .bind(let needsIdent, let app): bind(needsIdent, app)
         case .ident(let ident): identify(ident)
         case .upload(let upload, let bytes): accept(upload, bytes)
+        case .beyond(let quota, let limit, let seconds):
+            fail(
+                .initialSyncNotCompleted, .transient,
+                quota.refusal(limit: limit, app: context.realm.app, user: context.user),
+                backoff: .afterQuota(seconds: seconds))
         case .mark(let request):
             openMark = max(openMark ?? request, request)
             wantPage()

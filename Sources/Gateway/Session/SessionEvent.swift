@@ -10,6 +10,8 @@ enum SessionEvent: Sendable {
     case ident(Ident)
     /// `bytes`: what it counts against the budget of unacknowledged uploads.
     case upload(Upload, bytes: Int)
+    /// An upload came that goes beyond a quota, and was not taken.
+    case beyond(Quota, limit: Int, seconds: Int)
     case mark(RequestIdent)
     case clientFailed(ClientJSONError)
     /// `answer`: an UNBOUND is due.

@@ -11,6 +11,7 @@ struct UpgradeGate: Sendable {
     let apps: AppDirectory
     let accounts: AccountService
     let sockets: AppSockets
+    let quotas: QuotaValues
     let isLinkUp: @Sendable () -> Bool
     let isStopping: @Sendable () -> Bool
     let clock: GatewayClock
@@ -71,9 +72,17 @@ struct UpgradeGate: Sendable {
             }
         }
         if case .allowed = authorization, !isLinkUp() { return .refuse(.storeUnavailable) }
-        guard let seat = sockets.seat(for: id) else {
+        var user = AppUser(app: id, user: "")
+        if case .allowed(let claims) = authorization { user.user = claims.sub }
+        let seat: AppSockets.Seat
+        switch sockets.seat(for: user, userLimit: app.limit(of: .userSockets, by: quotas)) {
+        case .seat(let taken): seat = taken
+        case .appIsFull:
             metrics.socketRefused(app: id)
             return .refuse(.tooManySockets(app: id, limit: sockets.limit))
+        case .userIsFull(let limit):
+            metrics.quotaMet(.userSockets, app: id)
+            return .refuse(.tooManySockets(Quota.userSockets.refusal(limit: limit, app: id, user: user.user)))
         }
         var upgrade = SyncUpgrade(
             connectionID: ObjectID.make(at: clock.unixMilliseconds()), app: id, mode: negotiated.mode,

@@ -1,4 +1,5 @@
 import Configuration
+import SyncModel
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -94,6 +95,9 @@ extension SluiceConfiguration {
         try await reader.read("worker.compaction_versions", in: 10...100_000_000, into: &value.compactionVersions)
         try await reader.read("worker.compaction_bytes", in: 0...(1 << 40), into: &value.compactionBytes)
         try await reader.read("worker.reset_share_percent", in: 1...100, into: &value.resetSharePercent)
+        for quota in Quota.allCases {
+            try await reader.read(quota.setting, in: quota.bounds, into: &value.quotas[quota])
+        }
         try await reader.readSeconds("shutdown.seconds", in: 0.1...3600, into: &value.shutdownDeadline)
         try await reader.readCase("log.level", into: &value.logLevel)
         try await reader.readCase("log.format", into: &value.logFormat)

@@ -1,4 +1,5 @@
 package import Logging
+package import SyncModel
 
 /// The settings of a Sluice process. Each has a dotted key, used in the YAML file as nested mappings, in the
 /// environment as `SLUICE_` with underscores (`amqp.url` is `SLUICE_AMQP_URL`), and by the flags of the command line.
@@ -36,6 +37,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var gatewayPublicURL: String?
     /// `gateway.max_app_sockets`: of its 20,000, how many one app may have open.
     package var gatewayMaxAppSockets = 15_000
+    /// `quotas.…`: what an app, or one user of it, may have or do, where the app has no value of its own.
+    package var quotas = QuotaValues()
     /// `gateway.request_seconds`: how long a realm's owner may take to answer before its session is told to try again.
     package var requestDeadline: Duration = .seconds(10)
     /// `gateway.trusted_proxies`: whose word counts on where a client is, by `X-Forwarded-For` and the PROXY protocol.
@@ -140,7 +143,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("worker.reset_share_percent", "\(resetSharePercent)"),
             ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
             ("log.format", logFormat.rawValue),
-        ]
+        ] + Quota.allCases.map { ($0.setting, "\(quotas[$0] ?? $0.standard)") }
     }
 
     /// The URL without user and password.

@@ -51,6 +51,8 @@ package struct AppRecord: Decodable, Sendable, Equatable {
     package var rulesVersion: UInt64
     /// Grows with every change of a user, so that whoever missed the notice of it finds out.
     package var usersVersion: UInt64
+    /// Of quotas that do not hold as the settings of the processes say.
+    package var quotas: QuotaValues
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
 
@@ -59,7 +61,7 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         compatibility: PeerCompatibility = .stockClients, developmentMode: Bool = true, clientRecovery: Bool = true,
         maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
         emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
-        rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, createdAt: UInt64
+        rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, quotas: QuotaValues = QuotaValues(), createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -75,6 +77,7 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         self.onWriteDenied = onWriteDenied
         self.rulesVersion = rulesVersion
         self.usersVersion = usersVersion
+        self.quotas = quotas
         self.createdAt = createdAt
     }
 }
@@ -101,6 +104,13 @@ extension AppStore {
 }
 
 extension AppRecord {
+    /// What a quota is for the app.
+    ///
+    /// - Parameter settings: of the process that asks.
+    package func limit(of quota: Quota, by settings: QuotaValues) -> Int {
+        quotas[quota] ?? settings[quota] ?? quota.standard
+    }
+
     /// The record after a change of its settings, which leaves alone what it is and what its versions count.
     package func changed(by change: (inout AppRecord) -> Void) -> AppRecord {
         var app = self

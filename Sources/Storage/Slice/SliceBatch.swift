@@ -39,6 +39,9 @@ package struct SliceBatch: Sendable {
     package var resetCases: [ResetCaseRecord] = []
     /// By app.
     package var resetHolds: [String: ResetHoldRecord] = [:]
+    /// What users have added beside what the store counts already, and when.
+    package var usage: [AppUser: UsageAmounts] = [:]
+    package var usageAt: UInt64 = 0
     /// Ids of messages whose effect must not be repeated; the last `rememberedMessages` are remembered.
     package var seenMessages: [String] = []
     /// Messages to publish after the commit. An id that the outbox holds already changes nothing.
@@ -55,6 +58,6 @@ package struct SliceBatch: Sendable {
             && tableRemovals.isEmpty && objectRemovals.isEmpty && objects.isEmpty && history.isEmpty
             && historyDigests.isEmpty && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty
             && resetCases.isEmpty && resetHolds.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
-            && baseRemovals.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty
+            && baseRemovals.isEmpty && usage.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty
     }
 }

@@ -60,6 +60,16 @@ extension SliceContent {
         try await read(SliceLookup(reasons: [campaign])).reasons[campaign]
     }
 
+    /// What an app has in the slice.
+    package func usage(ofApp app: String) async throws(StoreError) -> AppUsage {
+        try await read(SliceLookup(appUsage: [app])).appUsage[app] ?? AppUsage()
+    }
+
+    /// What a user has added to the slice lately; nil if that is nothing.
+    package func usage(of user: AppUser) async throws(StoreError) -> UserUsage? {
+        try await read(SliceLookup(userUsage: [user])).userUsage[user]
+    }
+
     /// Those of the objects that exist.
     package func objects(
         in realm: RealmID, at rows: [ObjectRow]

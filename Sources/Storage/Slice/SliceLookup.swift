@@ -19,12 +19,16 @@ package struct SliceLookup: Sendable {
     package var messages: Set<String>
     /// Campaigns whose reason is wanted.
     package var reasons: Set<String>
+    /// Apps, and users, of which is wanted what they have and what they have added lately.
+    package var appUsage: Set<String>
+    package var userUsage: Set<AppUser>
 
     package init(
         realms: Set<RealmName> = [], appGenerations: Set<String> = [], clientFiles: Set<ClientFileKey> = [],
         resetCases: Set<ClientFileKey> = [], users: Set<RealmUser> = [], bases: Set<RealmID> = [],
         objects: [RealmID: [ObjectRow]] = [:], history: [HistoryQuery] = [], digests: [DigestQuery] = [],
-        reciprocals: [ReciprocalQuery] = [], messages: Set<String> = [], reasons: Set<String> = []
+        reciprocals: [ReciprocalQuery] = [], messages: Set<String> = [], reasons: Set<String> = [],
+        appUsage: Set<String> = [], userUsage: Set<AppUser> = []
     ) {
         self.realms = realms
         self.appGenerations = appGenerations
@@ -38,6 +42,8 @@ package struct SliceLookup: Sendable {
         self.reciprocals = reciprocals
         self.messages = messages
         self.reasons = reasons
+        self.appUsage = appUsage
+        self.userUsage = userUsage
     }
 }
 
@@ -142,6 +148,9 @@ package struct SliceFindings: Sendable {
     package var messages: Set<String> = []
     /// By campaign, where one was given.
     package var reasons: [String: String] = [:]
+    /// Of every app that the lookup names.
+    package var appUsage: [String: AppUsage] = [:]
+    package var userUsage: [AppUser: UserUsage] = [:]
 
     package init() {}
 }

@@ -159,6 +159,7 @@ enum SQLiteControlSchema {
             DELETE FROM mail_tokens WHERE app = OLD.app AND email = OLD.email;
         END;
         """,
+        "ALTER TABLE apps ADD COLUMN quotas TEXT NOT NULL DEFAULT '{}';",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -1,4 +1,5 @@
 import Changesets
+import Foundation
 import GRDB
 import Storage
 import SyncModel
@@ -23,12 +24,12 @@ extension AppRecord: SnakeCaseRow {
             """
             INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
                 generation, anonymous_login, email_password_login, created_at, compatibility, on_read_denied,
-                on_write_denied, rules_version, users_version)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                on_write_denied, rules_version, users_version, quotas)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
             sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
             compatibility.rawValue, onReadDenied.rawValue, onWriteDenied.rawValue, sqlInteger(rulesVersion),
-            sqlInteger(usersVersion))
+            sqlInteger(usersVersion), String(decoding: try JSONEncoder().encode(quotas), as: UTF8.self))
     }
 }
 

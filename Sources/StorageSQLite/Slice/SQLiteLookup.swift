@@ -24,6 +24,8 @@ extension SliceFindings {
             let statement = try db.cachedStatement(sql: "SELECT reason FROM campaign_reasons WHERE campaign = ?")
             reasons[campaign] = try String.fetchOne(statement, arguments: [campaign])
         }
+        for app in lookup.appUsage { appUsage[app] = try AppUsage.of(app, db) }
+        for user in lookup.userUsage { userUsage[user] = try UserUsage.of(user, db) }
     }
 
     private mutating func find(_ names: Set<RealmName>, _ db: Database) throws {

@@ -48,6 +48,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("client files that may not recover") { db in
             try db.execute(sql: "ALTER TABLE client_files ADD COLUMN must_discard INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("what apps have and users add") { db in
+            try db.execute(sql: usage)
+        }
         return migrator
     }
 
@@ -113,6 +116,45 @@ enum SQLiteSliceSchema {
             created_at INTEGER NOT NULL, PRIMARY KEY (realm, version)) WITHOUT ROWID;
         ALTER TABLE client_files ADD COLUMN start INTEGER;
         UPDATE client_files SET start = 0;
+        """
+
+    /// What an app has goes by its realms, however they come and go; a realm's bytes are counted by the commits. Client files of a
+    /// realm may go before it or after it.
+    private static let usage = """
+        ALTER TABLE realms ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE realms SET stored_bytes =
+            (SELECT coalesce(sum(length(body)), 0) FROM objects WHERE realm = realms.id)
+            + (SELECT coalesce(sum(length(changeset)), 0) FROM history WHERE realm = realms.id);
+        CREATE TABLE app_usage (
+            app TEXT PRIMARY KEY, realms INTEGER NOT NULL, client_files INTEGER NOT NULL, bytes INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO app_usage SELECT app, count(*),
+            (SELECT count(*) FROM client_files WHERE realm IN (SELECT id FROM realms AS r WHERE r.app = realms.app)),
+            sum(stored_bytes) FROM realms GROUP BY app;
+        CREATE TABLE user_usage (
+            app TEXT NOT NULL, user TEXT NOT NULL, realms REAL NOT NULL, client_files REAL NOT NULL, bytes REAL NOT NULL,
+            at INTEGER NOT NULL, PRIMARY KEY (app, user)) WITHOUT ROWID;
+        CREATE TRIGGER realms_made AFTER INSERT ON realms BEGIN
+            INSERT INTO app_usage (app, realms, client_files, bytes) VALUES (NEW.app, 1, 0, NEW.stored_bytes)
+                ON CONFLICT (app) DO UPDATE SET realms = realms + 1, bytes = bytes + NEW.stored_bytes;
+        END;
+        CREATE TRIGGER realms_grown AFTER UPDATE OF stored_bytes ON realms BEGIN
+            UPDATE app_usage SET bytes = bytes + NEW.stored_bytes - OLD.stored_bytes WHERE app = NEW.app;
+        END;
+        CREATE TRIGGER realms_gone AFTER DELETE ON realms BEGIN
+            UPDATE app_usage SET realms = realms - 1, bytes = bytes - OLD.stored_bytes,
+                client_files = client_files - (SELECT count(*) FROM client_files WHERE realm = OLD.id)
+                WHERE app = OLD.app;
+            DELETE FROM app_usage WHERE app = OLD.app AND realms <= 0;
+        END;
+        CREATE TRIGGER client_files_made AFTER INSERT ON client_files BEGIN
+            UPDATE app_usage SET client_files = client_files + 1
+                WHERE app = (SELECT app FROM realms WHERE id = NEW.realm);
+        END;
+        CREATE TRIGGER client_files_gone AFTER DELETE ON client_files BEGIN
+            UPDATE app_usage SET client_files = client_files - 1
+                WHERE app = (SELECT app FROM realms WHERE id = OLD.realm);
+        END;
         """
 
     /// With a rowid: a digest is longer than what a page of an index holds well.

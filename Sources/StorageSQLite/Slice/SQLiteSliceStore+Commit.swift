@@ -9,18 +9,24 @@ extension SQLiteSliceStore {
         let slice = slice
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
+            var growth = RealmGrowth()
             try Self.terminate(batch.terminations, db)
             try Self.putReasons(batch.reasons, db)
-            try Self.remove(batch, db)
+            try Self.remove(batch, &growth, db)
             try Self.putRealms(batch.realms, db)
-            try Self.compact(batch, db)
-            try Self.putObjects(batch, db)
-            try Self.append(batch.history, db)
+            try Self.compact(batch, &growth, db)
+            try Self.putObjects(batch, &growth, db)
+            try Self.append(batch.history, &growth, db)
             try Self.putDigests(batch.historyDigests, db)
             try Self.putClientFiles(batch.clientFiles, db)
             try Self.putReciprocals(batch, db)
             try Self.putResetCases(batch.resetCases, db)
             try Self.putResetHolds(batch.resetHolds, db)
+            try growth.save(db)
+            for (user, amounts) in batch.usage {
+                let usage = try UserUsage.of(user, db) ?? UserUsage(at: batch.usageAt)
+                try usage.adding(amounts, at: batch.usageAt).save(of: user, db)
+            }
             try Self.remember(batch.seenMessages, db)
             try Self.putOutbox(batch, db)
             try Self.dropReasons(but: batch.reasons, db)
@@ -66,8 +72,8 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func remove(_ batch: SliceBatch, _ db: Database) throws {
-        for (key, version) in batch.historyTrims { try trim(key, through: version, db) }
+    private static func remove(_ batch: SliceBatch, _ growth: inout RealmGrowth, _ db: Database) throws {
+        for (key, version) in batch.historyTrims { try trim(key, through: version, &growth, db) }
         for realm in batch.reciprocalResets {
             try db.run("DELETE FROM reciprocals WHERE realm = ?", realm.value)
         }
@@ -97,9 +103,9 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func compact(_ batch: SliceBatch, _ db: Database) throws {
+    private static func compact(_ batch: SliceBatch, _ growth: inout RealmGrowth, _ db: Database) throws {
         for (key, version) in batch.compactions {
-            try trim(key, through: version, db)
+            try trim(key, through: version, &growth, db)
             try db.run(
                 "UPDATE realms SET history_base = max(history_base, ?) WHERE id = ? AND generation = ?", version.stored,
                 key.realm.value, key.generation.stored)
@@ -118,7 +124,13 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func trim(_ key: HistoryKey, through: ServerVersion, _ db: Database) throws {
+    private static func trim(
+        _ key: HistoryKey, through: ServerVersion, _ growth: inout RealmGrowth, _ db: Database
+    ) throws {
+        try growth.remove(
+            db, from: key.realm,
+            "SELECT sum(length(changeset)) FROM history WHERE realm = ? AND generation = ? AND version <= ?",
+            key.realm.value, key.series, through.stored)
         try db.run(
             "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?", key.realm.value, key.series,
             through.stored)
@@ -127,11 +139,17 @@ extension SQLiteSliceStore {
             key.series, through.stored)
     }
 
-    private static func putObjects(_ batch: SliceBatch, _ db: Database) throws {
+    private static func putObjects(_ batch: SliceBatch, _ growth: inout RealmGrowth, _ db: Database) throws {
+        let length = try RepeatedStatement(
+            db, "SELECT length(body) FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
         for (realm, tables) in batch.tableRemovals {
             let delete = try RepeatedStatement(db, "DELETE FROM objects WHERE realm = ? AND table_id = ?")
             delete.bind(1, realm.value)
             for table in tables {
+                try growth.remove(
+                    db, from: realm, "SELECT sum(length(body)) FROM objects WHERE realm = ? AND table_id = ?",
+                    realm.value,
+                    Int64(table))
                 delete.bind(2, Int64(table))
                 try delete.run()
             }
@@ -139,7 +157,9 @@ extension SQLiteSliceStore {
         for (realm, rows) in batch.objectRemovals {
             let delete = try RepeatedStatement(db, "DELETE FROM objects WHERE realm = ? AND table_id = ? AND key = ?")
             delete.bind(1, realm.value)
+            length.bind(1, realm.value)
             for row in rows {
+                try growth.remove(row, from: realm, by: length)
                 delete.bind(2, row)
                 try delete.run()
             }
@@ -148,7 +168,10 @@ extension SQLiteSliceStore {
             let put = try RepeatedStatement(
                 db, "INSERT OR REPLACE INTO objects (realm, table_id, key, body) VALUES (?, ?, ?, ?)")
             put.bind(1, realm.value)
+            length.bind(1, realm.value)
             for (row, body) in bodies {
+                try growth.remove(row, from: realm, by: length)
+                growth.add(body.count, to: realm)
                 put.bind(2, row)
                 put.bind(4, body)
                 try put.run()
@@ -156,7 +179,9 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func append(_ history: [HistoryKey: [HistoryRecord]], _ db: Database) throws {
+    private static func append(
+        _ history: [HistoryKey: [HistoryRecord]], _ growth: inout RealmGrowth, _ db: Database
+    ) throws {
         guard !history.isEmpty else { return }
         // No REPLACE: a version that exists already would be a second history.
         let statement = try RepeatedStatement(
@@ -177,6 +202,7 @@ extension SQLiteSliceStore {
                 statement.bind(8, record.cumulativeBytes)
                 statement.bind(9, record.entry.changeset)
                 try statement.run()
+                growth.add(record.entry.changeset.count, to: key.realm)
             }
         }
     }
@@ -198,10 +224,17 @@ extension SQLiteSliceStore {
         guard !files.isEmpty else { return }
         let statement = try db.cachedStatement(
             sql: """
-                INSERT OR REPLACE INTO client_files (realm, ident, salt, user, generation, state, campaign,
+                INSERT INTO client_files (realm, ident, salt, user, generation, state, campaign,
                     upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
                     superseded_by, reset_of, start, must_discard)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (realm, ident) DO UPDATE SET salt = excluded.salt, user = excluded.user,
+                    generation = excluded.generation, state = excluded.state, campaign = excluded.campaign,
+                    upload_client = excluded.upload_client, upload_server = excluded.upload_server,
+                    locked = excluded.locked, seen = excluded.seen, created_at = excluded.created_at,
+                    last_seen = excluded.last_seen, connection = excluded.connection, protocol = excluded.protocol,
+                    user_agent = excluded.user_agent, superseded_by = excluded.superseded_by,
+                    reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard
                 """)
         for file in files {
             try statement.execute(arguments: [

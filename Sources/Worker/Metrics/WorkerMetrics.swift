@@ -1,4 +1,5 @@
 import Metrics
+import SyncModel
 
 /// Everything that workers count; dimensions: the app, and a reason where there are several.
 package struct WorkerMetrics: Sendable {
@@ -44,6 +45,10 @@ package struct WorkerMetrics: Sendable {
     /// Of a session that was let in under older rules than the slice has seen.
     func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
     func denied(app: String, reason: String) { count("sluice.worker.uploads.denied", app, reason) }
+    /// Something was refused that goes beyond a quota.
+    func quotaMet(_ quota: Quota, app: String) {
+        Counter(label: "sluice.worker.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
+    }
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }

@@ -14,7 +14,9 @@ struct SessionRequests: SlicePart {
             let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address),
             try admittance.admit(request.context, to: address)
         else { return }
+        var wish = Allowances.Wish(realms: 1, clientFiles: request.needsClientFile ? 1 : 0)
         if let known = try await work.storedRealm(name) {
+            wish.realms = 0
             guard !known.sessions.wasBound(session, on: request.connection) else { return metrics.requestRepeated() }
             if let file = try await fileCopied(by: request, of: app, in: known) {
                 // An owner that died has given it out for this very request: the reset that it belongs to goes on with it.
@@ -26,6 +28,10 @@ struct SessionRequests: SlicePart {
                 metrics.paced(app: app.id)
                 return try admittance.refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
             }
+        }
+        let user = AppUser(app: app.id, user: request.user)
+        if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
+            return try admittance.refuse(name, session, refusal, to: address)
         }
         // A realm that has to restart does so for the first who begins anew, and whose turn it is.
         let context =

@@ -16,6 +16,7 @@ final class SliceMemory {
     /// The last time that the slice was put back; nil while that was not looked at.
     var restore: RestoreRecord??
     var rules = RulesSeen()
+    var usage = UsageLedger()
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()

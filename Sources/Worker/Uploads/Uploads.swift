@@ -44,6 +44,12 @@ struct Uploads: SlicePart {
         case .integrate(let first):
             let entries = message.entries[first...]
             metrics.duplicates(first, app: app.id)
+            let wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
+            if let refusal = try await Allowances(work: work).take(
+                wish, of: AppUser(app: app.id, user: file.user), in: app)
+            {
+                return try admittance.refuse(context.name, upload.session, refusal)
+            }
             do {
                 try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(
                     changesets[first...])

@@ -32,6 +32,8 @@ final class SliceWork {
     /// Of the messages before it, since the last commit.
     private var kept = Effects()
     private var seen: Set<String> = []
+    /// Users whose additions the next commit writes.
+    private var usersDue: Set<AppUser> = []
     private var settings: [String: AppRecord] = [:]
     /// What was read ahead; it holds until the next commit.
     private(set) var ahead = ReadAhead()
@@ -103,6 +105,9 @@ final class SliceWork {
 
     /// Changes what the next commit writes beside realms and reset cases.
     func stage(_ change: (inout SliceBatch) -> Void) { change(&current.batch) }
+
+    /// Has the next commit write what a user has added.
+    func writeUsage(of user: AppUser) { usersDue.insert(user) }
 
     /// Publishes after the commit.
     func publish(_ publication: Publication) { current.publications.append(publication) }
@@ -202,11 +207,14 @@ final class SliceWork {
         batch.outboxRemovals = Array(arrived)
         for context in kept.realms { context.gather(into: &batch) }
         batch.resetCases += try cases.records()
+        batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)
+        batch.usageAt = environment.clock.now()
         if !batch.isEmpty {
             let start = ContinuousClock.now
             try await commit(batch)
             environment.metrics.committed(in: start.duration(to: .now))
             memory.outbox.arrived.subtract(arrived)
+            memory.usage.written(batch.usage, at: batch.usageAt)
         }
         let limits = environment.limits
         for context in kept.realms {
@@ -223,6 +231,7 @@ final class SliceWork {
         kept = Effects()
         cases = ResetCases()
         seen = []
+        usersDue = []
         settings = [:]
         ahead = ReadAhead()
     }
@@ -272,12 +281,18 @@ struct CommitError: Error {
 extension SliceBatch {
     /// Adds what a message changes beside realms and reset cases.
     fileprivate mutating func append(_ other: SliceBatch) {
+        func sum(_ left: UsageAmounts, _ right: UsageAmounts) -> UsageAmounts {
+            var sum = left
+            sum += right
+            return sum
+        }
         terminations += other.terminations
         reasons.merge(other.reasons) { first, _ in first }
         clientFiles += other.clientFiles
         resetCases += other.resetCases
         resetHolds.merge(other.resetHolds) { $1 }
         seenMessages += other.seenMessages
+        usage.merge(other.usage) { sum($0, $1) }
         outbox += other.outbox
     }
 }

@@ -7,7 +7,7 @@ import SyncModel
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apps", abstract: "Create apps, show them and change their settings.",
-        subcommands: [AppsList.self, AppsShow.self, AppsSchema.self, AppsCreate.self, AppsSet.self],
+        subcommands: [AppsList.self, AppsShow.self, AppsSchema.self, AppsQuotas.self, AppsCreate.self, AppsSet.self],
         defaultSubcommand: AppsList.self)
 }
 
@@ -31,15 +31,34 @@ struct AppSettingOptions: ParsableArguments {
             copy) or error (its session ends).
             """)
     var onWriteDenied: String?
+    @Option(
+        help: ArgumentHelp(
+            "What the app or one user of it may have or do, such as userSockets=50, or userSockets=default: see `sluice apps quotas`.",
+            valueName: "name=value"))
+    var quota: [String] = []
 
     func body(
         id: String? = nil, syncMode: String? = nil, compatibility: PeerCompatibility? = nil, rules: JSONValue? = nil
-    ) -> AppRequest {
+    ) throws -> AppRequest {
         AppRequest(
             id: id, syncMode: syncMode, compatibility: compatibility?.rawValue, developmentMode: developmentMode,
             clientRecovery: clientRecovery, maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin,
             emailPasswordLogin: emailPasswordLogin, onReadDenied: onReadDenied, onWriteDenied: onWriteDenied,
-            rules: rules)
+            quotas: try quotas(), rules: rules)
+    }
+
+    private func quotas() throws -> [String: Int?]? {
+        guard !quota.isEmpty else { return nil }
+        var values: [String: Int?] = [:]
+        for text in quota {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            let value = parts.last.flatMap { Int($0) }
+            guard parts.count == 2, value != nil || parts[1] == "default" else {
+                throw ValidationError("--quota: expected NAME=NUMBER or NAME=default, found \(text)")
+            }
+            values.updateValue(value, forKey: String(parts[0]))
+        }
+        return values
     }
 }
 
@@ -88,6 +107,22 @@ struct AppsSchema: AdminCommand {
     }
 }
 
+struct AppsQuotas: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quotas", abstract: "Show what an app and each of its users may have and do, and what is used.",
+        discussion: "Change them with `sluice apps set APP --quota NAME=VALUE`.")
+    @OptionGroup var common: ReportOptions
+    @Argument(help: "The app's id.") var app: String
+
+    func run(_ admin: AdminClient) async throws {
+        let list: QuotaList = try await admin.ask(AdminRoute.quotas.path(app))
+        let rows = list.quotas.map { entry in
+            [entry.quota, "\(entry.limit)", entry.from, entry.used.map { "\($0)" } ?? "-", entry.counts]
+        }
+        try output.show(list.quotas, Table("QUOTA", "LIMIT", "FROM", "USED", "COUNTS", rows: rows))
+    }
+}
+
 struct AppsCreate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "create", abstract: "Create an app; its sync is enabled.",
@@ -107,7 +142,7 @@ struct AppsCreate: AdminCommand {
     var rules: RulesArgument?
 
     func run(_ admin: AdminClient) async throws {
-        let body = settings.body(
+        let body = try settings.body(
             id: app, syncMode: syncMode, compatibility: compatibility, rules: try rules?.load())
         let shown: AppDocument = try await admin.ask(AdminRoute.apps.path(), .POST, body: body)
         try output.show(shown, "app \(shown.id) created, sync enabled; \(shown.accessText)")
@@ -122,7 +157,7 @@ struct AppsSet: AdminCommand {
     @Argument(help: "The app's id.") var app: String
 
     func run(_ admin: AdminClient) async throws {
-        let shown: AppDocument = try await admin.ask(AdminRoute.app.path(app), .PATCH, body: settings.body())
+        let shown: AppDocument = try await admin.ask(AdminRoute.app.path(app), .PATCH, body: try settings.body())
         try output.show(shown, table(of: [shown]))
     }
 }

@@ -110,6 +110,7 @@ struct RoleRunner {
             keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
+        coordinator.quotas = configuration.quotas
         coordinator.anonymousLifetime =
             configuration.anonymousDays > 0 ? .seconds(configuration.anonymousDays * 86_400) : nil
         coordinator.tls = certificates.coordinator
@@ -129,6 +130,7 @@ struct RoleRunner {
         limits.compaction.minVersions = UInt64(configuration.compactionVersions)
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
         limits.resetSharePercent = configuration.resetSharePercent
+        limits.quotas = configuration.quotas
         var worker = WorkerConfiguration(
             id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
             prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
@@ -155,6 +157,7 @@ struct RoleRunner {
         } else if let command = configuration.mailCommand {
             gateway.mail = CommandMailHook(command: command)
         }
+        gateway.limits.quotas = configuration.quotas
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.limits.passwordThreads = configuration.passwordHashes
         gateway.proxies.trusted = configuration.trustedProxies

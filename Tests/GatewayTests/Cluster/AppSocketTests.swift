@@ -10,26 +10,44 @@ import Testing
 /// A flood of sockets from one app hurts that app.
 @Suite(.timeLimit(.minutes(5)))
 struct AppSocketTests {
+    private static func seat(_ sockets: AppSockets, _ app: String, user: String = "") -> AppSockets.Seat? {
+        guard case .seat(let seat) = sockets.seat(for: AppUser(app: app, user: user), userLimit: 2) else { return nil }
+        return seat
+    }
+
     @Test func seatsAreCountedForEachAppAndGivenBackOnce() throws {
         let sockets = AppSockets(limit: 2)
-        let first = try #require(sockets.seat(for: "a"))
-        let second = try #require(sockets.seat(for: "a"))
-        #expect(sockets.seat(for: "a") == nil)
-        let other = try #require(sockets.seat(for: "b"))
+        let first = try #require(Self.seat(sockets, "a"))
+        let second = try #require(Self.seat(sockets, "a"))
+        #expect(Self.seat(sockets, "a") == nil)
+        let other = try #require(Self.seat(sockets, "b"))
         first.giveUp()
         first.giveUp()
         #expect(sockets.count(of: "a") == 1)
-        let third = try #require(sockets.seat(for: "a"))
-        #expect(sockets.seat(for: "a") == nil)
+        let third = try #require(Self.seat(sockets, "a"))
+        #expect(Self.seat(sockets, "a") == nil)
         for seat in [second, third, other] { seat.giveUp() }
         #expect(sockets.count(of: "a") == 0)
         #expect(sockets.count(of: "b") == 0)
     }
 
+    @Test func aUserThatHasAsManyAsItMayLeavesRoomForTheOthersOfItsApp() throws {
+        let sockets = AppSockets(limit: 4)
+        let first = try #require(Self.seat(sockets, "a", user: "flood"))
+        let second = try #require(Self.seat(sockets, "a", user: "flood"))
+        #expect(Self.seat(sockets, "a", user: "flood") == nil)
+        let other = try #require(Self.seat(sockets, "a", user: "calm"))
+        second.giveUp()
+        let third = try #require(Self.seat(sockets, "a", user: "flood"))
+        for seat in [first, third, other] { seat.giveUp() }
+        #expect(sockets.count(of: "a") == 0)
+        #expect(Self.seat(sockets, "a", user: "flood") != nil)
+    }
+
     @Test func aSeatThatIsForgottenIsFree() {
         let sockets = AppSockets(limit: 1)
         do {
-            let seat = sockets.seat(for: "a")
+            let seat = Self.seat(sockets, "a")
             #expect(seat != nil)
             #expect(sockets.count(of: "a") == 1)
         }

@@ -11,6 +11,9 @@ final class CountingStore: SliceStore {
     /// Calls of `read`, and each object that one asked for.
     let lookups = Mutex(0)
     let objectsRead = Mutex<[ObjectRow]>([])
+    /// Apps and users whose usage was asked for.
+    let appsAsked = Mutex(0)
+    let usersAsked = Mutex(0)
     /// Reset cases cannot be read.
     let hasDamagedCases = Mutex(false)
     let hidesDigests = Mutex(false)
@@ -55,6 +58,8 @@ final class CountingStore: SliceStore {
             throw StoreError(.corrupt, "the reset cases are damaged, as the test wants it")
         }
         lookups.withLock { $0 += 1 }
+        appsAsked.withLock { $0 += lookup.appUsage.count }
+        usersAsked.withLock { $0 += lookup.userUsage.count }
         objectsRead.withLock { $0 += lookup.objects.values.joined() }
         var lookup = lookup
         if hidesDigests.withLock({ $0 }) { lookup.digests = [] }

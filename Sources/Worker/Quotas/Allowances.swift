@@ -1,0 +1,98 @@
+import Storage
+import SyncModel
+
+/// Judges what sessions want to add to the slice by the quotas of the app and of the user.
+struct Allowances: SlicePart {
+    let work: SliceWork
+
+    /// What is wanted, of whom.
+    struct Wish {
+        var realms = 0
+        var clientFiles = 0
+        var bytes = 0
+    }
+
+    /// Notes what a message adds, if it may.
+    ///
+    /// - Returns: why it may not; nothing is noted then.
+    func take(_ wish: Wish, of user: AppUser, in app: AppRecord) async throws -> Refusal? {
+        let asked = [
+            (Quota.realms, Quota.userRealms, wish.realms), (.clientFiles, .userClientFiles, wish.clientFiles),
+            (.bytes, .userBytes, wish.bytes),
+        ].filter { $0.2 > 0 }
+        guard !asked.isEmpty else { return nil }
+        let ofApp = try await usage(ofApp: app.id)
+        var isDue = false
+        for (quota, userQuota, count) in asked {
+            let limit = app.limit(of: quota, by: limits.quotas)
+            guard ofApp[quota] + count <= limit else { return refuse(quota, limit, of: user) }
+            let userLimit = app.limit(of: userQuota, by: limits.quotas)
+            let known = work.memory.usage.user(user)
+            let added = known.unsaved[userQuota] + Double(count)
+            let isNoticeable = added >= Double(userLimit) / UsageLedger.noticeable
+            guard isNoticeable || known.stored != nil else { continue }
+            let before = try await stored(of: user)?[userQuota] ?? 0
+            guard before + added <= Double(userLimit) else { return refuse(userQuota, userLimit, of: user) }
+            isDue = isDue || isNoticeable
+        }
+        let amounts = UsageAmounts(
+            realms: Double(wish.realms), clientFiles: Double(wish.clientFiles), bytes: Double(wish.bytes))
+        work.stage { $0.usage[user, default: UsageAmounts()] += amounts }
+        if isDue { work.writeUsage(of: user) }
+        return nil
+    }
+
+    private func refuse(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
+        metrics.quotaMet(quota, app: user.app)
+        return .beyond(quota, limit: limit, of: user)
+    }
+
+    private func usage(ofApp app: String) async throws -> AppUsage {
+        let uptime = clock.uptime()
+        if let known = work.memory.usage.app(app, at: uptime) { return known }
+        let read = try await store.usage(ofApp: app)
+        work.memory.usage.read(read, ofApp: app, at: uptime)
+        return read
+    }
+
+    /// What the user has added before, as it counts now.
+    private func stored(of user: AppUser) async throws -> UsageAmounts? {
+        let uptime = clock.uptime()
+        if let known = work.memory.usage.user(user).stored, uptime < known.readAt &+ UsageLedger.userLifetime {
+            return known.usage?.at(clock.now()).amounts
+        }
+        let read = try await store.usage(of: user)
+        work.memory.usage.read(read, of: user, at: uptime)
+        return read?.at(clock.now()).amounts
+    }
+}
+
+extension Refusal {
+    /// What the session wants to add goes beyond a quota. Its client keeps it, and comes again.
+    fileprivate static func beyond(_ quota: Quota, limit: Int, of user: AppUser) -> Refusal {
+        Refusal(
+            code: .initialSyncNotCompleted, action: .transient,
+            message: quota.refusal(limit: limit, app: user.app, user: user.user),
+            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 600, multiplier: 2))
+    }
+}
+
+extension AppUsage {
+    fileprivate subscript(quota: Quota) -> Int {
+        switch quota {
+        case .realms: realms
+        case .clientFiles: clientFiles
+        default: bytes
+        }
+    }
+}
+
+extension UsageAmounts {
+    fileprivate subscript(quota: Quota) -> Double {
+        switch quota {
+        case .userRealms: realms
+        case .userClientFiles: clientFiles
+        default: bytes
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Changesets
+import Storage
+import SyncModel
+import Testing
+
+/// What a slice's store counts of apps and users.
+@Suite(.timeLimit(.minutes(5))) struct SliceUsageTests {
+    private let key = HistoryKey(realm: RealmID(1), generation: 1)
+    private let user = AppUser(app: "tasks", user: "u")
+
+    @Test(arguments: SliceVariant.allCases)
+    func whatAnAppHasIsCountedAsItComesAndGoes(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            #expect(try await store.usage(ofApp: "tasks") == AppUsage())
+            let rows = (1...3).map { ObjectRow(table: 1, key: .int($0)) }
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm(1), Sample.realm(2)]
+            batch.clientFiles = [Sample.file(2), Sample.file(3)]
+            batch.objects = [RealmID(1): [rows[0]: [1, 2, 3], rows[1]: [4], rows[2]: [5, 6]]]
+            batch.history = [key: [Sample.entry(1), Sample.entry(2)]]
+            try await store.commit(batch, epoch: epoch)
+            let entry = Sample.entry(1).entry.changeset.count
+            #expect(entry > 0)
+            #expect(
+                try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 6 + 2 * entry))
+
+            // An object is replaced, another goes; a client file is written again; the history is compacted.
+            var next = SliceBatch()
+            next.realms = [Sample.realm(1, latest: 2)]
+            next.clientFiles = [Sample.file(2)]
+            next.objects = [RealmID(1): [rows[0]: [9, 9, 9, 9, 9]]]
+            next.objectRemovals = [RealmID(1): [rows[1]]]
+            next.compactions = [key: 1]
+            try await store.commit(next, epoch: epoch)
+            #expect(try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 7 + entry))
+
+            var last = SliceBatch()
+            last.tableRemovals = [RealmID(1): [1]]
+            last.historyTrims = [key: 9]
+            try await store.commit(last, epoch: epoch)
+            #expect(try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 0))
+            #expect(try await store.usage(ofApp: "other") == AppUsage())
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
+    func whatAUserAddsIsForgottenByHalvesOfAWeek(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            #expect(try await store.usage(of: user) == nil)
+            let week = UInt64(UserUsage.halfLife)
+            var batch = SliceBatch()
+            batch.usage = [user: UsageAmounts(realms: 2, clientFiles: 4, bytes: 1_000)]
+            batch.usageAt = week
+            #expect(!batch.isEmpty)
+            try await store.commit(batch, epoch: epoch)
+            batch.usage = [user: UsageAmounts(realms: 1)]
+            batch.usageAt = 2 * week
+            try await store.commit(batch, epoch: epoch)
+            let found = try #require(try await store.usage(of: user))
+            #expect(found == UserUsage(amounts: UsageAmounts(realms: 2, clientFiles: 2, bytes: 500), at: 2 * week))
+            // A clock that was put back forgets nothing more.
+            #expect(found.at(week) == found)
+            #expect(found.at(4 * week).amounts.bytes == 125)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Messages
+import Storage
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import Worker
+
+/// What apps and users may have and add in a slice.
+@Suite(.timeLimit(.minutes(5))) struct QuotaTests {
+    private static func limits(_ quotas: [Quota: Int]) -> WorkerLimits {
+        var limits = WorkerLimits()
+        limits.quotas = QuotaValues(quotas)
+        return limits
+    }
+
+    private static func bind(_ harness: OwnerHarness, session: UInt64, partition: String, user: String = "u")
+        -> BindRequest
+    {
+        var request = harness.bindRequest(session: session, user: user)
+        request.context.realm = RealmName(app: OwnerHarness.app, partition: partition)
+        return request
+    }
+
+    @Test func aUserThatHasMadeItsRealmsWaitsAndOthersGoOn() async throws {
+        let harness = try await OwnerHarness.make(limits: Self.limits([.userRealms: 2]))
+        for session in 1...2 {
+            let request = Self.bind(harness, session: UInt64(session), partition: "\"flood-\(session)\"")
+            _ = try await harness.send(request).one(BoundAnswer.self)
+        }
+        let refusal = try await harness.send(Self.bind(harness, session: 3, partition: "\"flood-3\""))
+            .one(RefusedAnswer.self)
+        #expect(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
+        #expect(refusal.message.contains("user u of app tasks may have 2 realms made lately in one slice"))
+        #expect(refusal.message.contains("quota userRealms"))
+        #expect((refusal.backoff?.intervalSeconds ?? 0) >= 30)
+        #expect(try await harness.store.usage(ofApp: OwnerHarness.app).realms == 2)
+        // What is there serves the user on, and another user makes its own.
+        _ = try await harness.send(Self.bind(harness, session: 4, partition: "\"flood-1\"")).one(BoundAnswer.self)
+        _ = try await harness.send(Self.bind(harness, session: 5, partition: "\"calm\"", user: "v")).one(
+            BoundAnswer.self)
+        // The next owner knows it, too; and after some weeks nobody does any more.
+        let next = try await OwnerHarness.make(
+            limits: Self.limits([.userRealms: 2]), on: harness.store, control: harness.control)
+        let again = Self.bind(next, session: 6, partition: "\"flood-6\"")
+        #expect(try await next.send(again).one(RefusedAnswer.self).message.contains("quota userRealms"))
+        next.time.advance(4 * UInt64(UserUsage.halfLife))
+        let late = Self.bind(next, session: 7, partition: "\"flood-7\"")
+        _ = try await next.send(late).one(BoundAnswer.self)
+    }
+
+    @Test func anAppsOwnQuotaGoesBeforeTheSettings() async throws {
+        let harness = try await OwnerHarness.make(limits: Self.limits([.clientFiles: 1]))
+        _ = try await harness.join(session: 1)
+        let refusal = try await harness.send(harness.bindRequest(session: 2, user: "v")).one(RefusedAnswer.self)
+        #expect(refusal.message.contains("app tasks may have 1 client files in one slice"))
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[.clientFiles] = 2 }
+        _ = try await harness.send(harness.bindRequest(session: 3, user: "v")).one(BoundAnswer.self)
+    }
+
+    @Test(arguments: [Quota.bytes, .userBytes])
+    func anUploadThatIsTooMuchIsTakenLaterAndNotLost(quota: Quota) async throws {
+        let harness = try await OwnerHarness.make(limits: Self.limits([quota: 1]))
+        // The schema alone is beyond it.
+        let file = try await harness.join(session: 1)
+        let upload = harness.upload(file, [Changes.schema(), Changes.create(1, title: "kept")])
+        let published = try await harness.send(upload)
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
+        #expect(refusal.message.contains("quota \(quota.rawValue)"))
+        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[quota] = 1 << 20 }
+        _ = try await harness.send(upload).one(IntegratedNotice.self)
+        #expect(try await harness.titles() == [1: "kept"])
+    }
+
+    @Test func whoAddsLittleCostsNoReadingAndNoRow() async throws {
+        let store = CountingStore()
+        let harness = try await OwnerHarness.make(on: store)
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let before = store.usersAsked.withLock { $0 }
+        for index in 1...20 {
+            try await harness.send(
+                harness.upload(file, follows: ClientVersion(UInt64(index)), [Changes.create(Int64(index))]))
+        }
+        #expect(store.usersAsked.withLock { $0 } == before)
+        #expect(before == 0)
+        #expect(try await store.usage(of: AppUser(app: OwnerHarness.app, user: "u")) == nil)
+        // The app's own counts were read once, and not again before some seconds.
+        #expect(store.appsAsked.withLock { $0 } == 1)
+    }
+}
