@@ -149,8 +149,8 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "Operations", logging,
-                metrics, lifecycle,
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations",
+                logging, metrics, lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -246,8 +246,8 @@ let package = Package(
         tests(
             "Coordinator",
             [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "MessagingSupport", "Messages", "Storage", "StorageSQLite",
-                "StorageSupport", grdb, logging, httpClient,
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages",
+                "Storage", "StorageSQLite", "StorageSupport", grdb, logging, httpClient,
             ]),
         tests(
             "DeviceSync",

@@ -5,6 +5,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case apps = "apps"
     case app = "apps/:app"
     case schema = "apps/:app/schema"
+    case pruneSchema = "apps/:app/schema/prune"
     case quotas = "apps/:app/quotas"
     case rules = "apps/:app/rules"
     case rulesVersions = "apps/:app/rules/versions"

@@ -167,3 +167,35 @@ package struct SchemaDocument: Codable, Sendable, Equatable {
 
     package init(classes: [Class] = []) { self.classes = classes }
 }
+
+/// The body that takes unused classes and properties back.
+package struct PruneRequest: AdminBody, Equatable {
+    package static let keys: Set<String> = ["dryRun", "declared"]
+    package static let shownKeys = keys
+
+    /// Only says what would go.
+    package var dryRun: Bool?
+    /// With development mode off: also what some realm declares and no object uses.
+    package var declared: Bool?
+
+    package init(dryRun: Bool? = nil, declared: Bool? = nil) {
+        self.dryRun = dryRun
+        self.declared = declared
+    }
+}
+
+/// What was taken back of an app's schema, or would be.
+package struct PruneDocument: Codable, Sendable, Equatable {
+    package var pruned: SchemaDocument
+    /// Classes and properties that went, and that stay.
+    package var count: Int
+    package var kept: Int
+    package var dryRun: Bool
+
+    package init(pruned: SchemaDocument, count: Int, kept: Int, dryRun: Bool) {
+        self.pruned = pruned
+        self.count = count
+        self.kept = kept
+        self.dryRun = dryRun
+    }
+}

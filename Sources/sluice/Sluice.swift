@@ -22,7 +22,8 @@ struct Sluice: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
-            AppsCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self, CampaignsCommand.self,
+            AppsCommand.self, SchemaCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self,
+            CampaignsCommand.self,
             KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, StoreCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,

@@ -18,6 +18,7 @@ struct MemoryControl: Sendable {
     var slicesMade: [SliceNumber: Epoch] = [:]
     var sliceCount: Int?
     var apps: [String: AppRecord] = [:]
+    var schemaAuthors: [String: [SchemaElement: String]] = [:]
     var schemas: [String: Set<SchemaElement>] = [:]
     /// Of each app, oldest first.
     var rules: [String: [RulesRecord]] = [:]

@@ -100,12 +100,30 @@ package final class MemoryControlStore: ControlStore {
         }
     }
 
-    package func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
+    package func extendSchema(
+        ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
+    ) async throws(StoreError) {
         try change { content in
             _ = try content.existingApp(app)
-            content.schemas[app, default: []].formUnion(elements)
+            for element in elements where content.schemas[app, default: []].insert(element).inserted {
+                content.schemaAuthors[app, default: [:]][element] = author?.user
+            }
             let count = content.schemas[app]?.count ?? 0
             guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
+            guard let author else { return }
+            let own = content.schemaAuthors[app, default: [:]].values.count { $0 == author.user }
+            guard own <= author.limit else { throw SchemaElement.full(app, of: author, own) }
+        }
+    }
+
+    package func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int {
+        try change { content in
+            _ = try content.existingApp(app)
+            let gone = content.schemas[app, default: []].intersection(elements)
+            content.schemas[app]?.subtract(gone)
+            for element in gone { content.schemaAuthors[app]?[element] = nil }
+            if !gone.isEmpty { content.apps[app]?.schemaVersion += 1 }
+            return gone.count
         }
     }
 

@@ -144,6 +144,42 @@ import Testing
         #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
     }
 
+    @Test func whatOneUserAddsHasABoundAndOthersGoOn() async throws {
+        var limits = WorkerLimits()
+        limits.quotas[.userSchemaElements] = 3
+        let harness = try await OwnerHarness.make(limits: limits)
+        let file = try await harness.join(session: 1, user: "flood")
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let refusal = try await harness.send(harness.upload(file, follows: 1, [Changes.addColumn("done", .bool)]))
+            .one(RefusedAnswer.self)
+        #expect(refusal.code == 225 && refusal.action == "ApplicationBug")
+        #expect(refusal.message.contains("quota userSchemaElements"))
+        let other = try await harness.join(session: 2, user: "calm")
+        let joined = try await harness.send(
+            harness.upload(other, session: 2, [Changes.schema(), Changes.addColumn("done", .bool)]))
+        #expect(try joined.every(RefusedAnswer.self).isEmpty)
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).contains { $0.property == "done" })
+    }
+
+    @Test func whatAnOperatorTakesBackMakesRoomAtOnceAndHurtsNoRealmThatHasIt() async throws {
+        let harness = try await OwnerHarness.make()
+        let many = (0..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
+        try await harness.control.extendSchema(ofApp: OwnerHarness.app, with: many)
+        let file = try await harness.join(session: 1)
+        let refused = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
+        #expect(refused.code == 225)
+        #expect(try await harness.control.reduceSchema(ofApp: OwnerHarness.app, by: many) == many.count)
+        _ = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
+        // Its own classes are taken back, too: the realm goes on with them, and in development mode they come again.
+        let own = try await harness.control.schema(ofApp: OwnerHarness.app)
+        #expect(try await harness.control.reduceSchema(ofApp: OwnerHarness.app, by: own) == 3)
+        let more = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1, title: "one")]))
+        #expect(try more.every(RefusedAnswer.self).isEmpty)
+        let other = try await harness.join(session: 2)
+        try await harness.send(harness.upload(other, session: 2, [Changes.schema()]))
+        #expect(try await harness.titles() == [1: "one"])
+    }
+
     @Test func aSchemaHasABound() async throws {
         let harness = try await OwnerHarness.make()
         let many = (0..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }

@@ -20,6 +20,7 @@ struct AdminServer: Sendable {
                 trail: AuditTrail(store: context.store, clock: context.clock, logger: logger)))
         let group = router.group(RouterPath(AdminRoute.base))
         AppRoutes(context: context).add(to: group)
+        SchemaRoutes(context: context).add(to: group)
         RulesRoutes(context: context).add(to: group)
         UserRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)

@@ -28,11 +28,6 @@ struct AppRoutes: Sendable {
             document.users = try await context.store.userCount(app: id)
             return try AdminResponse.json(document)
         }
-        group.on(.get, .schema) { _, route in
-            let id = try route.value(of: .app)
-            _ = try await context.app(id)
-            return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
-        }
         group.on(.get, .quotas) { _, route in
             try AdminResponse.json(try await quotas(of: try await context.app(route.value(of: .app))))
         }

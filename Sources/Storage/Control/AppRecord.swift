@@ -51,6 +51,8 @@ package struct AppRecord: Decodable, Sendable, Equatable {
     package var rulesVersion: UInt64
     /// Grows with every change of a user, so that whoever missed the notice of it finds out.
     package var usersVersion: UInt64
+    /// Grows whenever something is taken away from the app's schema.
+    package var schemaVersion: UInt64
     /// Of quotas that do not hold as the settings of the processes say.
     package var quotas: QuotaValues
     /// Milliseconds of Unix time.
@@ -61,7 +63,8 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         compatibility: PeerCompatibility = .stockClients, developmentMode: Bool = true, clientRecovery: Bool = true,
         maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
         emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
-        rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, quotas: QuotaValues = QuotaValues(), createdAt: UInt64
+        rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, schemaVersion: UInt64 = 0,
+        quotas: QuotaValues = QuotaValues(), createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -77,6 +80,7 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         self.onWriteDenied = onWriteDenied
         self.rulesVersion = rulesVersion
         self.usersVersion = usersVersion
+        self.schemaVersion = schemaVersion
         self.quotas = quotas
         self.createdAt = createdAt
     }
@@ -118,6 +122,7 @@ extension AppRecord {
         app.id = id
         app.rulesVersion = rulesVersion
         app.usersVersion = usersVersion
+        app.schemaVersion = schemaVersion
         return app
     }
 }

@@ -160,6 +160,11 @@ enum SQLiteControlSchema {
         END;
         """,
         "ALTER TABLE apps ADD COLUMN quotas TEXT NOT NULL DEFAULT '{}';",
+        """
+        ALTER TABLE apps ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE app_schema ADD COLUMN author TEXT;
+        CREATE INDEX app_schema_by_author ON app_schema (app, author) WHERE author IS NOT NULL;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -15,17 +15,38 @@ extension SQLiteControlStore {
         }
     }
 
-    func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
+    func extendSchema(
+        ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
+    ) async throws(StoreError) {
         try await write("the app's schema") { db in
             _ = try AppRecord.existing(app, db)
             for element in elements {
                 try db.run(
-                    "INSERT OR IGNORE INTO app_schema (app, class, property, type) VALUES (?, ?, ?, ?)", app,
-                    element.className, element.property ?? "", element.type)
+                    "INSERT OR IGNORE INTO app_schema (app, class, property, type, author) VALUES (?, ?, ?, ?, ?)", app,
+                    element.className, element.property ?? "", element.type, author?.user)
             }
             let count =
                 try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ?", arguments: [app]) ?? 0
             guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
+            guard let author else { return }
+            let own = try Int.fetchOne(
+                db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ? AND author = ?", arguments: [app, author.user])
+            guard let own, own <= author.limit else { throw SchemaElement.full(app, of: author, own ?? 0) }
+        }
+    }
+
+    func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int {
+        try await write("the app's schema") { db in
+            _ = try AppRecord.existing(app, db)
+            var count = 0
+            for element in elements {
+                try db.run(
+                    "DELETE FROM app_schema WHERE app = ? AND class = ? AND property = ? AND type = ?", app,
+                    element.className, element.property ?? "", element.type)
+                count += db.changesCount
+            }
+            if count > 0 { try db.run("UPDATE apps SET schema_version = schema_version + 1 WHERE id = ?", app) }
+            return count
         }
     }
 }

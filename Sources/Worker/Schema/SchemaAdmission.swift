@@ -11,10 +11,11 @@ struct SchemaAdmission {
     /// Every client declares all of its classes whenever it opens a realm for the first time, so in a new realm everything
     /// changes: what counts is what no client of the app has declared in any realm.
     ///
+    /// - Parameter author: the user whose client it is.
     /// - Throws: `SchemaRefusedError`.
-    func admit(_ change: SchemaChange, from app: AppRecord) async throws {
-        guard !app.developmentMode else { return try await extend(app, by: change) }
-        let missing = try await apps.missing(change.added, in: app.id)
+    func admit(_ change: SchemaChange, of author: SchemaAuthor, from app: AppRecord) async throws {
+        guard !app.developmentMode else { return try await extend(app, by: change, of: author) }
+        let missing = try await apps.missing(change.added, in: app)
         guard let first = missing.first else { return }
         let name = first.property.map { "\(first.className).\($0)" } ?? first.className
         let others = missing.count > 1 ? " and \(missing.count - 1) more" : ""
@@ -26,10 +27,11 @@ struct SchemaAdmission {
 
     /// Makes what is new in one realm the app's own.
     ///
+    /// - Parameter author: nil: an operator.
     /// - Throws: `SchemaRefusedError` if that would be too much.
-    func extend(_ app: AppRecord, by change: SchemaChange) async throws {
+    func extend(_ app: AppRecord, by change: SchemaChange, of author: SchemaAuthor? = nil) async throws {
         do throws(StoreError) {
-            try await apps.extend(app.id, with: change.added)
+            try await apps.extend(app, with: change.added, by: author)
         } catch {
             guard error.code == .full else { throw error }
             throw SchemaRefusedError(app, error.message)

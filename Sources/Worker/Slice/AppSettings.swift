@@ -18,17 +18,19 @@ struct AppSettings: Sendable {
     }
 
     /// Those of the classes and properties that the app does not have.
-    func missing(_ elements: [SchemaElement], in app: String) async throws(StoreError) -> [SchemaElement] {
-        try await Self.asking(about: app) { () throws(StoreError) in
+    func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {
+        try await Self.asking(about: app.id) { () throws(StoreError) in
             try await directory.schemas.missing(elements, in: app)
         }
     }
 
     /// Makes classes and properties the app's.
     /// - Throws: `full`.
-    func extend(_ app: String, with elements: [SchemaElement]) async throws(StoreError) {
-        try await Self.asking(about: app) { () throws(StoreError) in
-            try await directory.schemas.extend(app, with: elements)
+    func extend(
+        _ app: AppRecord, with elements: [SchemaElement], by author: SchemaAuthor?
+    ) async throws(StoreError) {
+        try await Self.asking(about: app.id) { () throws(StoreError) in
+            try await directory.schemas.extend(app, with: elements, by: author)
         }
     }
 

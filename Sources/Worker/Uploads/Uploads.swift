@@ -131,7 +131,9 @@ struct Uploads: SlicePart {
             defer { work.mergeSteps += meter.steps }
             try await UploadMerge(work: work, file: file, context: context, meter: meter).merge(&integration)
             try await apply(integration.changesets.map(\.changeset), in: context) {
-                try await SchemaAdmission(apps: apps).admit($0, from: app)
+                let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
+                let author = SchemaAuthor(user: file.user, limit: limit)
+                try await SchemaAdmission(apps: apps).admit($0, of: author, from: app)
             }
             for merged in integration.changesets {
                 work.change(context).append(

@@ -30,7 +30,10 @@ import Testing
         ) async throws(StoreError) -> AppRecord { AppRecord(id: id, createdAt: 1) }
         func sliceCount(orCreate count: Int) async throws(StoreError) -> Int { count }
         func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] { [] }
-        func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {}
+        func extendSchema(
+            ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
+        ) async throws(StoreError) {}
+        func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int { 0 }
         func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? { nil }
         func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] { [] }
         func replaceRules(

@@ -74,6 +74,57 @@ import Testing
         }
     }
 
+    @Test(arguments: ControlVariant.allCases)
+    func whatOneUserAddsToASchemaHasABoundAndOperatorsTakeItBack(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            func element(_ name: String) -> SchemaElement { SchemaElement(className: name, type: "embedded") }
+            let flood = SchemaAuthor(user: "flood", limit: 2)
+            try await store.extendSchema(ofApp: "tasks", with: [element("A"), element("B")], by: flood)
+            // What is there already counts for nobody.
+            try await store.extendSchema(ofApp: "tasks", with: [element("A")], by: flood)
+            let full = await #expect(throws: StoreError.self) {
+                try await store.extendSchema(ofApp: "tasks", with: [element("C")], by: flood)
+            }
+            #expect(full?.code == .full)
+            #expect(
+                full?.message.contains("user flood would have added 3 entries to the schema of app tasks; 2") == true)
+            try await store.extendSchema(ofApp: "tasks", with: [element("C")], by: SchemaAuthor(user: "calm", limit: 2))
+            try await store.extendSchema(ofApp: "tasks", with: [element("D")])
+            #expect(try await store.schema(ofApp: "tasks").map(\.className) == ["A", "B", "C", "D"])
+
+            #expect(try await store.reduceSchema(ofApp: "tasks", by: [element("X")]) == 0)
+            #expect(try await store.app("tasks")?.schemaVersion == 0)
+            #expect(try await store.reduceSchema(ofApp: "tasks", by: [element("A"), element("D"), element("X")]) == 2)
+            #expect(try await store.app("tasks")?.schemaVersion == 1)
+            // A change of the settings leaves the version alone.
+            _ = try await store.updateApp("tasks") { $0.schemaVersion = 0 }
+            #expect(try await store.app("tasks")?.schemaVersion == 1)
+            try await store.extendSchema(ofApp: "tasks", with: [element("E")], by: flood)
+            #expect(try await store.schema(ofApp: "tasks").map(\.className) == ["B", "C", "E"])
+            let missing = await #expect(throws: StoreError.self) {
+                _ = try await store.reduceSchema(ofApp: "none", by: [])
+            }
+            #expect(missing?.code == .notFound)
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
+    func anAppsQuotasAreKept(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+            #expect(try await store.app("tasks")?.quotas.isEmpty == true)
+            _ = try await store.updateApp("tasks") { $0.quotas[.userSockets] = 7 }
+            let app = try #require(try await store.app("tasks"))
+            #expect(app.quotas[.userSockets] == 7)
+            #expect(app.limit(of: .userSockets, by: QuotaValues([.userSockets: 5])) == 7)
+            #expect(app.limit(of: .realms, by: QuotaValues([.realms: 5])) == 5)
+            #expect(app.limit(of: .bytes, by: QuotaValues()) == Quota.bytes.standard)
+            _ = try await store.updateApp("tasks") { $0.quotas[.userSockets] = nil }
+            #expect(try await store.app("tasks")?.quotas.isEmpty == true)
+        }
+    }
+
     @Test func appsOfAnOlderStoreAreForStockClients() async throws {
         try await withControlFolder { folder in
             try SQLiteControlSchema.makeFirstVersion(

@@ -30,8 +30,13 @@ final class FragileApps: AppStore {
         if let failure = failure.withLock({ $0 }) { throw failure }
         return try await store.schema(ofApp: app)
     }
-    func extendSchema(ofApp app: String, with elements: [SchemaElement]) async throws(StoreError) {
-        try await store.extendSchema(ofApp: app, with: elements)
+    func extendSchema(
+        ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
+    ) async throws(StoreError) {
+        try await store.extendSchema(ofApp: app, with: elements, by: author)
+    }
+    func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int {
+        try await store.reduceSchema(ofApp: app, by: elements)
     }
     func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
         if let failure = failure.withLock({ $0 }) { throw failure }

@@ -1,0 +1,43 @@
+import AdminAPI
+import Hummingbird
+import Logging
+import Storage
+
+/// `apps/{app}/schema`: what an app's clients have declared, and what of it is taken back.
+struct SchemaRoutes: Sendable {
+    let context: CoordinatorContext
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.on(.get, .schema) { _, route in
+            let id = try route.value(of: .app)
+            _ = try await context.app(id)
+            return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
+        }
+        group.on(.post, .pruneSchema) { request, route in
+            let body = try await AdminRequest.body(PruneRequest.self, of: request)
+            return try AdminResponse.json(try await prune(try await context.app(route.value(of: .app)), body))
+        }
+    }
+
+    private func prune(_ app: AppRecord, _ request: PruneRequest) async throws -> PruneDocument {
+        guard let stores = context.configuration.stores, let stored = try? stores.slices() else {
+            throw AdminError(
+                status: .notImplemented, code: "no_store",
+                message: "this coordinator cannot read the slices' stores, which tell what is used")
+        }
+        // Before the realms: what a client declares meanwhile is not looked at.
+        let elements = try await context.store.schema(ofApp: app.id)
+        var survey = SchemaSurvey()
+        for slice in stored { try await survey.read(app.id, in: try await stores.reader(for: slice)) }
+        let unused = survey.unused(
+            of: elements, inDevelopmentMode: app.developmentMode, declaredToo: request.declared ?? false)
+        let isDry = request.dryRun ?? false
+        if !isDry, !unused.isEmpty {
+            let count = try await context.store.reduceSchema(ofApp: app.id, by: unused)
+            context.logger.notice("schema pruned", metadata: ["app": "\(app.id)", "count": "\(count)"])
+            await context.notices.send(app.id)
+        }
+        return PruneDocument(
+            pruned: SchemaDocument(unused), count: unused.count, kept: elements.count - unused.count, dryRun: isDry)
+    }
+}
