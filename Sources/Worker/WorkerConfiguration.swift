@@ -12,6 +12,8 @@ package struct WorkerConfiguration: Sendable {
     package var slices: SliceCount
     /// Deliveries in hand for one slice: the most that one commit covers.
     package var prefetch: Int
+    /// Where bodies of deliveries wait that would take too much memory.
+    package var spoolFolder = "/var/tmp"
     package var heartbeatInterval: Duration
     /// How long a slice stays with an owner that shows no life.
     package var leaseDuration: Duration
@@ -41,6 +43,10 @@ package struct WorkerConfiguration: Sendable {
 package struct WorkerLimits: Sendable {
     /// Bodies of one batch of deliveries.
     package var maxBatchBytes = 8 << 20
+    /// Bodies of deliveries that wait in memory for the slices of a worker; more wait in a file.
+    package var maxHeldBytes = 64 << 20
+    /// Bodies of deliveries that an owner has read and that wait for their turn; no more are taken then.
+    package var maxWaitingBytes = 16 << 20
     /// What is held in memory between commits: of one slice, then of each realm.
     package var maxRealms = 512
     package var maxObjects = 100_000

@@ -6,14 +6,16 @@ extension AMQPChannel {
     ///   - tag: the consumer's name on this channel; nil takes a new name.
     ///   - exclusive: whether the queue must have no other consumer.
     ///   - arguments: such as `x-priority`.
+    ///   - spool: where bodies wait that would take too much memory; nil: all wait in memory.
     /// - Throws: `notFound`, `accessRefused` (which is also how the broker turns down a second exclusive consumer),
     ///   `timeout`, `connectionLost`, `closed`.
     public func consume(
-        queue: String, tag: String? = nil, exclusive: Bool = false, arguments: AMQPTable = [:]
+        queue: String, tag: String? = nil, exclusive: Bool = false, arguments: AMQPTable = [:],
+        spool: AMQPSpool? = nil
     ) async throws(AMQPError) -> AMQPConsumer {
         let tag = tag ?? "consumer-\(handle.id.value)-\(handle.link.makeID())"
         let subscription = Subscription(
-            queue: queue, tag: tag, exclusive: exclusive, arguments: arguments, buffer: DeliveryBuffer())
+            queue: queue, tag: tag, exclusive: exclusive, arguments: arguments, buffer: DeliveryBuffer(spool: spool))
         _ = try await request(.consume(subscription))
         return AMQPConsumer(channel: self, subscription: subscription)
     }

@@ -4,7 +4,7 @@
 /// is lost, the broker delivers the unanswered messages again, and answers to the earlier deliveries are dropped.
 public struct AMQPDelivery: Sendable {
     /// The message.
-    public let message: AMQPMessage
+    public internal(set) var message: AMQPMessage
     /// The exchange that the message was published to; empty for the default exchange.
     public let exchange: String
     /// The routing key that the message was published with.

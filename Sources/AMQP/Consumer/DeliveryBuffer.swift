@@ -2,10 +2,10 @@ import DequeModule
 import Synchronization
 
 /// The deliveries between the connection's thread and a consumer's task. Never more than the channel's prefetch: the
-/// broker sends no more before some are answered.
+/// broker sends no more before some are answered. With a spool, bodies beyond its bound wait in its file.
 final class DeliveryBuffer: Sendable {
     private struct State {
-        var deliveries: Deque<AMQPDelivery> = []
+        var deliveries: Deque<HeldDelivery> = []
         /// The tasks that wait for a delivery, the first to come first. Each takes deliveries itself once it is woken.
         var waiters: Deque<(id: UInt64, continuation: CheckedContinuation<Void, Never>)> = []
         var nextWaiter: UInt64 = 0
@@ -15,12 +15,12 @@ final class DeliveryBuffer: Sendable {
         /// Takes the oldest delivery and as many more as the limits allow; or the end, if there are no more.
         ///
         /// - Returns: nil when a delivery must be waited for.
-        mutating func take(_ max: Int, _ maxBytes: Int) -> Result<[AMQPDelivery]?, AMQPError>? {
+        mutating func take(_ max: Int, _ maxBytes: Int) -> Result<[HeldDelivery]?, AMQPError>? {
             guard !deliveries.isEmpty else { return ended ? failure.map { .failure($0) } ?? .success(nil) : nil }
             var bytes = 0
             var count = 0
             while count < deliveries.count, count < Swift.max(max, 1) {
-                bytes += deliveries[count].message.body.count
+                bytes += deliveries[count].bytes
                 if count > 0, bytes > maxBytes { break }
                 count += 1
             }
@@ -30,28 +30,38 @@ final class DeliveryBuffer: Sendable {
     }
 
     private let state = Mutex(State())
+    private let spool: AMQPSpool?
+
+    init(spool: AMQPSpool? = nil) { self.spool = spool }
+
+    /// What nobody has taken makes room in the spool.
+    deinit { clear() }
 
     var count: Int { state.withLock { $0.deliveries.count } }
 
     /// Adds what arrived and wakes a task that waits for it.
     func append(_ deliveries: [AMQPDelivery]) {
-        let waiter = state.withLock { state in
-            if !state.ended { state.deliveries.append(contentsOf: deliveries) }
-            return state.waiters.popFirst()
+        // Written before the lock is taken: the consumer's task must not wait for it.
+        let held = deliveries.map { HeldDelivery($0, spool: spool) }
+        let (waiter, isTaken) = state.withLock { state in
+            if !state.ended { state.deliveries.append(contentsOf: held) }
+            return (state.waiters.popFirst(), !state.ended)
         }
+        if !isTaken { for delivery in held { delivery.drop(from: spool) } }
         waiter?.continuation.resume()
     }
 
-    /// Takes everything.
+    /// Takes everything, to give it back: bodies may be missing.
     func takeAll() -> Deque<AMQPDelivery> {
-        state.withLock { state in
+        let held = state.withLock { state in
             defer { state.deliveries = [] }
             return state.deliveries
         }
+        return Deque(held.map { $0.drop(from: spool) })
     }
 
     /// Drops what no task has taken: the broker will deliver it again.
-    func clear() { state.withLock { $0.deliveries.removeAll() } }
+    func clear() { _ = takeAll() }
 
     /// Lets what is left be taken, then ends, with an error if there is one.
     func end(_ failure: AMQPError? = nil) {
@@ -75,10 +85,28 @@ final class DeliveryBuffer: Sendable {
                 return (taken, state.deliveries.isEmpty ? nil : state.waiters.popFirst())
             }
             next?.continuation.resume()
-            if let taken { return try taken.get() }
+            if let taken {
+                guard let held = try taken.get() else { return nil }
+                return try await bodies(of: held)
+            }
             if Task.isCancelled { return nil }
             await wait()
         }
+    }
+
+    /// The deliveries with their bodies.
+    private func bodies(of held: [HeldDelivery]) async throws(AMQPError) -> [AMQPDelivery] {
+        var deliveries: [AMQPDelivery] = []
+        deliveries.reserveCapacity(held.count)
+        for (index, delivery) in held.enumerated() {
+            do throws(AMQPError) {
+                deliveries.append(try await delivery.taken(from: spool))
+            } catch {
+                for later in held[(index + 1)...] { later.drop(from: spool) }
+                throw error
+            }
+        }
+        return deliveries
     }
 
     /// Returns when something has arrived, at the end, or when the task is cancelled.

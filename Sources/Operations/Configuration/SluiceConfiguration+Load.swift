@@ -86,6 +86,7 @@ extension SluiceConfiguration {
         try await reader.read("users.anonymous_days", in: 0...3650, into: &value.anonymousDays)
         try await reader.read("keys.rotation_days", in: 0...3650, into: &value.keyRotationDays)
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
+        try await reader.read("worker.spool_folder", into: &value.spoolFolder)
         try await reader.readSeconds("worker.heartbeat_seconds", in: 0.05...60, into: &value.heartbeatInterval)
         try await reader.readSeconds("worker.lease_seconds", in: 0.2...600, into: &value.leaseDuration)
         let steps = 10_000...1_000_000_000_000

@@ -76,6 +76,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     /// `worker.prefetch`: deliveries in hand.
     package var workerPrefetch = 200
+    /// `worker.spool_folder`: where bodies of deliveries wait that would take too much memory.
+    package var spoolFolder = "/var/tmp"
     /// `worker.heartbeat_seconds`.
     package var heartbeatInterval: Duration = .seconds(2)
     /// `worker.lease_seconds`.
@@ -133,7 +135,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("admin.token", adminToken.description),
             ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
             ("users.anonymous_days", "\(anonymousDays)"),
-            ("worker.prefetch", "\(workerPrefetch)"),
+            ("worker.prefetch", "\(workerPrefetch)"), ("worker.spool_folder", spoolFolder),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),
             ("worker.upload_merge_steps", "\(uploadMergeSteps)"),

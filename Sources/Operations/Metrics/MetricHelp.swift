@@ -40,6 +40,10 @@ enum MetricHelp {
         "sluice_worker_batch_messages": "Messages a batch",
         "sluice_worker_batch_duration_seconds": "From delivery to acknowledgement",
         "sluice_worker_commit_duration_seconds": "One store transaction",
+        "sluice_worker_deliveries_held_bytes": "Bodies of deliveries that wait in memory",
+        "sluice_worker_deliveries_spooled_bytes": "Bodies of deliveries that wait in the spool file",
+        "sluice_worker_deliveries_spool_failures":
+            "Bodies that could not be written to the spool file, and wait in memory",
         "sluice_worker_slices_owned": "Slices owned now",
         "sluice_worker_slices_taken_total": "Slices taken",
         "sluice_worker_slices_lost_total": "Slices found taken by another",

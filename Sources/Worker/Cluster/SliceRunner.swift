@@ -11,6 +11,7 @@ actor SliceRunner {
         var configuration: WorkerConfiguration
         var consuming: AMQPConnection
         var publisher: WorkerPublisher
+        var spool: AMQPSpool
         var apps: AppDirectory
         var clock: WorkerClock
         var metrics: WorkerMetrics
@@ -153,7 +154,7 @@ actor SliceRunner {
     private func consume() async throws {
         let configuration = with.configuration
         let channel = try await with.consuming.openChannel(prefetch: configuration.prefetch)
-        let consumer = try await channel.consume(queue: configuration.topology.slice(slice))
+        let consumer = try await channel.consume(queue: configuration.topology.slice(slice), spool: with.spool)
         isLeaving = false
         self.consumer = consumer
         do {
@@ -165,7 +166,8 @@ actor SliceRunner {
             // Deliveries that wait for their turn, in the order in which they came.
             var waiting: [Waiting] = []
             while true {
-                if waiting.isEmpty || consumer.bufferedCount > 0 {
+                let bytes = waiting.reduce(0) { $0 + $1.delivery.message.body.count }
+                if waiting.isEmpty || consumer.bufferedCount > 0 && bytes < configuration.limits.maxWaitingBytes {
                     guard
                         let batch = try await consumer.nextBatch(
                             max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)

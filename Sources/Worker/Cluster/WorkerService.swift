@@ -17,6 +17,7 @@ package final class WorkerService: Service {
     private let clock: WorkerClock
     private let metrics = WorkerMetrics()
     private let logger: Logger
+    private let spool: AMQPSpool
     private let peers: Mutex<Peers>
     private let connections = Mutex<[AMQPConnection]>([])
     private let runners = Mutex<[SliceRunner]>([])
@@ -27,6 +28,7 @@ package final class WorkerService: Service {
     ) {
         self.configuration = configuration
         self.apps = AppDirectory(store: apps)
+        spool = AMQPSpool(folder: configuration.spoolFolder, maxHeldBytes: configuration.limits.maxHeldBytes)
         self.stores = stores
         self.readiness = readiness
         self.clock = clock
@@ -103,8 +105,7 @@ package final class WorkerService: Service {
         let dependencies = SliceRunner.Dependencies(
             configuration: configuration, consuming: consuming,
             publisher: WorkerPublisher(channel: channel, topology: topology, metrics: metrics, logger: logger),
-            apps: apps, clock: clock,
-            metrics: metrics, logger: logger)
+            spool: spool, apps: apps, clock: clock, metrics: metrics, logger: logger)
         var runners: [SliceRunner] = []
         for slice in configuration.slices.all {
             let store: any SliceStore
@@ -237,6 +238,7 @@ package final class WorkerService: Service {
             }
         }
         metrics.holdsResets(holding)
+        metrics.holds(spool.statistics)
         func reason(_ found: (slice: SliceNumber, trouble: SliceTrouble)) -> String {
             "slice \(found.slice): \(found.trouble)"
         }

@@ -10,6 +10,9 @@ package struct WorkerMetrics: Sendable {
     private let repeated = Counter(label: "sluice.worker.requests.repeated")
     private let slicesOwned = Gauge(label: "sluice.worker.slices.owned")
     private let slicesHolding = Gauge(label: "sluice.worker.slices.holding_resets")
+    private let heldBytes = Gauge(label: "sluice.worker.deliveries.held_bytes")
+    private let spooledBytes = Gauge(label: "sluice.worker.deliveries.spooled_bytes")
+    private let spoolFailures = Gauge(label: "sluice.worker.deliveries.spool_failures")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
@@ -29,6 +32,12 @@ package struct WorkerMetrics: Sendable {
     /// Of a session that has done so already, or has ended.
     func requestRepeated() { repeated.increment() }
     func owns(_ count: Int) { slicesOwned.record(count) }
+    /// Bodies of deliveries that wait in memory and in the spool's file, in bytes.
+    func holds(_ spool: (held: Int, spooled: Int, failures: Int)) {
+        heldBytes.record(spool.held)
+        spooledBytes.record(spool.spooled)
+        spoolFailures.record(spool.failures)
+    }
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }
     func redelivered(_ count: Int) { redeliveries.increment(by: count) }

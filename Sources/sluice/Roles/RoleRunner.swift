@@ -135,6 +135,7 @@ struct RoleRunner {
             id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
             prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,
             leaseDuration: configuration.leaseDuration, limits: limits)
+        worker.spoolFolder = configuration.spoolFolder
         worker.gate = admission.gate
         worker.registry = admission.registry
         return WorkerService(

@@ -258,5 +258,34 @@ extension BrokerTests {
                 #expect(try await unharmed.take(1).first?.message.text == "on")
             }
         }
+
+        @Test func whatWaitsBeyondTheSpoolsBoundWaitsInItsFileAndComesWhole() async throws {
+            try await withQueue { connection, channel, queue in
+                let size = 4 << 20
+                for index in 0..<12 {
+                    let body = [UInt8](repeating: UInt8(index), count: size)
+                    try await channel.publish(AMQPMessage(body: body), exchange: "", routingKey: queue, mandatory: true)
+                }
+                let spool = AMQPSpool(folder: "/var/tmp", maxHeldBytes: 3 * size)
+                let reading = try await connection.openChannel(prefetch: 200)
+                let consumer = try await reading.consume(queue: queue, spool: spool)
+                try await eventually { consumer.bufferedCount == 12 }
+                #expect(spool.statistics.held == 3 * size)
+                #expect(spool.statistics.spooled == 9 * size)
+                var seen: [UInt8] = []
+                while seen.count < 12, let batch = try await consumer.nextBatch(max: 200, maxBytes: 2 * size) {
+                    #expect(batch.count <= 2)
+                    for delivery in batch {
+                        let first = try #require(delivery.message.body.first)
+                        #expect(delivery.message.body.count == size && delivery.message.body.allSatisfy { $0 == first })
+                        seen.append(first)
+                    }
+                    try await consumer.ack(upTo: batch[batch.count - 1])
+                }
+                #expect(seen == Array(0..<12))
+                #expect(spool.statistics.held == 0 && spool.statistics.spooled == 0)
+                await reading.close()
+            }
+        }
     }
 }
