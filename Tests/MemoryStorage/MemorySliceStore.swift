@@ -93,9 +93,15 @@ package final class MemorySliceStore: SliceStore {
         RealmID((content.realms.keys.max()?.value ?? 0) + 1)
     }
 
-    package func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
+    package func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
         let content = content
-        return content.generations.keys.sorted().compactMap(content.latestGeneration)
+        let later = content.generations.keys.filter { name in app.map { name > $0 } ?? true }
+        return later.sorted().prefix(limit).compactMap(content.latestGeneration)
+    }
+
+    package func terminations(since: UInt64, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
+        let recent = content.generations.values.flatMap(\.values).filter { $0.at >= since && $0.campaign != nil }
+        return Array(recent.sorted { ($0.at, $0.generation) > ($1.at, $1.generation) }.prefix(limit))
     }
 
     package func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord? {

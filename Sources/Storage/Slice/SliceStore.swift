@@ -45,8 +45,10 @@ extension SliceOwnershipStore {
 package protocol SliceAgenda: Sendable {
     /// The number for the next new realm.
     func nextRealmID() async throws(StoreError) -> RealmID
-    /// Every app's latest generation in this slice, by app.
-    func appGenerations() async throws(StoreError) -> [AppGenerationRecord]
+    /// The latest generations in this slice of the next apps by name.
+    func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord]
+    /// Generations that terminations have begun since a time, the latest first.
+    func terminations(since: UInt64, limit: Int) async throws(StoreError) -> [AppGenerationRecord]
     /// The generation that a campaign began in this slice.
     func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord?
     /// The client files that must reset or have reset in a campaign, in the order of their keys.
@@ -66,6 +68,13 @@ package protocol SliceAgenda: Sendable {
     func outbox(
         after number: Int64, maxBytes: Int
     ) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)]
+}
+
+extension SliceAgenda {
+    /// Every app's latest generation in this slice, by app.
+    package func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
+        try await appGenerations(after: nil, limit: .max)
+    }
 }
 
 /// What keeps a slice small: which history is still needed, a consistent view to make a base from, and its room.

@@ -48,6 +48,10 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("client files that may not recover") { db in
             try db.execute(sql: "ALTER TABLE client_files ADD COLUMN must_discard INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("terminations by age") { db in
+            try db.execute(
+                sql: "CREATE INDEX app_generations_by_age ON app_generations (at) WHERE campaign IS NOT NULL")
+        }
         migrator.registerMigration("what apps have and users add") { db in
             try db.execute(sql: usage)
         }

@@ -9,13 +9,26 @@ extension SQLiteSliceStore {
         }
     }
 
-    func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
+    func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
         try await query { db in
-            // SQLite takes the other columns from the row that has the maximum.
+            // SQLite takes the other columns from the row that has the maximum. No app's name is empty.
             try AppGenerationRecord.fetchAll(
                 db.cachedStatement(
-                    sql: "SELECT app, max(generation), campaign, at FROM app_generations GROUP BY app ORDER BY app")
-            )
+                    sql: """
+                        SELECT app, max(generation), campaign, at FROM app_generations WHERE app > ?
+                        GROUP BY app ORDER BY app LIMIT ?
+                        """), arguments: [app ?? "", limit])
+        }
+    }
+
+    func terminations(since: UInt64, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
+        try await query { db in
+            try AppGenerationRecord.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(AppGenerationRecord.columns) FROM app_generations
+                        WHERE campaign IS NOT NULL AND at >= ? ORDER BY at DESC, generation DESC LIMIT ?
+                        """), arguments: [since.stored, limit])
         }
     }
 

@@ -17,6 +17,8 @@ final class SliceMemory {
     var restore: RestoreRecord??
     var rules = RulesSeen()
     var usage = UsageLedger()
+    /// Where the last tick has stopped going through the slice's apps.
+    var lastApp: String?
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()

@@ -17,19 +17,46 @@ struct Ticks: SlicePart {
         let now = min(clock.now(), message.at)
         try await Resets(work: work).loadBrakes()
         try tellOfQuietRealms()
-        for generation in try await store.appGenerations() {
-            let notice = GenerationNotice(
-                app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
-            try work.publish(notice, to: ResetNotice.topicKey(app: generation.app))
-            try await sparing("client files of app \(generation.app)") {
-                try await expire(generation.app, now: now)
-            }
-        }
+        try await goThroughApps(now: now)
         try await sparing("reset cases") { try await inference.settleCases(now: now) }
         try await work.flush()
         let compaction = Compaction(work: work)
         try await sparing("histories") { try await compaction.compact(for: limits.compaction.timePerRun) }
         try await sparing("free space") { try await compaction.reclaim() }
+    }
+
+    /// Says the generations again and expires client files: of the apps with a new generation at every tick, of all others in turn.
+    /// So a tick costs as much in a slice of many apps as in a slice of some.
+    ///
+    /// Who has missed a new generation hears of it with the next tick. After an hour everybody has, but for sessions whose gateway
+    /// had lost every notice: these hear of it when it is their app's turn, and whatever they send is answered by it at once.
+    private func goThroughApps(now: UInt64) async throws {
+        let since = clock.now() &- min(clock.now(), Self.recentGeneration)
+        var told: Set<String> = []
+        for generation in try await store.terminations(since: since, limit: Self.recentGenerations)
+        where told.insert(generation.app).inserted {
+            try tell(generation)
+        }
+        let page = try await store.appGenerations(after: work.memory.lastApp, limit: Self.appsAtOnce)
+        work.memory.lastApp = page.count < Self.appsAtOnce ? nil : page.last?.app
+        for generation in page {
+            if told.insert(generation.app).inserted { try tell(generation) }
+            try await sparing("client files of app \(generation.app)") {
+                try await expire(generation.app, now: now)
+            }
+        }
+    }
+
+    /// How long a generation is said again with every tick, in milliseconds; and how many are at most.
+    private static let recentGeneration: UInt64 = 3_600_000
+    private static let recentGenerations = 100
+    /// Apps whose turn it is with one tick.
+    static let appsAtOnce = 20
+
+    private func tell(_ generation: AppGenerationRecord) throws {
+        let notice = GenerationNotice(
+            app: generation.app, slice: slice, generation: generation.generation, campaign: generation.campaign)
+        try work.publish(notice, to: ResetNotice.topicKey(app: generation.app))
     }
 
     /// Does something with what is stored, and goes on if that turns out to be damaged.

@@ -58,6 +58,10 @@ import Testing
             #expect(try await store.appGeneration("tasks") == record)
             #expect(try await store.appGeneration(campaign: "c-1") == record)
             #expect(try await store.appGenerations().map(\.generation).sorted() == [2, 7])
+            let firstApp = try #require(try await store.appGenerations(after: nil, limit: 1).first?.app)
+            #expect(try await store.appGenerations(after: firstApp, limit: 9).count == 1)
+            #expect(try await store.terminations(since: 0, limit: 9).contains(record))
+            #expect(try await store.terminations(since: record.at + 1, limit: 9).allSatisfy { $0.campaign != "c-1" })
             let waiting = try await store.resets(of: RealmUser(realm: RealmID(1), user: "v")).waiting
             #expect(waiting.map(\.ident) == [3])
             // A second campaign takes over the client realms that have yet to reset for the first one.

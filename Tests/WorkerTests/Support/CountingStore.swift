@@ -11,6 +11,8 @@ final class CountingStore: SliceStore {
     /// Calls of `read`, and each object that one asked for.
     let lookups = Mutex(0)
     let objectsRead = Mutex<[ObjectRow]>([])
+    /// Calls for what waits and what is due.
+    let agendaCalls = Mutex(0)
     /// Apps and users whose usage was asked for.
     let appsAsked = Mutex(0)
     let usersAsked = Mutex(0)
@@ -123,7 +125,14 @@ final class CountingStore: SliceStore {
         try await store.clientFiles(in: realm, state: state, after: ident, limit: limit)
     }
     func nextRealmID() async throws(StoreError) -> RealmID { try await store.nextRealmID() }
-    func appGenerations() async throws(StoreError) -> [AppGenerationRecord] { try await store.appGenerations() }
+    func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
+        agendaCalls.withLock { $0 += 1 }
+        return try await store.appGenerations(after: app, limit: limit)
+    }
+    func terminations(since: UInt64, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {
+        agendaCalls.withLock { $0 += 1 }
+        return try await store.terminations(since: since, limit: limit)
+    }
     func appGeneration(campaign: String) async throws(StoreError) -> AppGenerationRecord? {
         try await store.appGeneration(campaign: campaign)
     }
@@ -136,10 +145,12 @@ final class CountingStore: SliceStore {
         try await store.countClientFiles(campaign: campaign)
     }
     func idleClientFiles(app: String, seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ClientFileRecord] {
-        try await store.idleClientFiles(app: app, seenBefore: seenBefore, limit: limit)
+        agendaCalls.withLock { $0 += 1 }
+        return try await store.idleClientFiles(app: app, seenBefore: seenBefore, limit: limit)
     }
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
-        try await store.dueResetCases(at: at, limit: limit)
+        agendaCalls.withLock { $0 += 1 }
+        return try await store.dueResetCases(at: at, limit: limit)
     }
     func outbox(after number: Int64, maxBytes: Int) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)]
     {

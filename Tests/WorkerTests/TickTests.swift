@@ -1,0 +1,61 @@
+import Messages
+import Storage
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import Worker
+
+/// What a tick costs in a slice of many apps.
+@Suite(.timeLimit(.minutes(5))) struct TickTests {
+    @Test func aTickCostsNoMoreForAppsThatAreStill() async throws {
+        let apps = 200
+        let store = CountingStore()
+        let harness = try await OwnerHarness.make(on: store)
+        var batch = SliceBatch()
+        for index in 0..<apps {
+            let id = "app-\(1000 + index)"
+            try await harness.control.insert(AppRecord(id: id, createdAt: 0))
+            batch.terminations.append(AppGenerationRecord(app: id, generation: 1, campaign: nil, at: 1))
+        }
+        try await store.commit(batch, epoch: harness.owner.epoch)
+        var told: Set<String> = []
+        for _ in 0..<(apps / Ticks.appsAtOnce) {
+            let before = store.agendaCalls.withLock { $0 }
+            let notices = try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)
+            // Each app whose turn it is, the terminations, the page, and the reset cases.
+            #expect(store.agendaCalls.withLock { $0 } - before <= Ticks.appsAtOnce + 4)
+            #expect(notices.count == Ticks.appsAtOnce)
+            told.formUnion(notices.map(\.app))
+        }
+        // All had their turn; then it begins anew.
+        #expect(told.count == apps)
+        _ = try await harness.send(TickMessage(at: harness.time.now()))
+        let again = try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)
+        #expect(again.contains { $0.app == "app-1000" })
+    }
+
+    @Test func aTerminationIsSaidWithEveryTickForAnHour() async throws {
+        let harness = try await OwnerHarness.make(on: CountingStore())
+        var batch = SliceBatch()
+        for index in 0..<100 {
+            batch.terminations.append(
+                AppGenerationRecord(app: "app-\(1000 + index)", generation: 1, campaign: nil, at: harness.time.now()))
+        }
+        batch.terminations.append(
+            AppGenerationRecord(app: "zebra", generation: 2, campaign: "c", at: harness.time.now()))
+        try await harness.store.commit(batch, epoch: harness.owner.epoch)
+        func zebras() async throws -> [GenerationNotice] {
+            try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)
+                .filter { $0.app == "zebra" }
+        }
+        for _ in 0..<7 {
+            let said = try await zebras()
+            #expect(said.map(\.generation) == [2] && said.first?.campaign == "c")
+        }
+        harness.time.advance(3_700_000)
+        var count = 0
+        for _ in 0..<6 { count += try await zebras().count }
+        #expect(count == 1)
+    }
+}
