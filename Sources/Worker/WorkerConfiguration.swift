@@ -86,6 +86,8 @@ package struct WorkerLimits: Sendable {
     package var minHeldResets = 10
     /// Between two tries of a store that cannot be used, in the end.
     package var maxStorePause: Duration = .seconds(2)
+    /// How long a slice may hold messages and deal with none before its worker says that it stands still.
+    package var maxStandstill: Duration = .seconds(60)
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
 

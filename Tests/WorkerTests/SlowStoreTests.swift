@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import Operations
 import Storage
 import SyncModel
 import Synchronization
@@ -21,7 +22,10 @@ import Testing
             try await cluster.channel.bindQueue(
                 cluster.topology.gateway("g"), exchange: cluster.topology.realms, routingKey: quick.topicKey)
             let prefetch = 5
-            let worker = try cluster.startWorker("a", prefetch: prefetch)
+            let readiness = Readiness()
+            var limits = WorkerLimits()
+            limits.maxStandstill = .milliseconds(500)
+            let worker = try cluster.startWorker("a", prefetch: prefetch, readiness: readiness, limits: limits)
             let (file, _) = try await cluster.join(session: 1)
             let (quickFile, _) = try await cluster.join(session: 2, to: quick)
 
@@ -33,6 +37,13 @@ import Testing
             }
             // The worker takes what it may hold, and no more.
             try await cluster.waits(uploads - prefetch, in: cluster.slice)
+            // And says that the slice does not advance, although nothing has failed.
+            func standsStill() -> Bool {
+                let part = readiness.component("worker.slices")
+                return part?.ready == false && part?.reason.contains("slice \(cluster.slice): ") == true
+                    && part?.reason.contains("none was dealt with for") == true
+            }
+            while !standsStill() { try await Task.sleep(for: .milliseconds(20)) }
 
             // Everything else goes on.
             for number in 0..<UInt64(20) {
@@ -52,6 +63,7 @@ import Testing
             }
             #expect(last.acknowledgements.map(\.upload.clientVersion.rawValue) == [UInt64(uploads)])
             try await cluster.waits(0, in: cluster.slice)
+            while readiness.component("worker.slices")?.ready != true { try await Task.sleep(for: .milliseconds(20)) }
             try await worker.stop()
         }
     }

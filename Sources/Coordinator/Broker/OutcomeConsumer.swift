@@ -61,6 +61,7 @@ struct OutcomeConsumer: Sendable {
         guard !reports.isEmpty else { return }
         let start = ContinuousClock.now
         let effects = try await apply(reports.map(\.report))
+        context.state.campaignGauges.changed()
         CoordinatorMetrics.batchApplied(ContinuousClock.now - start, reports: reports.count)
         for rejection in effects.rejected where reports.indices.contains(rejection.index) {
             let rejected = reports[rejection.index]

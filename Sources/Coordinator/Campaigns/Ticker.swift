@@ -12,6 +12,7 @@ import SyncModel
 struct Ticker: Sendable {
     let context: CoordinatorContext
     private let anonymousUsers = AnonymousUsers()
+    private let gauges = SliceGauges()
 
     init(context: CoordinatorContext) { self.context = context }
 
@@ -37,13 +38,14 @@ struct Ticker: Sendable {
         await ask(now)
         await context.notices.sendOwed()
         CoordinatorMetrics.active(context.state.isActive)
+        await showSlices(now)
         guard context.state.isActive else { return }
         await context.publisher.publishRecorded()
         await tickSlices(now)
         await KeyRotation(context: context).keepUp()
         await anonymousUsers.keepUp(context)
         do {
-            CoordinatorMetrics.campaigns(try await context.store.newestCampaigns())
+            try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")
         } catch {
             context.readiness.set("coordinator.store", ready: false, reason: error.message)
@@ -60,6 +62,16 @@ struct Ticker: Sendable {
         context.readiness.set(
             "coordinator.slices", ready: ownerless.isEmpty,
             reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
+    }
+
+    /// Says how far each slice is behind; a queue that cannot be asked keeps what it had.
+    private func showSlices(_ now: UInt64) async {
+        guard context.state.isActive else { return gauges.show([], at: now) }
+        for slice in gauges.due(of: Array(context.slices.all)) {
+            guard let count = try? await context.link.inspect(context.topology.slice(slice)).messageCount else { break }
+            gauges.ready(count, in: slice)
+        }
+        gauges.show(context.state.cluster.slices(context.slices, at: now), at: now)
     }
 
     /// Sends a tick through the outcomes queue, which delivers it to the active coordinator.

@@ -15,6 +15,7 @@ final class CoordinatorState: Sendable {
     }
 
     private static let maxOwedUsers = 1000
+    let campaignGauges = CampaignGauges()
     private let state: Mutex<State>
 
     init(tickInterval: Duration) {

@@ -44,6 +44,13 @@ enum MetricHelp {
         "sluice_worker_deliveries_spooled_bytes": "Bodies of deliveries that wait in the spool file",
         "sluice_worker_deliveries_spool_failures":
             "Bodies that could not be written to the spool file, and wait in memory",
+        "sluice_worker_slices_standing_still": "Slices that hold messages and have dealt with none for a minute",
+        "sluice_worker_messages_dead_bytes_total": "Bytes kept of messages that were set aside",
+        "sluice_worker_merges_slow_total": "Merges of one upload that took longer than a second",
+        "sluice_worker_resets_unasked_total": "Client realms that have to reset though no campaign asked for it",
+        "sluice_coordinator_slice_ready": "Messages that wait in a slice's queue",
+        "sluice_coordinator_slice_unacknowledged": "Messages that a slice's owner holds",
+        "sluice_coordinator_slice_oldest_seconds": "Age of the oldest message that a slice's owner holds",
         "sluice_worker_slices_owned": "Slices owned now",
         "sluice_worker_slices_taken_total": "Slices taken",
         "sluice_worker_slices_lost_total": "Slices found taken by another",

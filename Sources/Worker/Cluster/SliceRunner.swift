@@ -39,6 +39,8 @@ actor SliceRunner {
     /// The sleep before the next attempt, which ends early when the worker stops.
     private var pausing: Task<Void, any Error>?
     private(set) var handled = 0
+    /// When messages were dealt with last, or those in hand came; by the uptime.
+    private var advancedAt: UInt64 = 0
     private var inHand = 0
     private var oldestInHand: UInt64?
     private var measured = (at: ContinuousClock.now, handled: 0)
@@ -58,6 +60,18 @@ actor SliceRunner {
     var heldResets: [ResetHoldRecord] { owner?.heldResets ?? [] }
     /// Deliveries that the broker has given and that are not acknowledged yet.
     var unacknowledged: Int { inHand + (consumer?.bufferedCount ?? 0) }
+
+    /// Says that messages are in hand and that none was dealt with for long, whatever the reason: a store or a merge that takes for
+    /// ever fails with no error.
+    var standstill: SliceTrouble? {
+        guard inHand > 0, !isStopping else { return nil }
+        let stood = with.clock.uptime() &- min(advancedAt, with.clock.uptime())
+        guard stood > with.configuration.limits.maxStandstill.milliseconds else { return nil }
+        return SliceTrouble(
+            .operation,
+            "\(unacknowledged) messages are in hand and none was dealt with for \(stood / 1000) s; the slice's store, or what one"
+                + " message asks for, takes too long")
+    }
 
     /// How far it is behind, and its rate since this was last asked.
     func lag() -> SliceLag {
@@ -218,6 +232,7 @@ actor SliceRunner {
             waiting = []
         }
         generation = last.generation
+        if inHand == 0 { advancedAt = with.clock.uptime() }
         inHand = waiting.count + batch.count
         let oldest = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
         oldestInHand = waiting.isEmpty ? oldest : oldestInHand ?? oldest
@@ -246,6 +261,7 @@ actor SliceRunner {
         inHand = waiting.count
         oldestInHand = waiting.compactMap(\.delivery.message.properties.timestamp).min().map { $0 &* 1000 }
         trouble = nil
+        if !done.isEmpty { advancedAt = with.clock.uptime() }
         handled += done.count
         with.metrics.redelivered(done.count(where: \.redelivered))
         let duration = start.duration(to: .now)

@@ -228,16 +228,22 @@ package final class WorkerService: Service {
         readiness.set("worker.broker", ready: connected, reason: connected ? "" : "\(states)")
         var consuming = 0
         var holding = 0
+        var still = 0
         var troubles: [(slice: SliceNumber, trouble: SliceTrouble)] = []
         for runner in supervision.runners {
             if await runner.isConsuming { consuming += 1 }
             if let trouble = await runner.trouble { troubles.append((runner.slice, trouble)) }
+            if let trouble = await runner.standstill {
+                still += 1
+                troubles.append((runner.slice, trouble))
+            }
             if let hold = await runner.heldResets.first {
                 holding += 1
                 troubles.append((runner.slice, SliceTrouble(hold)))
             }
         }
         metrics.holdsResets(holding)
+        metrics.standsStill(still)
         metrics.holds(spool.statistics)
         func reason(_ found: (slice: SliceNumber, trouble: SliceTrouble)) -> String {
             "slice \(found.slice): \(found.trouble)"

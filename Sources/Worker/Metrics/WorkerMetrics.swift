@@ -13,6 +13,7 @@ package struct WorkerMetrics: Sendable {
     private let heldBytes = Gauge(label: "sluice.worker.deliveries.held_bytes")
     private let spooledBytes = Gauge(label: "sluice.worker.deliveries.spooled_bytes")
     private let spoolFailures = Gauge(label: "sluice.worker.deliveries.spool_failures")
+    private let slicesStill = Gauge(label: "sluice.worker.slices.standing_still")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
@@ -60,8 +61,14 @@ package struct WorkerMetrics: Sendable {
     }
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
     func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
+    /// As much as is kept of a message that was set aside.
+    func setAside(bytes: Int, app: String?) { count("sluice.worker.messages.dead_bytes", app ?? "", by: bytes) }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
+    /// A client realm has to reset, and no campaign has asked for it.
+    func unaskedReset(app: String) { count("sluice.worker.resets.unasked", app) }
     func heldReset(app: String) { count("sluice.worker.resets.held", app) }
+    /// Slices that hold messages and have dealt with none for a while.
+    func standsStill(_ slices: Int) { slicesStill.record(slices) }
     /// Slices that ask an operator before more clients reset.
     func holdsResets(_ slices: Int) { slicesHolding.record(slices) }
     func paced(app: String) { count("sluice.worker.resets.paced", app) }
@@ -83,6 +90,8 @@ package struct WorkerMetrics: Sendable {
     func mergeSteps(_ steps: UInt64, app: String) {
         count("sluice.worker.merge.steps", app, by: Int(clamping: steps))
     }
+    /// A merge that took longer than a second.
+    func slowMerge(app: String) { count("sluice.worker.merges.slow", app) }
     /// Messages whose realm or app has had its share of a turn.
     func waited(_ messages: Int) { waits.increment(by: messages) }
 

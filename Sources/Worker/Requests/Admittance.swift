@@ -126,6 +126,7 @@ struct Admittance: SlicePart {
         to address: ReplyAddress?
     ) async throws {
         let hold = try await Resets(work: work).hold(context.key(ident), of: context.name.app)
+        if hold == nil { metrics.unaskedReset(app: context.name.app) }
         try refuse(context.name, session, hold.map(Refusal.held) ?? refusal, to: address)
     }
 
@@ -149,10 +150,11 @@ struct Admittance: SlicePart {
         to address: ReplyAddress? = nil
     ) async throws {
         let mustDiscard = mustDiscard || file.mustDiscard
-        if try await !isAskedFor(file, in: context),
-            let hold = try await Resets(work: work).hold(file.key, of: context.name.app)
-        {
-            return try refuse(context.name, session, .held(hold), to: address)
+        if try await !isAskedFor(file, in: context) {
+            if let hold = try await Resets(work: work).hold(file.key, of: context.name.app) {
+                return try refuse(context.name, session, .held(hold), to: address)
+            }
+            metrics.unaskedReset(app: context.name.app)
         }
         let restore = try await work.restore()
         let campaign = try requireReset(context, file, reason: message, mustDiscard: mustDiscard, after: restore)

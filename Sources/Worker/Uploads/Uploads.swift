@@ -129,6 +129,8 @@ struct Uploads: SlicePart {
         if !entries.isEmpty {
             let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
             defer { work.mergeSteps += meter.steps }
+            let start = ContinuousClock.now
+            defer { if start.duration(to: .now) > .seconds(1) { metrics.slowMerge(app: app.id) } }
             try await UploadMerge(work: work, file: file, context: context, meter: meter).merge(&integration)
             try await apply(integration.changesets.map(\.changeset), in: context) {
                 let limit = app.limit(of: .userSchemaElements, by: limits.quotas)

@@ -160,7 +160,9 @@ final class SliceWork {
         let draft = DeadLetterDraft(
             message, reason: reason, queue: environment.topology.slice(store.slice), app: app, writer: writer,
             diedAt: environment.clock.now())
-        let publication = Publication(.dead, draft.letter)
+        let letter = draft.letter
+        environment.metrics.setAside(bytes: letter.body.count, app: app)
+        let publication = Publication(.dead, letter)
         if isOnce { try publishOnce(publication) } else { publish(publication) }
     }
 
