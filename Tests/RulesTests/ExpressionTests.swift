@@ -148,6 +148,8 @@ import Testing
             RuleNumber(decimal: "2.50") == RuleNumber(decimal: "0.25E1")
                 && RuleNumber(2.5) == RuleNumber(decimal: "2.5"))
         #expect(RuleNumber(decimal: "-0.0") == RuleNumber(0) && RuleNumber(Int64.min).integer == .min)
+        // Its negative is no Int.
+        #expect(RuleNumber(decimal: "1e\(Int.min)") == nil && RuleNumber(decimal: "1e\(Int.max)") == nil)
         #expect(RuleNumber(1200).integer == 1200 && RuleNumber(decimal: "1.5")?.integer == nil)
         #expect(
             RuleNumber(decimal: "1e30")?.integer == nil && RuleNumber(decimal: "9223372036854775808")?.integer == nil)

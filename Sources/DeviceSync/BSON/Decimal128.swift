@@ -57,6 +57,8 @@ public final class Decimal128: Hashable, Codable, Sendable, CustomStringConverti
 enum DecimalText {
     static let nan = Decimal128Value(high: 0x7C00_0000_0000_0000, low: 0)
     private static let bias = 6176
+    /// Of literals that are looked at; far beyond what fits.
+    private static let maxPower = -100_000...100_000
     private static let infinity: UInt64 = 0x7800_0000_0000_0000
     private static let sign: UInt64 = 1 << 63
 
@@ -71,7 +73,9 @@ enum DecimalText {
         let pattern = /([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?/
         guard let parts = rest.wholeMatch(of: pattern)?.output else { return nil }
         let fraction = parts.2 ?? ""
-        guard !(parts.1 + fraction).isEmpty, let power = Int(parts.3 ?? "0"), abs(power) < 100_000 else { return nil }
+        guard !(parts.1 + fraction).isEmpty, let power = Int(parts.3 ?? "0"),
+            maxPower.contains(power)
+        else { return nil }
         let digits = (parts.1 + fraction).drop { $0 == "0" }
         return make(
             negative: negative, digits: digits.isEmpty ? "0" : String(digits), exponent: power - fraction.count)

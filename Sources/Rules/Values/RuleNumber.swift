@@ -9,6 +9,7 @@ package struct RuleNumber: Hashable, Sendable {
 
     /// Longer texts name no number that any of our types can hold.
     private static let maxTextBytes = 400
+    private static let maxExponent = -100_000...100_000
 
     package init(_ value: Int64) {
         self.init(isNegative: value < 0, digits: Array(String(value.magnitude).utf8.map { $0 - 0x30 }), exponent: 0)
@@ -43,7 +44,7 @@ package struct RuleNumber: Hashable, Sendable {
         var exponent = 0
         if let byte = rest.first {
             guard byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E"), let given = Int(Substring(rest.dropFirst())),
-                abs(given) < 100_000
+                Self.maxExponent.contains(given)
             else { return nil }
             exponent = given
         }

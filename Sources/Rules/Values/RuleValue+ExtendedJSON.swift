@@ -72,7 +72,7 @@ extension RuleValue {
                 let date = (try? style.parse(text))
                     ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
             else { return nil }
-            return Int64((date.timeIntervalSince1970 * 1000).rounded())
+            return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
         default: return nil
         }
     }
