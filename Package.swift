@@ -113,6 +113,7 @@ let package = Package(
                 "SyncModel", "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), ssl,
                 .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ]),
         module(
             "Inspection",
@@ -217,7 +218,9 @@ let package = Package(
         tests("Messages", ["SyncModel", "AMQP"]),
         tests(
             "Storage", ["SyncModel", "Rules", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
-        tests("Operations", [metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOHTTP1"), ssl]),
+        tests(
+            "Operations",
+            [metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), ssl]),
         tests(
             "Inspection",
             [

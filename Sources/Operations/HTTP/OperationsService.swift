@@ -8,6 +8,7 @@ package final class OperationsService: Service {
     private let host: String
     private let port: Int
     private let tls: ServerIdentity?
+    private let firstRequest: Duration
     private let readiness: Readiness
     private let metrics: PrometheusRegistry?
     private let logger: Logger
@@ -15,13 +16,15 @@ package final class OperationsService: Service {
     /// - Parameters:
     ///   - port: 0 for one that is free; `boundPort` and the log say which.
     ///   - tls: what it proves to be who it is with; nil: it speaks plain HTTP.
+    ///   - firstRequest: a socket that has sent no request by then is closed.
     package init(
-        host: String, port: Int, tls: ServerIdentity? = nil, readiness: Readiness, metrics: PrometheusRegistry?,
-        logger: Logger
+        host: String, port: Int, tls: ServerIdentity? = nil, firstRequest: Duration = .seconds(30),
+        readiness: Readiness, metrics: PrometheusRegistry?, logger: Logger
     ) {
         self.host = host
         self.port = port
         self.tls = tls
+        self.firstRequest = firstRequest
         self.readiness = readiness
         self.metrics = metrics
         self.logger = logger
@@ -32,7 +35,7 @@ package final class OperationsService: Service {
         let router = Router()
         addOperationsRoutes(to: router, readiness: readiness, metrics: metrics)
         let application = Application(
-            router: router, server: .http1(tls: tls),
+            router: router, server: .http1(tls: tls, firstRequest: firstRequest),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { [boundPort, logger, host] channel in
                 let port = channel.localAddress?.port ?? 0

@@ -16,7 +16,7 @@ extension Router {
             var allowed = Set(routes.map(\.method))
             if answersHead, allowed.contains(.get) { allowed.insert(.head) }
             let names = allowed.map(\.rawValue).sorted().joined(separator: ", ")
-            for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options]
+            for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options, .trace]
             where !allowed.contains(method) {
                 on(path, method: method) { _, _ -> Response in throw refusal(names) }
             }

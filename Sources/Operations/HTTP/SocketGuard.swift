@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
 import Glibc
@@ -10,41 +10,41 @@ import Musl
 ///
 /// Stock clients leave Nagle's algorithm on, so the second of two small messages waits for our acknowledgement, 40 ms
 /// when it is delayed. Linux forgets TCP_QUICKACK, so it is set again after every read.
-final class SocketGuard: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
+package final class SocketGuard: ChannelInboundHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
 
     private let firstRequest: TimeAmount
     private var timer: Scheduled<Void>?
     private var isSettled = false
 
-    init(firstRequest: Duration) { self.firstRequest = TimeAmount(firstRequest) }
+    package init(firstRequest: Duration) { self.firstRequest = TimeAmount(firstRequest) }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         let channel = context.channel
         timer = context.eventLoop.scheduleTask(in: firstRequest) { channel.close(promise: nil) }
         Self.acknowledgeAtOnce(context)
     }
 
     /// The first request has come; from here on others watch the socket.
-    func settle() {
+    package func settle() {
         isSettled = true
         timer?.cancel()
         timer = nil
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         Self.acknowledgeAtOnce(context)
         context.fireChannelReadComplete()
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
         context.fireChannelInactive()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if !isSettled, event is ChannelShouldQuiesceEvent { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
