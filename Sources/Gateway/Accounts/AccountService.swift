@@ -74,16 +74,28 @@ final class AccountService: Sendable {
         try await passwords.register(app: try await app(id), email: email, password: password, address: address)
     }
 
-    func login(app id: String, email: String, password: String, address: ClientAddress) async throws -> Login {
-        try await passwords.login(app: try await app(id), email: email, password: password, address: address)
+    func login(
+        app id: String, email: String, password: String, linkingTo user: UserRecord? = nil, address: ClientAddress
+    ) async throws -> Login {
+        try await passwords.login(
+            app: try await app(id), email: email, password: password, linkingTo: user, address: address)
     }
 
     func login(app id: String, apiKey: String, address: ClientAddress) async throws -> Login {
         try await apiKeys.login(app: try await app(id), key: apiKey, address: address)
     }
 
-    func login(app id: String, foreignToken: String, address: ClientAddress) async throws -> Login {
-        try await foreign.login(app: try await app(id), token: foreignToken, address: address)
+    func login(
+        app id: String, foreignToken: String, linkingTo user: UserRecord? = nil, address: ClientAddress
+    ) async throws -> Login {
+        try await foreign.login(app: try await app(id), token: foreignToken, linkingTo: user, address: address)
+    }
+
+    /// Who wants to log in in a further way from now on: the user of an access token of the app.
+    func linkingUser(_ bearer: String, app: String) async throws -> UserRecord {
+        let (claims, user) = try await authenticate(bearer)
+        guard claims.aud == app else { throw APIError.anotherApp }
+        return user
     }
 
     /// What other services say of a user.

@@ -52,6 +52,11 @@ struct LoginSessions: Sendable {
             email: email, isDisabled: false, createdAt: now)
     }
 
+    /// A further identity of a user.
+    func newIdentity(_ provider: String) -> UserRecord.Identity {
+        .init(id: ObjectID.make(at: clock.unixMilliseconds()), provider: provider)
+    }
+
     /// Tells one address of a user from another without saying which it is.
     func origin(app: String, of user: String, _ address: ClientAddress) -> String {
         let digest = SHA256.hash(data: Data("\(app)|\(user)|\(address.network)".utf8))

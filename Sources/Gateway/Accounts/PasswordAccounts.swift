@@ -38,7 +38,10 @@ struct PasswordAccounts: Sendable {
         logger.info("account registered", metadata: ["app": "\(app.id)"])
     }
 
-    func login(app: AppRecord, email: String, password: String, address: ClientAddress) async throws -> Login {
+    /// - Parameter linked: whose account it is to be; nil: whose it is, or a new user's.
+    func login(
+        app: AppRecord, email: String, password: String, linkingTo linked: UserRecord?, address: ClientAddress
+    ) async throws -> Login {
         guard app.emailPasswordLogin else { throw APIError.providerNotFound }
         let email = email.lowercased()
         // No account has such ones.
@@ -58,6 +61,15 @@ struct PasswordAccounts: Sendable {
         guard record.pending == nil else { throw APIError.confirmationRequired }
         if let hash = verification.rehashed {
             try await store.setPasswordHash(hash, replacing: record.passwordHash, app: app.id, email: email)
+        }
+        if let linked {
+            do throws(StoreError) {
+                try await store.link(
+                    email: email, to: linked.id, app: app.id, as: sessions.newIdentity(Self.provider))
+            } catch {
+                throw APIError.notLinked(error)
+            }
+            return try await sessions.open(app: app.id, user: linked.id, provider: Self.provider, from: address)
         }
         let user = try await user(of: record)
         guard !user.isDisabled else { throw APIError.userDisabled }

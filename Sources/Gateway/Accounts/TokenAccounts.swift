@@ -12,7 +12,10 @@ struct TokenAccounts: Sendable {
     let keys: ForeignKeys
     let logger: Logger
 
-    func login(app: AppRecord, token: String, address: ClientAddress) async throws -> Login {
+    /// - Parameter linked: whom the service is to call so; nil: whom it does, or a new user.
+    func login(
+        app: AppRecord, token: String, linkingTo linked: UserRecord?, address: ClientAddress
+    ) async throws -> Login {
         let settings = try await settings(of: app.id)
         let attempt = try limits.begin(app: app.id, address: address)
         let verified: ForeignToken
@@ -24,6 +27,16 @@ struct TokenAccounts: Sendable {
             throw APIError.invalidForeignToken
         }
         limits.succeeded(attempt)
+        if let linked {
+            do throws(StoreError) {
+                try await store.link(
+                    externalID: verified.subject, profile: verified.profile, to: linked.id, app: app.id,
+                    as: sessions.newIdentity(Self.provider))
+            } catch {
+                throw APIError.notLinked(error)
+            }
+            return try await sessions.open(app: app.id, user: linked.id, provider: Self.provider, from: address)
+        }
         let candidate = sessions.newUser(app: app.id, provider: Self.provider, email: nil)
         let id = try await store.adopt(
             candidate, provider: Self.provider, externalID: verified.subject, profile: verified.profile)

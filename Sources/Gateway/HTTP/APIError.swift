@@ -1,4 +1,5 @@
 import HTTPTypes
+import Storage
 
 /// An error as the client API answers it (docs/http-api.md, "Errors").
 struct APIError: Error, Sendable {
@@ -30,6 +31,10 @@ struct APIError: Error, Sendable {
         .serviceUnavailable, "MaintenanceInProgress", "mails cannot be sent at the moment", retryAfter: 60)
     static let providerNotFound = APIError(.notFound, "AuthProviderNotFound", "auth provider not found")
     static let nameInUse = APIError(.conflict, "AccountNameInUse", "name already in use")
+    static let anotherApp = APIError(.forbidden, "UserAppDomainMismatch", "the token is for another app")
+    static let linkedElsewhere = APIError(.badRequest, "AuthError", "the identity is another user's")
+    static let notLinkable = APIError(
+        .badRequest, "AuthError", "expected local-userpass or custom-token: others cannot be linked to a user")
     static let unknownApp = APIError(.notFound, nil, "cannot find app")
     static let notFound = APIError(.notFound, nil, "not found")
     static let tooLarge = APIError(.contentTooLarge, "BadRequest", "request body too large")
@@ -42,6 +47,16 @@ struct APIError: Error, Sendable {
         var error = APIError(.methodNotAllowed, "MethodNotAllowed", "expected \(allowed)")
         error.allow = allowed
         return error
+    }
+
+    /// Why an identity could not be linked.
+    static func notLinked(_ error: StoreError) -> any Error {
+        switch error.code {
+        case .alreadyExists: linkedElsewhere
+        // The user was removed meanwhile.
+        case .notFound: invalidSession
+        default: error
+        }
     }
 
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "BadRequest", message) }

@@ -62,8 +62,16 @@ struct AccountRoutes: Sendable {
 
     private func login(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let app = try context.parameters.require("app")
+        let provider = try context.parameters.require("provider")
+        var linked: UserRecord?
+        if request.uri.queryParameters["link"] == "true" {
+            linked = try await accounts.linkingUser(request.bearer, app: app)
+            guard [PasswordAccounts.provider, TokenAccounts.provider].contains(provider) else {
+                throw APIError.notLinkable
+            }
+        }
         let login: Login
-        switch try context.parameters.require("provider") {
+        switch provider {
         case "anon-user":
             _ = try await body(of: request)
             login = try await accounts.loginAnonymously(app: app, address: context.address)
@@ -73,7 +81,7 @@ struct AccountRoutes: Sendable {
                 throw APIError.badRequest("expected username and password")
             }
             login = try await accounts.login(
-                app: app, email: username, password: password, address: context.address)
+                app: app, email: username, password: password, linkingTo: linked, address: context.address)
         case APIKeyAccounts.provider:
             guard let key = try await credentials(of: request).key else { throw APIError.badRequest("expected key") }
             login = try await accounts.login(app: app, apiKey: key, address: context.address)
@@ -81,7 +89,8 @@ struct AccountRoutes: Sendable {
             guard let token = try await credentials(of: request).token else {
                 throw APIError.badRequest("expected token")
             }
-            login = try await accounts.login(app: app, foreignToken: token, address: context.address)
+            login = try await accounts.login(
+                app: app, foreignToken: token, linkingTo: linked, address: context.address)
         default:
             _ = try await accounts.app(app)
             throw APIError.providerNotFound

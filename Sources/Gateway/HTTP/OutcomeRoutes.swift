@@ -47,7 +47,7 @@ struct OutcomeRoutes: Sendable {
         let app = try context.parameters.require("app")
         let (claims, _) = try await accounts.authenticate(request.bearer)
         guard claims.aud == app else {
-            throw APIError(.forbidden, "UserAppDomainMismatch", "the token is for another app")
+            throw APIError.anotherApp
         }
         if let seconds = limiter.retryAfter(claims.sub) {
             throw APIError.throttled(seconds, "too many reports of this user")

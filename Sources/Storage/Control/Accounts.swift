@@ -103,7 +103,7 @@ package struct LoginSessionRecord: Sendable, Equatable {
     }
 }
 
-package protocol AccountStore: LoginProviderStore, MailTokenStore {
+package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkStore {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.

@@ -230,7 +230,7 @@ extension SQLiteControlStore {
             sqlInteger(key.createdAt))
     }
 
-    private static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
+    static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
         try Row.fetchOne(db, sql: "SELECT * FROM users WHERE app = ? AND id = ?", arguments: [app, id])
             .map(UserRecord.init(row:))
     }
@@ -239,14 +239,17 @@ extension SQLiteControlStore {
         guard try Self.user(app: user.app, id: user.id, db) == nil else {
             throw StoreError(.alreadyExists, "there is a user \(user.id) of app \(user.app) already")
         }
-        let identities = try JSONEncoder().encode(user.identities.map { [$0.id, $0.provider] })
         try db.run(
             "INSERT INTO users (app, id, identities, email, disabled, created_at, custom_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            user.app, user.id, String(decoding: identities, as: UTF8.self), user.email, user.isDisabled,
-            sqlInteger(user.createdAt), user.customData)
+            user.app, user.id, try text(of: user.identities), user.email, user.isDisabled, sqlInteger(user.createdAt),
+            user.customData)
     }
 
-    private static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
+    static func text(of identities: [UserRecord.Identity]) throws -> String {
+        String(decoding: try JSONEncoder().encode(identities.map { [$0.id, $0.provider] }), as: UTF8.self)
+    }
+
+    static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
         try Row.fetchOne(db, sql: "SELECT * FROM passwords WHERE app = ? AND email = ?", arguments: [app, email])
             .map {
                 PasswordRecord(
