@@ -38,6 +38,8 @@ extension EmailLoginSettings: AdminBody {
 }
 
 extension TokenLoginSettings: AdminBody {
-    package static let keys: Set<String> = ["issuer", "audience", "jwksURL", "jwks", "algorithms", "metadata"]
+    package static let keys: Set<String> = [
+        "issuer", "audience", "jwksURL", "jwks", "secret", "algorithms", "metadata",
+    ]
     package static let shownKeys: Set<String> = ["issuer", "jwksURL"]
 }

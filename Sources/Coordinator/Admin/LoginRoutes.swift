@@ -55,7 +55,7 @@ struct LoginRoutes: Sendable {
             LoginList(
                 apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
                 customToken: try stored[LoginProvider.customToken.rawValue].map {
-                    try JSONDecoder().decode(TokenLoginSettings.self, from: $0)
+                    try JSONDecoder().decode(TokenLoginSettings.self, from: $0).withoutSecret
                 },
                 emailPassword: try stored[LoginProvider.emailPassword.rawValue].map {
                     try JSONDecoder().decode(EmailLoginSettings.self, from: $0)

@@ -1,17 +1,17 @@
 import Foundation
 import JWTKit
-import Storage
+package import Storage
 
 /// A token that another service has signed for one of its users, verified.
-struct ForeignToken: Sendable, Equatable {
+package struct ForeignToken: Sendable, Equatable {
     /// What the service calls the user.
-    var subject: String
+    package var subject: String
     /// What goes into the profile.
-    var profile: [String: String]
+    package var profile: [String: String]
 
     /// Why a token is not accepted, for the log; clients hear only that it is not. Never carries the token.
-    struct Refused: Error, Equatable {
-        var reason: String
+    package struct Refused: Error, Equatable {
+        package var reason: String
         init(_ reason: String) { self.reason = reason }
     }
 
@@ -21,11 +21,11 @@ struct ForeignToken: Sendable, Equatable {
     static let skew = 60
 
     /// What a token says about how to verify it.
-    struct Header: Sendable, Equatable {
+    package struct Header: Sendable, Equatable {
         var algorithm: TokenAlgorithm
         var keyID: String?
 
-        init(of token: String) throws(Refused) {
+        package init(of token: String) throws(Refused) {
             struct Fields: Decodable {
                 var alg: String
                 var kid: String?
@@ -35,7 +35,9 @@ struct ForeignToken: Sendable, Equatable {
                 let fields = try? JSONDecoder().decode(Fields.self, from: data)
             else { throw Refused("it is no JWT") }
             guard let algorithm = TokenAlgorithm(rawValue: fields.alg) else {
-                throw Refused("its algorithm is \(fields.alg.prefix(10)): only signatures with a public key count")
+                throw Refused(
+                    "its algorithm is \(fields.alg.prefix(10)): expected one of \(TokenAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
             }
             self.algorithm = algorithm
             keyID = fields.kid
@@ -44,10 +46,10 @@ struct ForeignToken: Sendable, Equatable {
 
     /// Verifies a token by the app's settings.
     /// - Parameters:
-    ///   - key: the one that the header names.
+    ///   - key: what verifies a token with this header.
     ///   - now: seconds of Unix time.
-    init(
-        _ token: String, by settings: TokenLoginSettings, app: String, header: Header, key: PublicKey, now: Int
+    package init(
+        _ token: String, by settings: TokenLoginSettings, app: String, header: Header, key: ForeignKey, now: Int
     ) async throws {
         guard settings.algorithms.contains(header.algorithm) else {
             throw Refused("its algorithm \(header.algorithm.rawValue) is not among those of the app's settings")
@@ -59,7 +61,13 @@ struct ForeignToken: Sendable, Equatable {
         do {
             // One key under the one algorithm: what the token says of itself chooses nothing any more.
             let collection = JWTKeyCollection()
-            try await collection.add(jwk: try Self.jwk(key, header))
+            switch key {
+            case .pair(let key): try await collection.add(jwk: try Self.jwk(key, header))
+            case .secret(let secret):
+                await collection.add(
+                    hmac: HMACKey(from: secret), digestAlgorithm: .sha256,
+                    kid: header.keyID.map { JWKIdentifier(string: $0) })
+            }
             claims = try await collection.verify(token, as: Claims.self)
         } catch let error as Refused {
             throw error
@@ -77,6 +85,21 @@ struct ForeignToken: Sendable, Equatable {
         }
         subject = claims.sub
         profile = try Self.profile(of: token, settings.metadata ?? [])
+    }
+
+    /// What verifies another service's tokens.
+    package enum ForeignKey: Sendable {
+        /// The public one of a pair.
+        case pair(PublicKey)
+        /// What the service signs with, too.
+        case secret(String)
+
+        func fits(_ algorithm: TokenAlgorithm) -> Bool {
+            switch self {
+            case .pair(let key): key.fits(algorithm)
+            case .secret: algorithm == .hs256
+            }
+        }
     }
 
     private struct Claims: JWTPayload {

@@ -52,9 +52,14 @@ struct TokenAccounts: Sendable {
         guard settings.algorithms.contains(header.algorithm) else {
             throw ForeignToken.Refused("its algorithm is not among those of the app's settings")
         }
-        let key: PublicKey?
+        let key: ForeignToken.ForeignKey?
         do {
-            key = try await keys.key(header, of: settings)
+            key =
+                if let secret = settings.secret {
+                    .secret(secret)
+                } else {
+                    try await keys.key(header, of: settings).map { .pair($0) }
+                }
         } catch {
             logger.warning(
                 "the keys of another service cannot be fetched",

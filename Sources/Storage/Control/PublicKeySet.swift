@@ -71,11 +71,14 @@ package struct PublicKey: Codable, Sendable, Equatable {
         case .es384: kty == "EC" && crv == "P-384"
         case .es512: kty == "EC" && crv == "P-521"
         case .edDSA: kty == "OKP"
+        // Made with a secret, which is no public key.
+        case .hs256: false
         }
     }
 }
 
-/// The signatures that tokens of other services may have. Only such with a public key: whoever can verify cannot sign.
+/// The signatures that tokens of other services may have: with a key pair, so that whoever can verify cannot sign, or with a secret
+/// that both know.
 package enum TokenAlgorithm: String, Codable, Sendable, CaseIterable {
     case rs256 = "RS256"
     case rs384 = "RS384"
@@ -87,4 +90,5 @@ package enum TokenAlgorithm: String, Codable, Sendable, CaseIterable {
     case es384 = "ES384"
     case es512 = "ES512"
     case edDSA = "EdDSA"
+    case hs256 = "HS256"
 }

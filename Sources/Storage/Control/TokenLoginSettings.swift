@@ -26,18 +26,21 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
     package var jwksURL: String?
     /// Or the keys themselves.
     package var jwks: PublicKeySet?
+    /// Or a secret that the service and this cluster know, for HS256: nobody is told it again.
+    package var secret: String?
     /// Which signatures count.
     package var algorithms: [TokenAlgorithm]
     package var metadata: [Metadata]?
 
     package init(
         issuer: String, audience: [String]? = nil, jwksURL: String? = nil, jwks: PublicKeySet? = nil,
-        algorithms: [TokenAlgorithm], metadata: [Metadata]? = nil
+        secret: String? = nil, algorithms: [TokenAlgorithm], metadata: [Metadata]? = nil
     ) {
         self.issuer = issuer
         self.audience = audience
         self.jwksURL = jwksURL
         self.jwks = jwks
+        self.secret = secret
         self.algorithms = algorithms
         self.metadata = metadata
     }
@@ -47,6 +50,16 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
         "name", "email", "picture_url", "first_name", "last_name", "gender", "birthday", "min_age", "max_age",
     ]
 
+    /// Fewer could be guessed by whoever has a token.
+    package static let secretBytes = 32...1024
+
+    /// The settings without what nobody is told again.
+    package var withoutSecret: TokenLoginSettings {
+        var settings = self
+        settings.secret = nil
+        return settings
+    }
+
     /// What is wrong, in a sentence that names the key; nil if nothing is.
     package var problem: String? {
         if issuer.isEmpty || issuer.utf8.count > 1000 { return "issuer: expected 1 to 1,000 bytes" }
@@ -54,12 +67,29 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
             return "audience: expected 1 to 20 texts that are not empty"
         }
         if algorithms.isEmpty { return "algorithms: expected at least one" }
+        if algorithms.contains(.hs256) || secret != nil { return problemOfSecret ?? problemOfMetadata }
         switch (jwksURL, jwks) {
         case (nil, nil): return "expected jwksURL, or jwks with the keys themselves"
         case (.some, .some): return "expected jwksURL or jwks, not both"
         case (let url?, nil): if let problem = Self.problem(ofURL: url) { return problem }
         case (nil, let set?): if let problem = problem(of: set) { return problem }
         }
+        return problemOfMetadata
+    }
+
+    /// A secret goes with no public keys: a token could have one verified as the other.
+    private var problemOfSecret: String? {
+        guard algorithms == [.hs256] else {
+            return "algorithms: HS256 is for a secret alone, and a secret for HS256 alone"
+        }
+        guard jwksURL == nil, jwks == nil else { return "expected a secret, or public keys, not both" }
+        guard let secret, Self.secretBytes.contains(secret.utf8.count) else {
+            return "secret: expected \(Self.secretBytes.lowerBound) to \(Self.secretBytes.upperBound) bytes"
+        }
+        return nil
+    }
+
+    private var problemOfMetadata: String? {
         for (index, entry) in (metadata ?? []).enumerated() {
             if entry.claim.isEmpty || entry.claim.utf8.count > 200 {
                 return "metadata[\(index)].claim: expected a claim"

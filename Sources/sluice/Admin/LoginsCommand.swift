@@ -31,18 +31,28 @@ struct LoginsSet: AdminCommand {
     @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
     var provider: LoginProvider
     @Option(help: "A JSON file of its settings; - is standard input. api-key has none.") var file: String?
+    @Option(help: "Of custom-token with HS256: a file with the secret alone, so that it stands in no other.")
+    var secretFile: String?
 
     func run(_ admin: AdminClient) async throws {
         let path = AdminRoute.login.path(app, provider.rawValue)
         switch provider {
         case .apiKey: try output.show(try await admin.ask(path, .PUT, body: EmptyRequest()))
         case .customToken:
-            let settings: TokenLoginSettings = try settings()
+            var settings: TokenLoginSettings = try settings()
+            if let secretFile { settings.secret = try secret(in: secretFile) }
             try output.show(try await admin.ask(path, .PUT, body: settings))
         case .emailPassword:
             let settings: EmailLoginSettings = try settings()
             try output.show(try await admin.ask(path, .PUT, body: settings))
         }
+    }
+
+    private func secret(in file: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: file),
+            let text = String(validating: data, as: UTF8.self)
+        else { throw CommandFailure(.notFound, "\(file) is no file with text that can be read") }
+        return text.trimmingCharacters(in: .newlines)
     }
 
     private func settings<Settings: Decodable>() throws -> Settings {
@@ -83,7 +93,7 @@ extension OutputOptions {
             ["api-key", logins.apiKey ? "on" : "off", ""],
             [
                 "custom-token", token == nil ? "off" : "on",
-                token.map { "issuer \($0.issuer), keys \($0.jwksURL ?? "\($0.jwks?.keys.count ?? 0) given")" } ?? "",
+                token.map { "issuer \($0.issuer), \($0.keysInWords)" } ?? "",
             ],
             [
                 "local-userpass", logins.emailPassword == nil ? "no mails" : "mails",
@@ -93,6 +103,13 @@ extension OutputOptions {
             ],
         ]
         try show(logins, Table("LOGIN", "STATE", "SETTINGS", rows: rows))
+    }
+}
+
+extension TokenLoginSettings {
+    fileprivate var keysInWords: String {
+        if algorithms.contains(.hs256) { return "a secret" }
+        return "keys \(jwksURL ?? "\(jwks?.keys.count ?? 0) given")"
     }
 }
 

@@ -149,6 +149,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, "k1"])
+    func aSharedSecretVerifiesWhatWasSignedWithIt(keyID: String?) async throws {
+        let secret = "a secret that both know, of 32 bytes or more"
+        let settings = TokenLoginSettings(issuer: Self.issuer, secret: secret, algorithms: [.hs256])
+        func token(_ alg: String = "HS256", secret: String, _ claims: [String: any Sendable]) throws -> String {
+            var header = ["alg": alg, "typ": "JWT"]
+            header["kid"] = keyID
+            let text = try [
+                JSONSerialization.data(withJSONObject: header), JSONSerialization.data(withJSONObject: claims),
+            ].map(Service.base64).joined(separator: ".")
+            let code = HMAC<SHA256>.authenticationCode(
+                for: Data(text.utf8), using: SymmetricKey(data: Data(secret.utf8)))
+            return text + "." + Service.base64(Data(code))
+        }
+        let good = try token(secret: secret, Self.claims())
+        let service = Service()
+        let bad = [
+            try token(secret: secret + "x", Self.claims()), try token("HS384", secret: secret, Self.claims()),
+            try token("none", secret: secret, Self.claims()), try service.sign(Self.claims()),
+            try token(secret: secret, Self.claims(["iss": "https://evil.example/"])),
+            try token(secret: secret, Self.claims(["exp": 1_000_000_000])),
+            good.split(separator: ".").prefix(2).joined(separator: ".") + ".",
+        ]
+        try await Self.with(settings) { gateway in
+            let answer = try await Self.logIn(gateway, good)
+            #expect(answer.status == 200, "\(answer.body)")
+            for token in bad { #expect(try await Self.logIn(gateway, token).status == 401) }
+            #expect(try await gateway.store.userCount(app: "tasks") == 1)
+        }
+    }
+
     @Test func keysAreFetchedOnceAndAgainForANewOne() async throws {
         let (old, new) = (Service("old"), Service("new"))
         let published = Mutex<[PublicKey]>([try old.publicKey])
@@ -198,6 +229,14 @@ import Testing
         (#"{"issuer":"","algorithms":["ES256"],"jwksURL":"https://a"}"#, "issuer"),
         (#"{"issuer":"i","algorithms":[],"jwksURL":"https://a"}"#, "algorithms"),
         (#"{"issuer":"i","algorithms":["ES256"]}"#, "jwksURL"),
+        (#"{"issuer":"i","algorithms":["HS256"]}"#, "32 to 1024 bytes"),
+        (#"{"issuer":"i","algorithms":["HS256"],"secret":"0123456789012345678901234567890"}"#, "32 to 1024 bytes"),
+        (#"{"issuer":"i","algorithms":["HS256","ES256"],"secret":"01234567890123456789012345678901"}"#, "alone"),
+        (#"{"issuer":"i","algorithms":["ES256"],"secret":"01234567890123456789012345678901"}"#, "alone"),
+        (
+            #"{"issuer":"i","algorithms":["HS256"],"secret":"01234567890123456789012345678901","jwksURL":"https://a"}"#,
+            "not both"
+        ),
         (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"http://keys.example.net/"}"#, "expected https"),
         (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"file:///etc/passwd"}"#, "expected an https URL"),
         (#"{"issuer":"i","algorithms":["ES256"],"jwksURL":"https://a","jwks":{"keys":[]}}"#, "not both"),
