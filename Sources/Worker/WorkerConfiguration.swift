@@ -52,6 +52,9 @@ package struct WorkerLimits: Sendable {
     package var maxObjects = 100_000
     package var maxHistoryBytes = 64 << 20
     package var maxObjectsPerRealm = 50_000
+    /// Of the same objects, as the store has them: few may be as large as uploads are allowed to be.
+    package var maxObjectBytes = 64 << 20
+    package var maxObjectBytesPerRealm = 16 << 20
     package var maxRecentHistoryBytes = 4 << 20
     /// Of each realm: the index of its latest history by object, and versions that merging has parsed.
     package var maxIndexBytes = 8 << 20

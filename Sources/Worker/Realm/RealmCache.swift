@@ -29,20 +29,22 @@ struct RealmCache {
     /// is pending.
     mutating func trim(to limits: WorkerLimits) {
         var objects = 0
+        var objectBytes = 0
         var bytes = 0
         for (_, context) in realms {
             objects += context.state.cachedObjectCount
+            objectBytes += context.objectBytes
             bytes += context.historyMemory
         }
-        guard realms.count > limits.maxRealms || objects > limits.maxObjects || bytes > limits.maxHistoryBytes else {
-            return
+        func isWithin(realms maxRealms: Int) -> Bool {
+            realms.count <= maxRealms && objects <= limits.maxObjects && objectBytes <= limits.maxObjectBytes
+                && bytes <= limits.maxHistoryBytes
         }
+        guard !isWithin(realms: limits.maxRealms) else { return }
         for context in realms.values.sorted(by: { $0.lastUse < $1.lastUse }) {
-            guard
-                realms.count > limits.maxRealms * 7 / 8 || objects > limits.maxObjects
-                    || bytes > limits.maxHistoryBytes
-            else { return }
+            guard !isWithin(realms: limits.maxRealms * 7 / 8) else { return }
             objects -= context.state.cachedObjectCount
+            objectBytes -= context.objectBytes
             bytes -= context.historyMemory
             realms[context.name] = nil
         }

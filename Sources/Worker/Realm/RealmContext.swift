@@ -13,6 +13,9 @@ import SyncModel
 final class RealmContext {
     private(set) var record: RealmRecord
     private(set) var state: RealmState
+    /// What the objects took in the store that were loaded and written since all were last forgotten: at least what those take that
+    /// are held.
+    private(set) var objectBytes = 0
     private(set) var recent: RecentHistory
     private(set) var index: HistoryIndex
     private var digests: DigestWriter
@@ -114,7 +117,11 @@ final class RealmContext {
         return rows
     }
 
-    func load(_ address: ObjectAddress, _ object: StoredObject?) { state.load(address, object) }
+    /// - Parameter bytes: what the object takes in the store.
+    func load(_ address: ObjectAddress, _ object: StoredObject?, bytes: Int) {
+        state.load(address, object)
+        objectBytes += bytes
+    }
 
     /// Lets the index reach further back, if there is room.
     func prepend(_ segment: IndexSegment, maxBytes: Int) {
@@ -263,7 +270,9 @@ extension RealmContext {
             batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
         }
         for (table, key, object) in changes.upserted {
-            batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
+            let bytes = object.encoded()
+            objectBytes += bytes.count
+            batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = bytes
         }
         if unsaved.isRecordChanged { batch.realms.append(record) }
         if !unsavedHistory.isEmpty { batch.history[historyKey] = Array(unsavedHistory) }
@@ -302,6 +311,12 @@ extension RealmContext {
         }
         recent.trim(to: limits.maxRecentHistoryBytes)
         index.trim(to: limits.maxIndexBytes)
-        state.trimCache(to: limits.maxObjectsPerRealm)
+        if objectBytes > limits.maxObjectBytesPerRealm {
+            // Which of them are large nobody knows any more. Reading again what is needed costs less than what it took to get here.
+            state.trimCache(to: 0)
+            objectBytes = 0
+        } else {
+            state.trimCache(to: limits.maxObjectsPerRealm)
+        }
     }
 }

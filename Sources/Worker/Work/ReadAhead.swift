@@ -68,7 +68,9 @@ extension SliceWork {
             for (realm, found) in try await read(ahead: rows).objects {
                 guard let context = contexts[realm] else { continue }
                 for (row, address) in addresses[realm] ?? [:] {
-                    context.load(address, try found[row].map { try Self.object($0, of: context.name) })
+                    let stored = found[row]
+                    context.load(
+                        address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
                 }
             }
         } catch {

@@ -124,7 +124,9 @@ extension SliceWork {
         for changeset in changesets { rows.merge(context.missing(for: changeset)) { $1 } }
         let found = try await environment.store.objects(in: context.record.id, at: Array(rows.keys))
         for (row, address) in rows {
-            context.load(address, try found[row].map { try Self.object($0, of: context.name) })
+            let stored = found[row]
+            context.load(
+                address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
         }
     }
 
