@@ -1,3 +1,4 @@
+import Changesets
 import SeededRandom
 import SyncModel
 import SyncProtocol
@@ -52,11 +53,13 @@ extension Attack {
             let writer = try await stranger.line(0)
             let session = try await writer.open("unread")
             try await writer.upload([Writes.schema()], session)
-            // Texts that do not compress, so that they are as large on the wire.
+            // A text that does not compress to less than three quarters, so that it is large on the wire, too.
             var random = stranger.random
+            let text = (0..<(128 << 10)).flatMap { _ in
+                withUnsafeBytes(of: random.next()) { bytes in bytes.map { 48 + $0 & 63 } }
+            }
             for object in 0..<24 {
-                let text = String((0..<(1 << 20)).map { _ in Character(UnicodeScalar(UInt8(33 + random.below(90)))) })
-                try await writer.upload([Writes.text(object, text)], session)
+                try await writer.upload([Writes.text(object, ByteString(text))], session)
                 _ = await writer.acknowledged(session)
             }
             await stranger.lanes(64, rest: .seconds(1)) { lane in

@@ -55,14 +55,16 @@ enum Writes {
     }
 
     /// Makes the object, with a text of so many bytes that compress to next to nothing.
-    static func text(_ object: Int, bytes: Int) -> [UInt8] { text(object, String(repeating: "x", count: bytes)) }
+    static func text(_ object: Int, bytes: Int) -> [UInt8] {
+        text(object, ByteString([UInt8](repeating: 0x78, count: bytes)))
+    }
 
     /// Makes the object, with a text.
-    static func text(_ object: Int, _ text: String) -> [UInt8] {
+    static func text(_ object: Int, _ text: ByteString) -> [UInt8] {
         build { thing in
             [
                 .createObject(table: thing.table, object: .int(Int64(object))),
-                thing.update(object, "text", .string(ByteString(text))),
+                thing.update(object, "text", .string(text)),
             ]
         }
     }
