@@ -48,7 +48,6 @@ package struct AppDocument: Codable, Sendable, Equatable {
         self.emailPasswordLogin = emailPasswordLogin
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
-        self.quotas = quotas
         self.rulesVersion = rulesVersion
         self.quotas = quotas
         self.createdAt = createdAt
@@ -133,6 +132,7 @@ package struct AppRequest: AdminBody, Equatable {
         self.emailPasswordLogin = emailPasswordLogin
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
+        self.quotas = quotas
         self.rules = rules
     }
 }

@@ -25,6 +25,8 @@ import Testing
             SchemaDocument.self,
             #"{"classes":[{"name":"Dog","properties":[{"name":"age","type":"int?"}],"type":"object(_id: int)"}]}"#)
         try keeps(AppRequest.self, #"{"compatibility":"convergent","id":"own","maxOfflineDays":3}"#)
+        try keeps(AppRequest.self, #"{"quotas":{"realms":null,"userSockets":5}}"#)
+        #expect(AppRequest(quotas: ["userSockets": 5]).quotas == ["userSockets": 5])
         try keeps(
             AppRequest.self,
             #"{"id":"own","onReadDenied":"keep","onWriteDenied":"error","rules":{"partition":{"read":true,"write":[1,2.5,null]}}}"#
