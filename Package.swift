@@ -184,6 +184,7 @@ let package = Package(
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
         .target(name: "WrongClock", path: "Tests/WrongClock"),
+        shared("APIDescriptions", ["SyncModel"]),
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
@@ -238,10 +239,10 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages", "Storage",
-                "StorageSQLite", "StorageSupport",
+                "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages",
+                "Storage", "StorageSQLite", "StorageSupport",
                 "Operations", logging, grdb,
-                lifecycle, httpClient,
+                lifecycle, httpClient, hummingbird,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
@@ -249,8 +250,9 @@ let package = Package(
         tests(
             "Coordinator",
             [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages",
-                "Storage", "StorageSQLite", "StorageSupport", grdb, logging, httpClient,
+                "SyncModel", "Rules", "AdminAPI", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets",
+                "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations", grdb, logging,
+                httpClient, hummingbird,
             ]),
         tests(
             "DeviceSync",

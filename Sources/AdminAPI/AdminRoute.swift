@@ -35,7 +35,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case keys = "keys"
     case rotateKeys = "keys/rotate"
     case tokens = "tokens"
-    case token = "tokens/:token"
+    case token = "tokens/:name"
     case audit = "audit"
     case cluster = "cluster"
     case slices = "cluster/slices"
@@ -58,7 +58,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
 
 /// A parameter in a route's path.
 package enum AdminParameter: String, Sendable {
-    case app, campaign, clientFile, user, version, token, provider
+    case app, campaign, clientFile, user, version, name, provider
 }
 
 /// A parameter in a query.

@@ -50,6 +50,7 @@ package struct UserList: Codable, Sendable, Equatable {
 /// The body that sets a user's custom data.
 package struct CustomDataRequest: AdminBody, Equatable {
     package static let keys: Set<String> = ["customData"]
+    package static let nullableKeys = keys
 
     /// An object; absent or null for none.
     package var customData: JSONValue?

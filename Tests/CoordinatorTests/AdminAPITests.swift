@@ -115,6 +115,12 @@ import Testing
                     ("POST", "apps", #"{"id":"a","compatibility":"odd"}"#, "compatibility"),
                     ("PATCH", "apps/tasks", #"{"clientRecovry":true}"#, "\"clientRecovry\" is not known"),
                     ("PATCH", "apps/tasks", #"{"clientRecovery":"yes"}"#, "clientRecovery: expected Bool"),
+                    ("PATCH", "apps/tasks", #"{"clientRecovery":null}"#, "clientRecovery: expected a value"),
+                    ("POST", "apps/tasks/sync/pause", #"{"reason":"a"}"#, "expected no keys"),
+                    (
+                        "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":99999999999999999999}"#,
+                        "out of range"
+                    ),
                     ("POST", "apps/tasks/sync/terminate", #"{"campaign":"a b"}"#, "campaign:"),
                     ("POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":1}"#, "clientFile:"),
                     ("GET", "campaigns?limit=0", "", "limit: expected 1 to 1000"),

@@ -1,4 +1,6 @@
 import AMQP
+import APIDescriptions
+import AdminAPI
 import AsyncHTTPClient
 import Foundation
 import Logging
@@ -119,6 +121,10 @@ struct CoordinatorHarness: Sendable {
 }
 
 struct RunningCoordinator: Sendable {
+    /// What all requests and answers of the tests are compared with.
+    private static let described = Result { try APIDescription("admin") }
+    private static var description: APIDescription { get throws { try described.get() } }
+
     let port: Int
     let readiness: Readiness
     let group: ServiceGroup
@@ -151,8 +157,16 @@ struct RunningCoordinator: Sendable {
     ) async throws -> Answer {
         let response = try await execute(method, path, body, token: token)
         let buffer = try await response.body.collect(upTo: 1 << 20)
-        return Answer(
-            status: Int(response.status.code), text: String(decoding: buffer.readableBytesView, as: UTF8.self))
+        let status = Int(response.status.code)
+        let full = "\(AdminRoute.base)/\(path)"
+        let problem = try Self.description.problem(
+            method, full, status: status, contentType: response.headers.first(name: "Content-Type"),
+            body: Array(buffer.readableBytesView))
+        let ofBody =
+            (200..<300).contains(status)
+            ? try Self.description.problem(method, full, acceptedBody: Array((body ?? "").utf8)) : nil
+        for found in [problem, ofBody].compactMap(\.self) { Issue.record("\(found)") }
+        return Answer(status: status, text: String(decoding: buffer.readableBytesView, as: UTF8.self))
     }
 
     func execute(

@@ -13,7 +13,7 @@ struct AccessRoutes: Sendable {
         }
         group.on(.post, .tokens) { request, _ in try await create(request) }
         group.on(.delete, .token) { _, route in
-            let name = try route.value(of: .token)
+            let name = try route.value(of: .name)
             guard name != AdminGuard.bootstrap else {
                 throw AdminError.conflict(
                     "bootstrap", "the token \(name) is that of the settings: change admin.token, or the token file")

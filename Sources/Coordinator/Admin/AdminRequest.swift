@@ -13,7 +13,7 @@ enum AdminRequest {
     ) async throws -> Body {
         let buffer = try await request.wholeBody(upTo: limit)
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
-        let members = try members(of: bytes, keys)
+        let members = try members(of: bytes, keys, nullable: type.nullableKeys)
         AuditNotes.current?.set(description(of: members, showing: type.shownKeys))
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
@@ -22,7 +22,9 @@ enum AdminRequest {
         }
     }
 
-    private static func members(of bytes: [UInt8], _ keys: Set<String>) throws(AdminError) -> [String: JSONValue] {
+    private static func members(
+        of bytes: [UInt8], _ keys: Set<String>, nullable: Set<String>
+    ) throws(AdminError) -> [String: JSONValue] {
         let json: JSONValue
         do {
             json = try JSONParser.parse(bytes)
@@ -31,8 +33,11 @@ enum AdminRequest {
         }
         guard let members = json.objectValue else { throw .invalid("expected a JSON object") }
         if let stranger = Set(members.keys).subtracting(keys).sorted().first {
-            throw .invalid(
-                "the key \"\(stranger.prefix(64))\" is not known; expected \(keys.sorted().joined(separator: ", "))")
+            let known = keys.isEmpty ? "no keys" : keys.sorted().joined(separator: ", ")
+            throw .invalid("the key \"\(stranger.prefix(64))\" is not known; expected \(known)")
+        }
+        for (key, value) in members.sorted(by: { $0.key < $1.key }) where value == .null && !nullable.contains(key) {
+            throw .invalid("\(key): expected a value, found null; leave the key out if nothing is meant")
         }
         return members
     }
@@ -85,7 +90,8 @@ enum AdminRequest {
             "expected a JSON object, not something of another type than \(type)"
         case .typeMismatch(let type, let context): "\(path(context)): expected \(type)"
         case .valueNotFound(let type, let context): "\(path(context)): expected \(type), found null"
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the body is not JSON"
+        // JSON it is, by the parser; Foundation says so, and names no key, of numbers that its types cannot hold.
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "a number in the body is out of range"
         case .dataCorrupted(let context): "\(path(context)): \(context.debugDescription)"
         @unknown default: "the body cannot be read"
         }

@@ -12,6 +12,25 @@ struct AdminServer: Sendable {
     func run() async throws {
         defer { boundPort.stop() }
         let (logger, host) = (context.logger, context.configuration.host)
+        let router = routes()
+        router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }
+        let application = Application(
+            router: router, server: .http1(tls: context.configuration.tls),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? 0
+                boundPort.set(port)
+                logger.info("admin API listening", metadata: ["host": "\(host)", "port": "\(port)"])
+            },
+            logger: logger)
+        try await reportingTakenPort(at: host, context.configuration.port, settings: "coordinator") {
+            try await application.run()
+        }
+    }
+
+    /// What is served; `docs/api/admin.json` describes each of these routes.
+    func routes() -> Router<BasicRequestContext> {
+        let logger = context.logger
         let router = Router(context: BasicRequestContext.self)
         router.add(middleware: AdminErrorMiddleware(logger: logger))
         router.add(
@@ -30,18 +49,6 @@ struct AdminServer: Sendable {
         LoginRoutes(context: context).add(to: group)
         KeyRoutes(context: context).add(to: group)
         AccessRoutes(context: context).add(to: group)
-        router.refuseOtherMethods(answersHead: false) { AdminError.methodNotAllowed($0) }
-        let application = Application(
-            router: router, server: .http1(tls: context.configuration.tls),
-            configuration: ApplicationConfiguration(address: .hostname(host, port: context.configuration.port)),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? 0
-                boundPort.set(port)
-                logger.info("admin API listening", metadata: ["host": "\(host)", "port": "\(port)"])
-            },
-            logger: logger)
-        try await reportingTakenPort(at: host, context.configuration.port, settings: "coordinator") {
-            try await application.run()
-        }
+        return router
     }
 }

@@ -123,8 +123,10 @@ package final class GatewayService: Service {
         }
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
+        let router = routes(environment, gate).router()
+        router.refuseOtherMethods(answersHead: true) { APIError.methodNotAllowed($0) }
         return Application(
-            router: router(environment, gate), server: server,
+            router: router, server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil,
                 backlog: 1024,
@@ -132,39 +134,10 @@ package final class GatewayService: Service {
             onServerRunning: { channel in await self.listening(on: channel) }, logger: quiet)
     }
 
-    private func router(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> Router<GatewayRequestContext> {
-        let router = Router(context: GatewayRequestContext.self, options: .autoGenerateHeadEndpoints)
-        let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
-        router.add(middleware: MetricsMiddleware())
-        router.add(middleware: APIErrorMiddleware(origin: origin))
-        router.add(middleware: ClientAddressMiddleware(trusted: configuration.proxies.trusted))
-        let registry = environment.registry
-        AccountRoutes(
-            accounts: environment.accounts, origin: origin, maxBodyBytes: configuration.limits.accountBodyBytes,
-            loggedOut: { claims in registry.closeLogin(claims.sid, code: 4001, reason: "logged out") }
-        ).add(to: router)
-        APIKeyRoutes(accounts: environment.accounts, maxBodyBytes: configuration.limits.accountBodyBytes)
-            .add(to: router)
-        MailedAccountRoutes(accounts: environment.accounts, maxBodyBytes: configuration.limits.accountBodyBytes)
-            .add(to: router)
-        OutcomeRoutes(
-            accounts: environment.accounts, link: environment.link,
-            limiter: RateLimiter(rate: configuration.limits.outcomeRate, clock: clock),
-            maxBodyBytes: configuration.limits.accountBodyBytes, clock: clock
-        ).add(to: router)
-        // An incomplete handshake is an ordinary request.
-        router.get("\(RouterPath("\(AccountRoutes.root)/app/:app/realm-sync"))") { request, context -> Response in
-            let decision = await gate.decide(
-                uri: request.head.path ?? "", subprotocols: request.headers[values: .secWebSocketProtocol],
-                compatibilities: [],
-                userAgent: request.headers[.userAgent], address: context.address)
-            guard case .refuse(let error) = decision else {
-                throw APIError.badRequest("expected a WebSocket handshake")
-            }
-            throw error
-        }
-        router.refuseOtherMethods(answersHead: true) { APIError.methodNotAllowed($0) }
-        return router
+    private func routes(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> ClientRoutes {
+        ClientRoutes(
+            accounts: environment.accounts, registry: environment.registry, link: environment.link, gate: gate,
+            origin: { [self] in self.origin.withLock { $0 } }, configuration: configuration, clock: clock)
     }
 
     private func listening(on channel: any Channel) async {

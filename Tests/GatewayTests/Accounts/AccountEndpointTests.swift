@@ -43,6 +43,8 @@ struct AccountEndpointTests {
             let put = try await gateway.request("PUT", "\(GatewayHarness.app)/location")
             #expect(put.status == 405 && put.headers["allow"] == "GET, HEAD")
             #expect(put.string("error_code") == "MethodNotAllowed")
+            let trace = try await gateway.request("TRACE", "\(GatewayHarness.app)/location")
+            #expect(trace.status == 405)
             let get = try await gateway.request("GET", "\(GatewayHarness.auth)/session")
             #expect(get.status == 405 && get.headers["allow"] == "DELETE, POST")
             let head = try await gateway.request("HEAD", "\(GatewayHarness.app)/location")

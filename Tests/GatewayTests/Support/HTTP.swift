@@ -1,7 +1,9 @@
+import APIDescriptions
 import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Testing
 
 /// One request and what came of it.
 struct HTTPAnswer: Sendable {
@@ -18,6 +20,9 @@ struct HTTPAnswer: Sendable {
 }
 
 extension GatewayHarness {
+    /// What all requests and answers of the tests are compared with.
+    private static let described = Result { try APIDescription("client") }
+
     func request(
         _ method: String, _ path: String, body: String? = nil, bearer: String? = nil, headers: [String: String] = [:]
     ) async throws -> HTTPAnswer {
@@ -30,6 +35,19 @@ extension GatewayHarness {
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
         let data = try await response.body.collect(upTo: 1 << 20)
+        let status = Int(response.status.code)
+        let description = try Self.described.get()
+        // A HEAD is answered as a GET, without the content.
+        let problem =
+            method == "HEAD"
+            ? nil
+            : description.problem(
+                method, path, status: status, contentType: response.headers.first(name: "Content-Type"),
+                body: Array(data.readableBytesView))
+        let ofBody =
+            (200..<300).contains(status)
+            ? description.problem(method, path, acceptedBody: Array((body ?? "").utf8)) : nil
+        for found in [problem, ofBody].compactMap(\.self) { Issue.record("\(found)") }
         return HTTPAnswer(
             status: response.status.code, contentTypes: response.headers["Content-Type"],
             headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
