@@ -8,7 +8,10 @@ import SyncModel
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules", abstract: "Say who may read and write what in an app.",
-        subcommands: [RulesShow.self, RulesSet.self, RulesCheckCommand.self, RulesExplain.self, RulesHistory.self])
+        subcommands: [
+            RulesShow.self, RulesSet.self, RulesCheckCommand.self, RulesExplain.self, RulesHistory.self,
+            RulesImportCommand.self,
+        ])
 }
 
 /// Rules as a person gives them: a template's name, a file, or `-` for the standard input.

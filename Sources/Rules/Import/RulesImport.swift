@@ -1,0 +1,93 @@
+package import SyncModel
+
+/// Rules made of an App Services export: checked, and on request with what cannot be kept turned into a denial.
+package struct RulesImport: Sendable {
+    /// The document, to be put in force; with errors left it is refused there.
+    package private(set) var document: JSONValue
+    /// What is wrong with the document, and warnings.
+    package private(set) var findings: [RulesFinding]
+    /// What was turned into a denial, by its place, each with the first finding that was the reason.
+    package private(set) var denied: [RulesFinding] = []
+
+    /// - Parameter denyingIncompatible: a role or partition rule that cannot be enforced denies everybody whom it is asked for,
+    ///   instead of being an error.
+    package init(_ export: ExportedRules, denyingIncompatible: Bool) {
+        document = export.document
+        findings = RulesCheck(document).findings
+        guard denyingIncompatible else { return }
+        // Each time one place less is wrong.
+        while let error = findings.first(where: { $0.severity == .error }), let place = Place(error.path),
+            let denying = place.denying(in: document), denying != document
+        {
+            denied.append(error)
+            document = denying
+            findings = RulesCheck(document).findings
+        }
+    }
+
+    package var isUsable: Bool { !findings.contains { $0.severity == .error } }
+}
+
+/// What can be denied by itself.
+private struct Place {
+    private enum Kind {
+        case partition(key: String)
+        case role(list: [String], index: Int)
+    }
+
+    private let kind: Kind
+    /// Whether it is a role's condition that is wrong: then nobody knows whom the role is for.
+    private let isAboutWhom: Bool
+
+    /// The place that a finding's path leads into; nil if it is none of them.
+    init?(_ path: String) {
+        let steps = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+            .map { String($0).replacing("~1", with: "/").replacing("~0", with: "~") }
+        isAboutWhom = steps.contains("apply_when")
+        switch steps.first {
+        case "partition" where steps.count > 1 && ["read", "write"].contains(steps[1]): kind = .partition(key: steps[1])
+        case "defaultRoles":
+            guard steps.count > 1, let index = Int(steps[1]) else { return nil }
+            kind = .role(list: ["defaultRoles"], index: index)
+        case "classes":
+            guard steps.count > 2, let index = Int(steps[2]) else { return nil }
+            kind = .role(list: ["classes", steps[1]], index: index)
+        default: return nil
+        }
+    }
+
+    /// The document with the place denying; nil if the place is not there.
+    func denying(in document: JSONValue) -> JSONValue? {
+        switch kind {
+        case .partition(let key): document.replacing(["partition", key]) { _ in false }
+        case .role(let list, let index):
+            document.replacing(list) { roles in
+                guard var elements = roles.arrayValue, elements.indices.contains(index) else { return nil }
+                elements[index] = Self.denial(of: elements[index], forEverybody: isAboutWhom)
+                return .array(elements)
+            }
+        }
+    }
+
+    /// A role that lets nobody do anything. Where it cannot be read whom the role is for, it is for everybody who comes to it.
+    private static func denial(of role: JSONValue, forEverybody: Bool) -> JSONValue {
+        let applyWhen = forEverybody ? nil : role.objectValue?["apply_when"]
+        return [
+            "name": role.objectValue?["name"] ?? "denied", "apply_when": applyWhen ?? .object([:]),
+            "document_filters": ["read": false, "write": false], "read": false,
+            "write": false, "insert": false, "delete": false, "search": false,
+        ]
+    }
+}
+
+extension JSONValue {
+    /// The value with what stands at a path replaced; nil if nothing stands there, or there is nothing to replace it with.
+    fileprivate func replacing(_ path: [String], _ change: (JSONValue) -> JSONValue?) -> JSONValue? {
+        guard let first = path.first else { return change(self) }
+        guard case .object(var members) = self,
+            let changed = members[first]?.replacing(Array(path.dropFirst()), change)
+        else { return nil }
+        members[first] = changed
+        return .object(members)
+    }
+}
