@@ -63,6 +63,7 @@ let package = Package(
         .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
         // What the fuzzers feed: little enough to be compiled with their instrumentation.
         .library(name: "MergeConformance", targets: ["MergeConformance"]),
+        .library(name: "BoundaryFuzzing", targets: ["BoundaryFuzzing"]),
         .library(
             name: "SluiceEngine",
             targets: [
@@ -112,8 +113,8 @@ let package = Package(
             [
                 "SyncModel", "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
                 .product(name: "HummingbirdCore", package: "hummingbird"), ssl,
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "Configuration", package: "swift-configuration"),
             ]),
         module(
             "Inspection",
@@ -183,8 +184,8 @@ let package = Package(
         shared("StorageSupport", ["Storage", "StorageSQLite", "MemoryStorage"]),
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
-        .target(name: "WrongClock", path: "Tests/WrongClock"),
         shared("APIDescriptions", ["SyncModel"]),
+        .target(name: "WrongClock", path: "Tests/WrongClock"),
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
@@ -193,6 +194,14 @@ let package = Package(
         shared(
             "MergeConformance",
             ["SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
+        shared(
+            "BoundaryFuzzing",
+            [
+                "MergeConformance", "SeededRandom", "SyncModel", "SyncProtocol", "Rules", "AMQP", "Messages", "Storage",
+                "MemoryStorage", "Operations", "Worker", "Gateway", logging,
+                nio("NIOCore"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         tool("conformance", ["MergeConformance"]),
         tool(
             "demo", ["DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle")]),
@@ -213,6 +222,7 @@ let package = Package(
         tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["SyncModel", "Changesets", "RealmState", "MergeConformance"]),
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
+        tests("BoundaryFuzzing", ["MergeConformance"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Rules", ["SyncModel"]),
@@ -225,7 +235,8 @@ let package = Package(
         tests(
             "Inspection",
             [
-                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages", "Storage",
+                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages",
+                "Storage",
                 "StorageSQLite",
                 "Operations", logging,
             ]),
@@ -257,7 +268,8 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "SyncModel", "SyncServerSupport", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging,
+                "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
+                "SyncProtocol", grdb, logging,
                 nio("NIOCore"),
                 nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),

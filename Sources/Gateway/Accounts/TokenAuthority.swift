@@ -1,10 +1,10 @@
-import JWTKit
-import Storage
+package import JWTKit
+package import Storage
 import SyncModel
 import Synchronization
 
 /// What a token says (docs/http-api.md, "Tokens"). Times are plain integers: a stock client's parser needs that.
-struct TokenClaims: JWTPayload, Equatable {
+package struct TokenClaims: JWTPayload, Equatable {
     var iss: String
     var aud: String
     var sub: String
@@ -15,11 +15,11 @@ struct TokenClaims: JWTPayload, Equatable {
     var exp: Int
 
     // Times are checked by `TokenAuthority`, with its clock and skew.
-    func verify(using algorithm: some JWTAlgorithm) throws {}
+    package func verify(using algorithm: some JWTAlgorithm) throws {}
 }
 
 /// Why a token is not accepted. Never carries the token.
-enum TokenError: Error, Sendable {
+package enum TokenError: Error, Sendable {
     case missing
     case malformed
     case unknownKey
@@ -31,7 +31,7 @@ enum TokenError: Error, Sendable {
 }
 
 /// Signs and checks access and refresh tokens: ES256 only, each kind with keys of its own that all gateways share.
-final class TokenAuthority: Sendable {
+package final class TokenAuthority: Sendable {
     private struct Keys {
         var collection: JWTKeyCollection
         var ids: Set<String>
@@ -54,7 +54,7 @@ final class TokenAuthority: Sendable {
     private let keys = Mutex<[TokenKind: Keys]>([:])
     private let reading = Mutex<Reading?>(nil)
 
-    init(store: any AccountStore, policy: TokenPolicy, issuer: String, clock: GatewayClock) {
+    package init(store: any AccountStore, policy: TokenPolicy, issuer: String, clock: GatewayClock) {
         self.store = store
         self.policy = policy
         self.issuer = issuer
@@ -62,7 +62,7 @@ final class TokenAuthority: Sendable {
     }
 
     /// Reads the keys, or creates them if this cluster has none yet.
-    func loadKeys() async throws {
+    package func loadKeys() async throws {
         for kind in TokenKind.allCases {
             let candidate = SigningKeyRecord(for: kind, at: clock.unixMilliseconds())
             let records = try await store.signingKeys(purpose: kind.rawValue, orCreate: candidate)
@@ -88,7 +88,7 @@ final class TokenAuthority: Sendable {
     }
 
     /// Signature, kind and expiry. Whether the login still holds is the accounts' to say.
-    func verify(_ token: String, as kind: TokenKind) async throws(TokenError) -> TokenClaims {
+    package func verify(_ token: String, as kind: TokenKind) async throws(TokenError) -> TokenClaims {
         guard !token.isEmpty else { throw .missing }
         guard token.utf8.count <= Self.maxTokenBytes, let kid = Self.keyID(of: token) else { throw .malformed }
         let keys = try await keys(for: kind, kid: kid)

@@ -1,7 +1,7 @@
-import NIOCore
+package import NIOCore
 
 /// What the frames of one socket add up to.
-enum FrameEvent: Sendable, Equatable {
+package enum FrameEvent: Sendable, Equatable {
     /// A whole binary message.
     case message(ByteBuffer)
     /// A whole binary message beyond the limit: its size, and as much of its beginning as tells what it was.
@@ -17,8 +17,8 @@ enum FrameEvent: Sendable, Equatable {
 /// Not NIO's own decoder, which knows two ends for a frame beyond its limit: to fail, or to hold all of it. A stock client
 /// answers close code 1009 by resetting every realm of the socket, so a message that is too large must cost one session
 /// and no more, and no memory: this one reads past it and keeps its beginning, which says whose it was.
-struct FrameDecoder: ByteToMessageDecoder {
-    typealias InboundOut = FrameEvent
+package struct FrameDecoder: ByteToMessageDecoder {
+    package typealias InboundOut = FrameEvent
 
     private struct Frame {
         var isFinal: Bool
@@ -34,7 +34,7 @@ struct FrameDecoder: ByteToMessageDecoder {
         case dead
     }
 
-    static let prefixBytes = 64
+    package static let prefixBytes = 64
     /// Beyond this a message is not even read past.
     static let skippableBytes: UInt64 = 256 << 20
     private static let maxFragments = 4096
@@ -47,15 +47,15 @@ struct FrameDecoder: ByteToMessageDecoder {
     private var fragments = 0
     private var control = ByteBuffer()
 
-    init(maxMessageBytes: Int) { self.maxMessageBytes = UInt64(max(0, maxMessageBytes)) }
+    package init(maxMessageBytes: Int) { self.maxMessageBytes = UInt64(max(0, maxMessageBytes)) }
 
-    mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
+    package mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
         guard let (progress, event) = step(&buffer) else { return .needMoreData }
         if let event { context.fireChannelRead(Self.wrapInboundOut(event)) }
         return progress
     }
 
-    mutating func decodeLast(
+    package mutating func decodeLast(
         context: ChannelHandlerContext, buffer: inout ByteBuffer, seenEOF: Bool
     ) throws -> DecodingState {
         while case .continue = try decode(context: context, buffer: &buffer) {}
@@ -63,7 +63,7 @@ struct FrameDecoder: ByteToMessageDecoder {
     }
 
     /// One header or as much of a payload as there is; nil if there is not enough.
-    mutating func step(_ buffer: inout ByteBuffer) -> (DecodingState, FrameEvent?)? {
+    package mutating func step(_ buffer: inout ByteBuffer) -> (DecodingState, FrameEvent?)? {
         switch state {
         case .dead:
             buffer.moveReaderIndex(to: buffer.writerIndex)

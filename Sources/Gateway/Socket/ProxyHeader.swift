@@ -1,14 +1,14 @@
-import NIOCore
-import Operations
+package import NIOCore
+package import Operations
 
 /// What a proxy says of a client before the client's own bytes: the PROXY protocol, versions 1 and 2.
-struct ProxyHeader: Equatable {
+package struct ProxyHeader: Equatable {
     /// Nil where the proxy speaks for itself (`LOCAL`), or does not know (`UNKNOWN`): the connection's own peer counts.
-    var source: IPAddress?
+    package var source: IPAddress?
     /// Bytes that it takes.
-    var length: Int
+    package var length: Int
 
-    struct Malformed: Error, Equatable { var reason: String }
+    package struct Malformed: Error, Equatable { package var reason: String }
 
     /// The longest header of version 1, and what one of version 2 may have with its additional values.
     static let maxBytes = 4096
@@ -17,7 +17,7 @@ struct ProxyHeader: Equatable {
     private static let signature: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]
 
     /// Reads the header at the beginning of the bytes; nil if there are too few of them yet.
-    static func read(_ bytes: ByteBufferView) throws(Malformed) -> ProxyHeader? {
+    package static func read(_ bytes: ByteBufferView) throws(Malformed) -> ProxyHeader? {
         if begins(bytes, with: signature) {
             return bytes.count < 16 ? nil : try binary(Array(bytes.prefix(16)), bytes)
         }

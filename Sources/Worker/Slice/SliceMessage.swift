@@ -1,4 +1,4 @@
-import AMQP
+package import AMQP
 import Changesets
 import Messages
 import SyncModel
@@ -77,7 +77,7 @@ package struct SliceDelivery: Sendable {
     /// The changesets that it carries, one for each entry.
     let changesets: [Result<Changeset, ChangesetError>]
 
-    init(_ message: AMQPMessage) {
+    package init(_ message: AMQPMessage) {
         original = message
         do {
             let envelope = try Envelope(of: message)

@@ -2,9 +2,9 @@
 package struct BrokenLaw: Error, CustomStringConvertible {
     package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 
-    static func check(_ holds: Bool, _ law: @autoclosure () -> String) throws(BrokenLaw) {
+    package static func check(_ holds: Bool, _ law: @autoclosure () -> String) throws(BrokenLaw) {
         if !holds { throw BrokenLaw(law()) }
     }
 }
