@@ -22,6 +22,12 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
+/// Runs programs. Foundation's `Process` reads beyond its buffers in a process with more than some 1,300 open descriptors.
+let subprocess: [Target.Dependency] = [
+    .product(name: "Subprocess", package: "swift-subprocess"),
+    .product(name: "SystemPackage", package: "swift-system"),
+]
+
 let ssl = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
@@ -83,10 +89,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
     targets: [
@@ -147,7 +155,7 @@ let package = Package(
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]),
+            ] + subprocess),
         module(
             "Coordinator",
             [
@@ -179,7 +187,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // No part of the product: tools, and what tools and tests share.
-        shared("TestSupport"),
+        shared("TestSupport", ["LocalCluster"]),
         shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
         shared("StorageSupport", ["Storage", "StorageSQLite", "MemoryStorage"]),
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
@@ -189,7 +197,7 @@ let package = Package(
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
-        shared("LocalCluster"),
+        shared("LocalCluster", subprocess),
         shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",
@@ -204,7 +212,11 @@ let package = Package(
             ]),
         tool("conformance", ["MergeConformance"]),
         tool(
-            "demo", ["DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle")]),
+            "demo",
+            [
+                "DeviceSync", "LocalCluster", .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
         tool(
             "fire",
             [

@@ -53,8 +53,8 @@ import Testing
             #expect(try await deadLetters(cluster) == "[]\n")
             try FileManager.default.removeItem(atPath: store)
             try FileManager.default.moveItem(atPath: "\(store)-elsewhere", toPath: store)
-            try cluster.startWorker("worker-1")
-            try cluster.startCoordinator()
+            try await cluster.startWorker("worker-1")
+            try await cluster.startCoordinator()
             try await device.upload()
             #expect(try await stored(cluster).cluster == before.cluster)
             #expect(try await deadLetters(cluster) == "[]\n")
@@ -70,7 +70,7 @@ import Testing
             let other = LocalCluster(
                 amqpURL: cluster.amqpURL, folder: "\(cluster.folder)/other", sluice: cluster.sluice, slices: 2,
                 prefix: "\(cluster.prefix)-other")
-            try other.startAll(workers: 1)
+            try await other.startAll(workers: 1)
             try await other.waitUntilReady(workers: 1)
             await other.stop()
             _ = try await cluster.operate(
@@ -86,7 +86,7 @@ import Testing
             #expect(try await stored(cluster).broker.hasPrefix("of cluster "))
             try await cluster.operate("store", "adopt", "--broker", "--yes")
             #expect(try await stored(cluster).broker == "this cluster's")
-            try cluster.startAll(workers: 1)
+            try await cluster.startAll(workers: 1)
             try await cluster.waitUntilReady(workers: 1)
         }
     }
@@ -102,7 +102,7 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
             #expect(try await stored(cluster).missing == [1])
             try await cluster.operate("store", "adopt", "--slice", "1", "--yes")
-            try cluster.startAll(workers: 1)
+            try await cluster.startAll(workers: 1)
             try await cluster.waitUntilReady(workers: 1)
             #expect(try await stored(cluster).missing.isEmpty)
         }
@@ -115,7 +115,7 @@ import Testing
             try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
             #expect(await refusal(of: "up", cluster).contains("there is no store at"))
             try await cluster.operate("store", "adopt", "--new", "--yes")
-            try cluster.startAll(workers: 1)
+            try await cluster.startAll(workers: 1)
             try await cluster.waitUntilReady(workers: 1)
             #expect(try await stored(cluster).cluster != before.cluster)
         }

@@ -10,7 +10,7 @@ import Testing
         _ cluster: LocalCluster, _ arguments: [String], settings: [String: String] = [:]
     ) async -> String {
         do {
-            return try await LocalCluster.run(
+            return try await Program.run(
                 cluster.sluice, arguments, environment: cluster.environment.merging(settings) { $1 }, called: "sluice")
         } catch {
             return "\(error)"
@@ -92,7 +92,7 @@ import Testing
     @Test func whoIsStoppedWhileItWaitsForTheBrokerEndsInOrder() async throws {
         try await withCluster(workers: 1, slices: 2) { cluster in
             for role in ["worker", "coordinator", "gateway"] {
-                try cluster.start(
+                try await cluster.start(
                     "waiting-\(role)", [role, "--operations-port", "0"] + (role == "worker" ? [] : ["--port", "0"]),
                     settings: ["SLUICE_AMQP_URL": "amqp://guest:guest@127.0.0.1:1/"])
             }

@@ -43,7 +43,7 @@ struct OwnershipTests {
             }
             let load = Load(devices)
             try await load.written(atLeast: 20)
-            try cluster.startWorker("worker-3")
+            try await cluster.startWorker("worker-3")
             try await settle(cluster, among: ["worker-1", "worker-2", "worker-3"])
             try await load.written(atLeast: load.count + 20)
             let before = try await redeliveries()

@@ -203,7 +203,7 @@ struct PermissionTests {
                 }
             }
             try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
-            try cluster.startWorker("worker-1")
+            try await cluster.startWorker("worker-1")
             try await LocalCluster.retrying("the copy is put right") {
                 guard try device.ids() == ["before"] else { throw LocalClusterError("it has \(try device.ids())") }
             }

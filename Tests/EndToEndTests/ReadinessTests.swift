@@ -40,7 +40,7 @@ struct ReadinessTests {
             try await cluster.waitFor("coordinator", ready: true)
             await cluster.stop("worker-1")
             try await cluster.waitFor("coordinator", ready: false, saying: "coordinator.slices")
-            try cluster.startWorker("worker-1")
+            try await cluster.startWorker("worker-1")
             try await cluster.waitFor("coordinator", ready: true)
         }
     }

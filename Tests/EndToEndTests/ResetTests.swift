@@ -30,7 +30,7 @@ struct ResetTests {
             let termination = try await cluster.operateJSON(
                 Termination.self, "sync", "terminate", cluster.app, "--enable")
             await cluster.kill("coordinator")
-            try cluster.startCoordinator()
+            try await cluster.startCoordinator()
             // Until the termination is published the devices would go on as if nothing had happened.
             try await LocalCluster.retrying("both client realms are found") {
                 let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)

@@ -47,7 +47,7 @@ import Testing
             _ = try await LocalCluster.retrying("the broker has noticed") {
                 try await cluster.operate("restore", backup)
             }
-            try cluster.startAll()
+            try await cluster.startAll()
             try await cluster.waitUntilReady(workers: 2)
 
             for device in devices {

@@ -78,7 +78,7 @@ struct SyncTests {
             for index in 0..<20 { try first.create("before-\(index)") }
             await cluster.kill("gateway")
             for index in 0..<20 { try first.create("during-\(index)") }
-            try cluster.startGateway()
+            try await cluster.startGateway()
             try first.session.reconnect()
             try second.session.reconnect()
             try await first.upload()

@@ -55,15 +55,15 @@ package final class LocalCluster: Sendable {
         return environment.merging(extra) { $1 }
     }
 
-    package func start(_ name: String, _ arguments: String...) throws { try start(name, arguments) }
+    package func start(_ name: String, _ arguments: String...) async throws { try await start(name, arguments) }
 
     /// - Parameters:
     ///   - settings: of this process alone, before those of the cluster.
     ///   - program: one that becomes `sluice` with its arguments, such as `/usr/bin/env`.
     package func start(
         _ name: String, _ arguments: [String], settings: [String: String] = [:], through program: String? = nil
-    ) throws {
-        let process = try ManagedProcess(
+    ) async throws {
+        let process = try await ManagedProcess.start(
             name: name, executable: program ?? sluice, arguments: (program == nil ? [] : [sluice]) + arguments,
             environment: environment.merging(settings) { $1 }, logFolder: folder + "/logs")
         processes.withLock { $0[name] = process }
@@ -77,15 +77,17 @@ package final class LocalCluster: Sendable {
     private func process(_ name: String) -> ManagedProcess? { processes.withLock { $0[name] } }
 
     /// Starts the roles: a coordinator, a gateway at `gatewayPort`, and workers named worker-1 ...
-    package func startAll(workers: Int = 2) throws {
-        try startCoordinator()
-        for number in 1...max(workers, 1) { try startWorker("worker-\(number)") }
-        try startGateway()
+    package func startAll(workers: Int = 2) async throws {
+        try await startCoordinator()
+        for number in 1...max(workers, 1) { try await startWorker("worker-\(number)") }
+        try await startGateway()
     }
 
-    package func startCoordinator() throws { try start("coordinator", "coordinator", "--port", "\(coordinatorPort)") }
-    package func startGateway() throws { try start("gateway", "gateway", "--port", "\(gatewayPort)") }
-    package func startWorker(_ id: String) throws { try start(id, "worker", "--id", id) }
+    package func startCoordinator() async throws {
+        try await start("coordinator", "coordinator", "--port", "\(coordinatorPort)")
+    }
+    package func startGateway() async throws { try await start("gateway", "gateway", "--port", "\(gatewayPort)") }
+    package func startWorker(_ id: String) async throws { try await start(id, "worker", "--id", id) }
 
     /// What a process has logged so far.
     package func log(of name: String) -> String {
@@ -119,38 +121,12 @@ package final class LocalCluster: Sendable {
     package func operate(_ arguments: String...) async throws -> String { try await operate(arguments) }
 
     package func operate(_ arguments: [String]) async throws -> String {
-        try await Self.run(sluice, arguments, environment: environment, called: "sluice")
+        try await Program.run(sluice, arguments, environment: environment, called: "sluice")
     }
 
     /// Runs any program of the operator's shell.
     package func shell(_ program: String, _ arguments: [String]) async throws -> String {
-        try await Self.run("/usr/bin/env", [program] + arguments, environment: environment, called: program)
-    }
-
-    /// Runs a program to its end, and returns what it wrote to standard output.
-    package static func run(
-        _ executable: String, _ arguments: [String], environment: [String: String], called name: String
-    ) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = arguments
-        process.environment = environment
-        process.standardInput = FileHandle.nullDevice
-        let output = Pipe()
-        let errors = Pipe()
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        async let text = output.fileHandleForReading.contents()
-        async let complaint = errors.fileHandleForReading.contents()
-        let result = try await (text, complaint)
-        while process.isRunning { try await Task.sleep(for: .milliseconds(5)) }
-        guard process.terminationStatus == 0 else {
-            throw LocalClusterError(
-                "\(name) \(arguments.joined(separator: " ")) exited with \(process.terminationStatus): "
-                    + result.1.trimmingCharacters(in: .newlines))
-        }
-        return result.0
+        try await Program.run("/usr/bin/env", [program] + arguments, environment: environment, called: program)
     }
 
     package func operateJSON<Value: Decodable>(_ type: Value.Type, _ arguments: String...) async throws -> Value {
@@ -189,17 +165,6 @@ package final class LocalCluster: Sendable {
             let all = try await operateJSON([Slice].self, "slices")
             let ready = all.filter { $0.owner != nil && (workers < 2 || !$0.standBy.isEmpty) }.count
             guard ready == slices else { throw LocalClusterError("\(ready) of \(slices) slices are served") }
-        }
-    }
-}
-
-extension FileHandle {
-    /// Everything up to the end, read off the cooperative threads.
-    func contents() async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { String(decoding: try self.readToEnd() ?? Data(), as: UTF8.self) })
-            }
         }
     }
 }

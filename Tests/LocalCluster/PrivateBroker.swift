@@ -35,7 +35,7 @@ package struct PrivateBroker: Sendable {
     }
 
     private func run(_ command: String, _ arguments: [String]) async throws -> String {
-        try await LocalCluster.run(
+        try await Program.run(
             script, [command, folder] + arguments, environment: ProcessInfo.processInfo.environment, called: "broker")
     }
 }

@@ -24,12 +24,12 @@ package final class Supervisor: Sendable {
     }
 
     /// Looks every second, until it is cancelled.
-    package func run(_ journal: Journal, start: (String) throws -> Void) async {
+    package func run(_ journal: Journal, start: (String) async throws -> Void) async {
         while !Task.isCancelled {
             for name in names where !cluster.isRunning(name) && !isDown(name) {
                 restarts.withLock { $0 += 1 }
                 journal.note("\(name) ended by itself and is started again")
-                do { try start(name) } catch { journal.note("\(name) cannot be started: \(error)") }
+                do { try await start(name) } catch { journal.note("\(name) cannot be started: \(error)") }
             }
             try? await Task.sleep(for: .seconds(1))
         }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalCluster
 package import Testing
 
 /// The message broker of the tests, started beside them with `Tests/broker start DIR`, which prints the variables read
@@ -87,37 +88,17 @@ package enum TestBroker {
         return value?.isEmpty == false ? value : nil
     }
 
-    /// Runs `Tests/broker`, found from this file, off the cooperative pool.
+    /// Runs `Tests/broker`, found from this file.
     static func run(_ arguments: [String]) async throws -> String {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "broker").path
         return try await shell(["bash", script] + arguments)
     }
 
-    /// Runs a program, off the cooperative pool, and returns what it printed.
+    /// Runs a program, and returns what it printed.
     @discardableResult
     package static func shell(_ command: [String]) async throws -> String {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try execute(command) })
-            }
-        }
-    }
-
-    private static func execute(_ command: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = command
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw TestBrokerError("\(command.joined(separator: " ")): \(text)")
-        }
-        return text
+        try await Program.run("/usr/bin/env", command)
     }
 }
 

@@ -118,7 +118,7 @@ struct SiegeRun: Sendable {
             guarded: "guarded", honest: HonestApp.name, honestPartition: HonestApp.partition(0),
             honestEmail: HonestApp.visitor)
         var random = SeededGenerator(seed: settings.seed).fork(number)
-        let text = try await LocalCluster.run(
+        let text = try await Program.run(
             "/usr/bin/env",
             [
                 "nice", "-n", "10", try Self.program(), "stranger", "--attack", attack.name, "--seed",

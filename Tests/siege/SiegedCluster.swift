@@ -25,22 +25,22 @@ final class SiegedCluster: Sendable {
     var unexpectedEnds: Int { supervisor.unexpectedEnds }
 
     func start() async throws {
-        for name in names { try start(name) }
+        for name in names { try await start(name) }
         try await cluster.waitUntilReady(workers: 2)
     }
 
-    private func start(_ name: String) throws {
+    private func start(_ name: String) async throws {
         let role = String(name.prefix { $0 != "-" })
         switch role {
-        case "coordinator": try cluster.startCoordinator()
-        case "worker": try cluster.startWorker(name)
+        case "coordinator": try await cluster.startCoordinator()
+        case "worker": try await cluster.startWorker(name)
         default:
             let number = (Int(name.drop { $0 != "-" }.dropFirst()) ?? 1) - 1
-            try cluster.start(name, "gateway", "--id", name, "--port", "\(gatewayPorts[number])")
+            try await cluster.start(name, "gateway", "--id", name, "--port", "\(gatewayPorts[number])")
         }
     }
 
-    func supervise(_ journal: Journal) async { await supervisor.run(journal) { try start($0) } }
+    func supervise(_ journal: Journal) async { await supervisor.run(journal) { try await start($0) } }
 
     /// All processes that are measured, the broker's node among them.
     var processes: [String: Int32] {

@@ -56,7 +56,7 @@ struct Failover: AsyncParsableCommand {
                     "\(result.gaps.filter { $0 > Self.noticeable }.count)", back.text(2),
                     result.gaps.sorted()[safe: result.gaps.count / 2].text(2), "\(result.endedSessions)")
                 if isKill {
-                    try cluster.cluster.startWorker(name)
+                    try await cluster.cluster.startWorker(name)
                     async let balanced: Void = Self.balanced(cluster, options)
                     try await loop.run { loop in try steady.serve(loop, for: watch) }
                     try await balanced

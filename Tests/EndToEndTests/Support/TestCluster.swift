@@ -22,7 +22,7 @@ func withCluster(
             "SLUICE_GATEWAY_REQUEST_SECONDS": "30", "SLUICE_WORKER_LEASE_SECONDS": "60",
         ].merging(settings) { $1 })
     do {
-        try cluster.startAll(workers: workers)
+        try await cluster.startAll(workers: workers)
         try await cluster.waitUntilReady(workers: workers)
         try await cluster.waitFor("gateway", ready: true)
         try await body(cluster)

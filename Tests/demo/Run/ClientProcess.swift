@@ -1,5 +1,6 @@
 import Foundation
 import LocalCluster
+import SystemPackage
 
 /// One client realm in a process of its own, driven by JSON lines: a command in, an answer out.
 actor ClientProcess {
@@ -8,20 +9,21 @@ actor ClientProcess {
     private let process: ManagedProcess
     private let input: FileHandle
 
-    init(name: String, mode: String, cluster: LocalCluster) throws {
+    init(name: String, mode: String, cluster: LocalCluster) async throws {
         self.name = name
         self.mode = mode
-        let input = Pipe()
-        let output = Pipe()
-        process = try ManagedProcess(
+        let input = try FileDescriptor.pipe()
+        let output = try FileDescriptor.pipe()
+        self.input = FileHandle(fileDescriptor: input.writeEnd.rawValue, closeOnDealloc: true)
+        lines = LineReader(FileHandle(fileDescriptor: output.readEnd.rawValue, closeOnDealloc: true))
+        process = try await ManagedProcess.start(
             name: name, executable: ProcessInfo.processInfo.arguments[0].absolutePath,
             arguments: [
                 "client", "--base-url", cluster.gatewayURL, "--app", DemoSchema.app, "--mode", mode, "--folder",
                 "\(cluster.folder)/clients/\(name)", "--name", name,
             ],
-            environment: cluster.environment, logFolder: cluster.folder + "/logs", input: input, output: output)
-        self.input = input.fileHandleForWriting
-        lines = LineReader(output.fileHandleForReading)
+            environment: cluster.environment, logFolder: cluster.folder + "/logs", input: input.readEnd,
+            output: output.writeEnd)
     }
 
     private let lines: LineReader

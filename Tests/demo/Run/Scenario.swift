@@ -49,7 +49,7 @@ final class Scenario {
 
     private func startCluster() async throws {
         begin("A cluster: one coordinator, two workers, one gateway, each a process")
-        try cluster.startAll()
+        try await cluster.startAll()
         try await cluster.waitUntilReady(workers: 2)
         try await cluster.operate("apps", "create", DemoSchema.app, "--rules", "open")
         narrator.say("app \(DemoSchema.app) created; gateway at \(cluster.gatewayURL); 8 slices owned by two workers")
@@ -62,7 +62,7 @@ final class Scenario {
     private func openClients() async throws {
         begin("Ten client realms of one partition, each in its own process")
         for (name, mode) in offline + [(editorName, "recover")] {
-            clients.append(try ClientProcess(name: name, mode: mode, cluster: cluster))
+            clients.append(try await ClientProcess(name: name, mode: mode, cluster: cluster))
         }
         try await all { try await $0.ask(ClientCommandLine(.open)) }
         try await all { try await $0.ask(ClientCommandLine(.seed)) }
@@ -91,7 +91,7 @@ final class Scenario {
             }
         }
         narrator.say("all \(expected) changes acknowledged and in every copy; the other worker took over")
-        try cluster.startWorker(victim)
+        try await cluster.startWorker(victim)
     }
 
     private func ownerOfTheRealm() async throws -> String {

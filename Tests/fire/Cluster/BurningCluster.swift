@@ -56,8 +56,8 @@ final class BurningCluster: Sendable {
     func start() async throws {
         try await entrance.start()
         for line in lines.values { try await line.start() }
-        try start("coordinator")
-        for name in workers + gateways { try start(name) }
+        try await start("coordinator")
+        for name in workers + gateways { try await start(name) }
         try await cluster.waitUntilReady(workers: workers.count)
     }
 
@@ -69,7 +69,7 @@ final class BurningCluster: Sendable {
     }
 
     /// - Parameter clockOffset: by how many seconds its clock is wrong.
-    func start(_ name: String, clockOffset: Int? = nil) throws {
+    func start(_ name: String, clockOffset: Int? = nil) async throws {
         var settings: [String: String] = [:]
         if let line = lines[name], var components = URLComponents(string: cluster.amqpURL) {
             components.port = line.port
@@ -84,7 +84,7 @@ final class BurningCluster: Sendable {
         }
         // The library changes the environment of the first process that loads it, and Swift's runtime then finds no
         // arguments; a process that becomes another is the first.
-        try cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
+        try await cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
         supervisor.setDown(name, false)
     }
 
@@ -107,7 +107,7 @@ final class BurningCluster: Sendable {
     }
 
     /// Starts again what has ended by itself; until it is cancelled.
-    func supervise(_ journal: Journal) async { await supervisor.run(journal) { try start($0) } }
+    func supervise(_ journal: Journal) async { await supervisor.run(journal) { try await start($0) } }
 
     /// Puts everything right: all processes up, nothing held, no alarm, room on the disk.
     func heal(_ journal: Journal) async throws {
@@ -118,7 +118,7 @@ final class BurningCluster: Sendable {
         try await broker.control("set_vm_memory_high_watermark", "absolute", "2GB")
         for name in ["coordinator"] + workers + gateways {
             cluster.resume(name)
-            if !cluster.isRunning(name) { try start(name) }
+            if !cluster.isRunning(name) { try await start(name) }
         }
         do {
             try await cluster.waitUntilReady(workers: workers.count)

@@ -10,7 +10,7 @@ struct Disk: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             guard geteuid() == 0 else { return nil }
-            _ = try await LocalCluster.run(
+            _ = try await Program.run(
                 "/usr/bin/env", ["mount", "-t", "tmpfs", "-o", "size=256m", "tmpfs", path],
                 environment: ProcessInfo.processInfo.environment, called: "mount")
             return Disk(path: path)
@@ -20,7 +20,7 @@ struct Disk: Sendable {
     }
 
     func unmount() async {
-        _ = try? await LocalCluster.run(
+        _ = try? await Program.run(
             "/usr/bin/env", ["umount", "-l", path], environment: ProcessInfo.processInfo.environment, called: "umount")
     }
 

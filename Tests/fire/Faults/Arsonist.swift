@@ -89,7 +89,7 @@ struct Arsonist: Sendable {
             let offset = Int(step.choice >> 8 & 0x3fff) - 0x2000
             journal.note("the clock of \(victim) is wrong by \(offset) s")
             await cluster.end(victim, orderly: false)
-            try cluster.start(victim, clockOffset: offset)
+            try await cluster.start(victim, clockOffset: offset)
         case .terminate: await terminations.terminate()
         }
     }
@@ -98,7 +98,7 @@ struct Arsonist: Sendable {
         journal.note("\(orderly ? "SIGTERM" : "SIGKILL") to \(name)")
         await cluster.end(name, orderly: orderly)
         try? await Task.sleep(for: pause)
-        try cluster.start(name)
+        try await cluster.start(name)
     }
 
     private func pauseProcess(_ name: String, _ pause: Duration) async {

@@ -35,7 +35,7 @@ final class BenchCluster: Sendable {
                 amqpURL: try await broker.start(), folder: folder, sluice: sluice, slices: options.slices,
                 environment: environment)
             started.withLock { $0 = cluster }
-            try cluster.startAll(workers: options.workers)
+            try await cluster.startAll(workers: options.workers)
             try await cluster.waitUntilReady(workers: options.workers)
             try await cluster.operate(
                 "apps", "create", app, "--rules", "open", "--development-mode", "--anonymous-login")
