@@ -57,6 +57,11 @@ struct OutcomeRoutes: Sendable {
             guard (1...200).contains(report.attempt.utf8.count), report.realm.app.map({ $0 == app }) ?? true else {
                 throw APIError.badRequest("expected an attempt id, and the realm of this app")
             }
+            if let counts = report.changesets,
+                min(counts.unsynced, counts.recovered, counts.emptied, counts.discarded) < 0
+            {
+                throw APIError.badRequest("changesets: expected counts from 0 on")
+            }
             let outcome = outcome(report, app: app, user: claims.sub)
             // The id makes a repetition harmless along the whole way.
             try await link.reportConfirmed(outcome, id: "\(claims.sub)-\(outcome.attempt)-\(outcome.result.rawValue)")

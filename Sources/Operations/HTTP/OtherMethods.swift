@@ -1,6 +1,13 @@
 import HTTPTypes
 package import Hummingbird
 
+extension HTTPRequest.Method {
+    /// Those that clients may try on a path that is there for others.
+    fileprivate static let known: [HTTPRequest.Method] =
+        [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+        + [HTTPRequest.Method(rawValue: "QUERY")].compactMap(\.self)
+}
+
 extension Router {
     /// Has requests refused whose path is there, but not for their method; else they would be told that the path is not there.
     /// To be called once, when all routes were added.
@@ -16,8 +23,7 @@ extension Router {
             var allowed = Set(routes.map(\.method))
             if answersHead, allowed.contains(.get) { allowed.insert(.head) }
             let names = allowed.map(\.rawValue).sorted().joined(separator: ", ")
-            for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete, .options, .trace]
-            where !allowed.contains(method) {
+            for method in HTTPRequest.Method.known where !allowed.contains(method) {
                 on(path, method: method) { _, _ -> Response in throw refusal(names) }
             }
         }

@@ -149,6 +149,8 @@ struct ConnectionTests {
             #expect(try await gateway.request("POST", path, body: "[\(report)]", bearer: tokens.access).status == 204)
             #expect(try await gateway.request("POST", path, body: report).status == 401)
             #expect(try await gateway.request("POST", path, body: "{}", bearer: tokens.access).status == 400)
+            let negative = report.replacing("\"discarded\":0", with: "\"discarded\":-1")
+            #expect(try await gateway.request("POST", path, body: negative, bearer: tokens.access).status == 400)
             try await eventually("the coordinator hears of it") { await gateway.owner?.outcomes.count == 2 }
             let outcome = try #require(await gateway.owner?.outcomes.first).decode(OutcomeReport.self)
             #expect(outcome.user == tokens.user)
