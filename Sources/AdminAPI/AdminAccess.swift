@@ -15,7 +15,7 @@ extension AdminRoute {
         switch (self, method) {
         case (.tokens, _), (.token, _): .own
         case (_, "GET"), (_, "HEAD"): .read
-        case (.rotateKeys, _), (.app, "DELETE"): .own
+        case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _): .own
         default: .operate
         }
     }

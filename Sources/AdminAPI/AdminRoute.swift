@@ -7,6 +7,9 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case schema = "apps/:app/schema"
     case pruneSchema = "apps/:app/schema/prune"
     case quotas = "apps/:app/quotas"
+    case deletion = "apps/:app/deletion"
+    case deletions = "deletions"
+    case eraseRealm = "apps/:app/realms/erase"
     case rules = "apps/:app/rules"
     case rulesVersions = "apps/:app/rules/versions"
     case rulesVersion = "apps/:app/rules/versions/:version"
@@ -74,6 +77,12 @@ package enum AdminQuery: String, Sendable {
     /// The realm's partition value, a word or extended JSON.
     case partition
     case user
+    /// What is to go, once more.
+    case confirm
+    /// Says only what would go.
+    case dryRun
+    /// The realms that are the user's own go, too.
+    case withRealm
     /// A class of objects.
     case className = "class"
 }

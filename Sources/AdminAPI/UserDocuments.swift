@@ -76,9 +76,12 @@ package struct RevocationAnswer: Codable, Sendable, Equatable {
 package struct UserRemoval: Codable, Sendable, Equatable {
     package var app: String
     package var user: String
+    /// The campaigns that account for the clients of its own realms, if these were to go.
+    package var erasures: [String]?
 
-    package init(app: String, user: String) {
+    package init(app: String, user: String, erasures: [String]? = nil) {
         self.app = app
         self.user = user
+        self.erasures = erasures
     }
 }

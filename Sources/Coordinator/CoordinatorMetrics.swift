@@ -54,6 +54,9 @@ enum CoordinatorMetrics {
         Counter(label: "sluice.coordinator.anonymous_users.removed").increment(by: count)
     }
 
+    /// Apps that were deleted and of which something is left.
+    static func deletions(_ count: Int) { Gauge(label: "sluice.coordinator.deletions.unfinished").record(count) }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }

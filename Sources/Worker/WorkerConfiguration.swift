@@ -95,6 +95,7 @@ package struct WorkerLimits: Sendable {
     package var quietAfterMark: Duration = .seconds(15)
 
     package var compaction = CompactionLimits()
+    package var erasure = ErasureLimits()
 
     /// What apps and users may have and add, where the app has no value of its own.
     package var quotas = QuotaValues()

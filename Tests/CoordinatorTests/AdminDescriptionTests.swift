@@ -22,7 +22,8 @@ import Testing
         ("PruneRequest", PruneRequest.keys), ("RulesRequest", RulesRequest.keys),
         ("RulesCheckRequest", RulesCheckRequest.keys),
         ("CustomDataRequest", CustomDataRequest.keys), ("TerminationRequest", TerminationRequest.keys),
-        ("ResetRequest", ResetRequest.keys), ("AllowResetsRequest", AllowResetsRequest.keys),
+        ("ResetRequest", ResetRequest.keys), ("EraseRequest", EraseRequest.keys),
+        ("AllowResetsRequest", AllowResetsRequest.keys),
         ("TokenLogin", TokenLoginSettings.keys), ("EmailLogin", EmailLoginSettings.keys),
         ("KeyRotationRequest", KeyRotationRequest.keys), ("AdminTokenRequest", AdminTokenRequest.keys),
     ]

@@ -80,6 +80,15 @@ struct CoordinatorHarness: Sendable {
         try await store.commit(batch, epoch: epoch)
     }
 
+    /// As `makeRealm`, in a slice that has one already.
+    func addRealm(_ name: RealmName) async throws {
+        let store = try await SQLiteStores(folder: folder).store(for: name.slice(of: slices))
+        guard let epoch = try await store.ownership()?.epoch else { throw TestBrokerError("the slice is not owned") }
+        var batch = SliceBatch()
+        batch.realms = [RealmRecord(id: RealmID(2), name: name, generation: 1, salt: 1, saltEpoch: epoch)]
+        try await store.commit(batch, epoch: epoch)
+    }
+
     func publish<M: Message>(_ message: M, to exchange: String, mandatory: Bool = true) async throws {
         try await channel.publish(
             try AMQPMessage(message), exchange: exchange, routingKey: "", mandatory: mandatory)

@@ -22,6 +22,9 @@ struct MemoryControl: Sendable {
     var schemas: [String: Set<SchemaElement>] = [:]
     /// Of each app, oldest first.
     var rules: [String: [RulesRecord]] = [:]
+    var deletions: [AppDeletionRecord] = []
+    /// How far slices have come with deleted apps.
+    var erased: [String: [SliceNumber: SliceErasureProgress]] = [:]
     /// By app and id, and by app and address.
     var users: [[String]: UserRecord] = [:]
     /// Of each app, by version; nil for a change of any.

@@ -67,6 +67,7 @@ package final class MemoryControlStore: ControlStore {
 
     package func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
         try change { content in
+            if let deletion = content.deletion(of: app.id) { throw deletion.refusal }
             var app = app
             app.rulesVersion = 0
             guard content.apps.updateValue(app, forKey: app.id) == nil else {

@@ -27,6 +27,9 @@ struct MemorySlice: Sendable {
     /// The ids of messages that were seen, oldest first.
     var seen: [String] = []
     var seenIDs: Set<String> = []
+    /// By the erased realm's number.
+    var erasures: [RealmID: ErasureRecord] = [:]
+    var appErasures: [String: AppErasureRecord] = [:]
     var outbox: [(number: Int64, record: OutboxRecord)] = []
     private var lastNumber: Int64 = 0
 
@@ -68,6 +71,7 @@ struct MemorySlice: Sendable {
         reasons.merge(batch.reasons) { first, _ in first }
         for (key, version) in batch.historyTrims { trim(key, through: version) }
         for realm in batch.reciprocalResets { reciprocals = reciprocals.filter { $0.key.realm != realm } }
+        erase(batch)
         for realm in batch.realms { try put(realm) }
         for (key, version) in batch.compactions {
             trim(key, through: version)
@@ -91,6 +95,11 @@ struct MemorySlice: Sendable {
         }
         for digest in batch.historyDigests { put(digest) }
         for file in batch.clientFiles { clientFiles[file.key] = file }
+        for key in batch.clientFileRemovals {
+            clientFiles[key] = nil
+            reciprocals[key] = nil
+            resetCases[key] = nil
+        }
         for (owner, changesets) in batch.reciprocals { reciprocals[owner, default: [:]].merge(changesets) { $1 } }
         for (owner, version) in batch.reciprocalTrims {
             reciprocals[owner] = reciprocals[owner]?.filter { $0.key > version }
@@ -110,7 +119,7 @@ struct MemorySlice: Sendable {
         if !batch.reasons.isEmpty {
             let resetting = clientFiles.values.filter { $0.state == .resetRequired }.compactMap(\.campaign)
             let latest = generations.keys.compactMap { latestGeneration(of: $0)?.campaign }
-            let current = Set(resetting + latest + batch.reasons.keys)
+            let current = Set(resetting + latest + batch.reasons.keys + erasures.values.compactMap(\.campaign))
             reasons = reasons.filter { current.contains($0.key) }
         }
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// serves tests of its users.
 package final class MemorySliceStore: SliceStore {
     package let slice: SliceNumber
-    private let held: Mutex<MemorySlice>
+    let held: Mutex<MemorySlice>
 
     package init(slice: SliceNumber = SliceNumber(0)) {
         self.slice = slice
@@ -19,7 +19,7 @@ package final class MemorySliceStore: SliceStore {
         held = Mutex(content)
     }
 
-    private var content: MemorySlice { held.withLock { $0 } }
+    var content: MemorySlice { held.withLock { $0 } }
 
     // MARK: Ownership
 
@@ -90,7 +90,8 @@ package final class MemorySliceStore: SliceStore {
     // MARK: Agenda
 
     package func nextRealmID() async throws(StoreError) -> RealmID {
-        RealmID((content.realms.keys.max()?.value ?? 0) + 1)
+        let content = content
+        return RealmID(max(content.realms.keys.max()?.value ?? 0, content.erasures.keys.max()?.value ?? 0) + 1)
     }
 
     package func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord] {

@@ -69,6 +69,15 @@ enum AdminRequest {
         request.uri.queryParameters[name.rawValue[...]].map(String.init)
     }
 
+    /// Whether a query parameter is `true`; false if it is absent.
+    static func flag(_ name: AdminQuery, _ request: Request) throws(AdminError) -> Bool {
+        switch query(name, request) {
+        case nil, "false": return false
+        case "true": return true
+        case let other?: throw .invalid("\(name.rawValue): expected true or false, found \(other.prefix(20))")
+        }
+    }
+
     /// One of the values that a key or a query parameter may have.
     static func value<Value: RawRepresentable & CaseIterable>(
         _ text: String?, called name: String

@@ -42,6 +42,7 @@ struct AdminServer: Sendable {
         SchemaRoutes(context: context).add(to: group)
         RulesRoutes(context: context).add(to: group)
         UserRoutes(context: context).add(to: group)
+        ErasureRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)
         CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
         PlanRoutes(context: context).add(to: group)

@@ -4,7 +4,7 @@ import Logging
 import Storage
 import SyncModel
 
-/// `apps/{app}/users`: list, show, disable, enable, remove, custom data, and revoking logins.
+/// `apps/{app}/users`: list, show, disable, enable, custom data, and revoking logins.
 struct UserRoutes: Sendable {
     let context: CoordinatorContext
 
@@ -13,12 +13,6 @@ struct UserRoutes: Sendable {
         group.on(.get, .user) { _, route in
             let user = try await context.user(route.value(of: .user), of: route.value(of: .app))
             return try AdminResponse.json(UserDocument(user))
-        }
-        group.on(.delete, .user) { _, route in
-            let (app, user) = (try route.value(of: .app), try route.value(of: .user))
-            try await context.store.removeUser(app: app, id: user)
-            await changed(user, of: app, "user removed")
-            return try AdminResponse.json(UserRemoval(app: app, user: user))
         }
         group.on(.post, .disableUser) { try await setDisabled(true, $0, $1) }
         group.on(.post, .enableUser) { try await setDisabled(false, $0, $1) }

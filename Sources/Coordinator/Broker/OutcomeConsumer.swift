@@ -53,6 +53,8 @@ struct OutcomeConsumer: Sendable {
         for delivery in batch {
             switch OutcomeQueueMessage(delivery.message) {
             case .report(let report, let type): reports.append((report, type, delivery))
+            case .erased(let progress):
+                try await noting { () throws(StoreError) in try await context.store.note(progress) }
             case .tick: break
             case .poison(let reason):
                 try await DeadLetterOffice(context: context).bury(delivery, reason: reason, app: nil)
@@ -65,6 +67,12 @@ struct OutcomeConsumer: Sendable {
         CoordinatorMetrics.batchApplied(ContinuousClock.now - start, reports: reports.count)
         for rejection in effects.rejected where reports.indices.contains(rejection.index) {
             let rejected = reports[rejection.index]
+            // What is still said of an app that was deleted is of no use to anybody.
+            if try await noting({ () throws(StoreError) in
+                try await context.store.deletion(ofApp: rejected.report.app)
+            }) != nil {
+                continue
+            }
             try await DeadLetterOffice(context: context).bury(
                 rejected.delivery, reason: rejection.reason, app: rejected.report.app)
         }
@@ -74,21 +82,25 @@ struct OutcomeConsumer: Sendable {
         await report(effects)
     }
 
-    /// The store may be full, locked or away for a while: the batch is kept and tried again, not lost.
     private func apply(_ reports: [CampaignReport]) async throws -> CampaignEffects {
+        try await noting { () throws(StoreError) in
+            try await context.store.applyWhatItCan(reports, slices: context.slices.value, at: context.now)
+        }
+    }
+
+    /// The store may be full, locked or away for a while: the batch is kept and tried again, not lost.
+    private func noting<Value>(_ body: () async throws(StoreError) -> Value) async throws -> Value {
         var wait = Duration.milliseconds(100)
         while true {
-            do {
-                let effects = try await context.store.applyWhatItCan(
-                    reports, slices: context.slices.value, at: context.now)
+            do throws(StoreError) {
+                let value = try await body()
                 context.readiness.set("coordinator.store", ready: true, reason: "open")
-                return effects
+                return value
             } catch {
                 guard !Task.isCancelled && !Task.isShuttingDownGracefully else { throw error }
                 context.readiness.set("coordinator.store", ready: false, reason: error.message)
                 context.logger.error(
-                    "reports not applied, will try again",
-                    metadata: ["count": "\(reports.count)", "error": "\(error)"])
+                    "reports not applied, will try again", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: wait)
                 wait = min(wait * 2, .seconds(5))
             }

@@ -6,6 +6,8 @@ import SyncModel
 /// A message of the outcomes queue.
 enum OutcomeQueueMessage: Sendable {
     case report(CampaignReport, type: String)
+    /// How far a slice has come with a deleted app.
+    case erased(SliceErasureProgress)
     /// A coordinator's own tick, which tells whom it reaches that it is active.
     case tick
     /// Nothing that can be used, and why.
@@ -20,10 +22,16 @@ enum OutcomeQueueMessage: Sendable {
                 self = .report(.notified(try message.decode(NotifiedReport.self)), type: envelope.type)
             case OutcomeReport.type:
                 self = .report(.outcome(try message.decode(OutcomeReport.self)), type: envelope.type)
+            case ErasedReport.type:
+                let report = try message.decode(ErasedReport.self)
+                self = .erased(
+                    SliceErasureProgress(
+                        app: report.app, slice: report.slice, erased: report.erased, left: report.left,
+                        isDone: report.isDone))
             case TickMessage.type: self = .tick
             case let type:
                 self = .poison(
-                    reason: "type \(type.prefix(64)): expected found, notified, outcome or tick")
+                    reason: "type \(type.prefix(64)): expected found, notified, outcome, erased or tick")
             }
         } catch {
             self = .poison(reason: "\(error)")

@@ -84,7 +84,7 @@ struct CampaignAccounts {
 
     private mutating func apply(_ report: FoundReport, app: AppRecord) throws(Refusal) {
         guard let kind = CampaignRecord.Kind(rawValue: report.kind) else {
-            throw Refusal(reason: "kind: expected termination or reset, found \(report.kind.prefix(40))")
+            throw Refusal(reason: "kind: expected termination, reset or erasure, found \(report.kind.prefix(40))")
         }
         if let campaign = known.campaigns[report.campaign] {
             if report.generation > campaign.generation {

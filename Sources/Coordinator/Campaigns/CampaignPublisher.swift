@@ -23,6 +23,12 @@ struct CampaignPublisher: Sendable {
                     realm: realm, clientFile: campaign.clientFile, campaign: campaign.id, reason: campaign.reason),
                 id: campaign.id, exchange: context.topology.slices,
                 routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
+        case .erasure:
+            let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
+            try await context.link.publish(
+                EraseMessage(realm: realm, campaign: campaign.id, reason: campaign.reason),
+                id: campaign.id, exchange: context.topology.slices,
+                routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
         }
         CoordinatorMetrics.terminationsPublished()
         let published = try await context.store.campaignPublished(campaign.id, at: context.now)

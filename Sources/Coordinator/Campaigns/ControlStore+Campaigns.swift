@@ -48,6 +48,18 @@ extension CampaignStore {
         }.campaign
     }
 
+    /// Records that a realm is taken away (`publishing`).
+    /// - Throws: as `terminate`.
+    package func startErasure(
+        _ request: CampaignRequest, partition: String, limits: CampaignLimits = CampaignLimits()
+    ) async throws(StoreError) -> CampaignRecord {
+        try await record(request, as: .erasure, limits) { app in
+            CampaignRecord(
+                id: request.id, app: app.id, kind: .erasure, reason: request.reason, partition: partition,
+                startedAt: request.at, generation: app.generation, slicesExpected: 1)
+        }.campaign
+    }
+
     /// - Parameter make: makes the campaign, and changes the app for it.
     private func record(
         _ request: CampaignRequest, as kind: CampaignRecord.Kind, _ limits: CampaignLimits,

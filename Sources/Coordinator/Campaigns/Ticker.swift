@@ -13,6 +13,7 @@ struct Ticker: Sendable {
     let context: CoordinatorContext
     private let anonymousUsers = AnonymousUsers()
     private let gauges = SliceGauges()
+    private let appDeletions = AppDeletions()
 
     init(context: CoordinatorContext) { self.context = context }
 
@@ -44,6 +45,7 @@ struct Ticker: Sendable {
         await tickSlices(now)
         await KeyRotation(context: context).keepUp()
         await anonymousUsers.keepUp(context)
+        await appDeletions.keepUp(context)
         do {
             try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")

@@ -87,6 +87,8 @@ extension GatewaySession {
         else { return }
         if let file = notice.clientFile {
             guard file == clientFile?.ident else { return }
+        } else if let bound = notice.identsBelow {
+            guard let ident = clientFile?.ident, ident < bound else { return }
         } else {
             guard isBehind(notice.generation, in: notice.slice) else { return }
         }

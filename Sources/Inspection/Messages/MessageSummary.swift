@@ -48,6 +48,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         IntegratedNotice.type, TerminationMessage.type, ResetMessage.type, ResetNotice.type, GenerationNotice.type,
         SettingsNotice.type, SigningKeysNotice.type, FoundReport.type, NotifiedReport.type, OutcomeReport.type,
         HeartbeatMessage.type, ClaimMessage.type, TickMessage.type, RulesMessage.type, AllowResetsMessage.type,
+        EraseMessage.type, EraseAppMessage.type, ErasedReport.type,
     ]
 
     private mutating func about(_ realm: RealmName, clientFile: FileIdent? = nil) {
@@ -127,6 +128,15 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             let message = try message.decode(RulesMessage.self)
             app = message.app
             text = "version \(message.version)"
+        case EraseMessage.type:
+            let message = try message.decode(EraseMessage.self)
+            about(message.realm)
+            text = "campaign \(message.campaign ?? id ?? "?")"
+        case EraseAppMessage.type: app = try message.decode(EraseAppMessage.self).app
+        case ErasedReport.type:
+            let message = try message.decode(ErasedReport.self)
+            (app, slice) = (message.app, message.slice.value)
+            text = "\(message.erased) realms erased, \(message.left) left"
         case FoundReport.type:
             let message = try message.decode(FoundReport.self)
             (app, slice) = (message.app, message.slice.value)

@@ -14,10 +14,13 @@ package struct ResetNotice: Message, Equatable {
     package var message: String
     /// With `clientFile`: as in `RefusedAnswer`.
     package var integrated: ClientVersion?
+    /// Of a realm that was erased: sessions of client files with lower idents are meant, whatever their generation.
+    package var identsBelow: FileIdent?
 
     package init(
         app: String, partition: String?, slice: SliceNumber, generation: UInt64, clientFile: FileIdent?,
-        campaign: String, code: ErrorCode, message: String, integrated: ClientVersion? = nil
+        campaign: String, code: ErrorCode, message: String, integrated: ClientVersion? = nil,
+        identsBelow: FileIdent? = nil
     ) {
         self.app = app
         self.partition = partition
@@ -28,6 +31,7 @@ package struct ResetNotice: Message, Equatable {
         self.code = code
         self.message = message
         self.integrated = integrated
+        self.identsBelow = identsBelow
     }
 
     /// The routing key that reaches every gateway with a session of the app.

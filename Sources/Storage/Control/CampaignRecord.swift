@@ -2,7 +2,11 @@ package import SyncModel
 
 /// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
 package struct CampaignRecord: Codable, Sendable, Equatable {
-    package enum Kind: String, Codable, Sendable, CaseIterable { case termination, reset }
+    package enum Kind: String, Codable, Sendable, CaseIterable {
+        case termination, reset
+        /// A realm was taken away; its clients reset onto an empty one.
+        case erasure
+    }
 
     package enum State: String, Codable, Sendable, CaseIterable {
         /// Recorded; the message that carries it out may not have reached the broker yet.
@@ -19,7 +23,7 @@ package struct CampaignRecord: Codable, Sendable, Equatable {
     package var app: String
     package var kind: Kind
     package var reason: String?
-    /// Of a reset: the realm's partition.
+    /// Of a reset or an erasure: the realm's partition.
     package var partition: String?
     /// Of a reset of one client realm: its client file ident.
     package var clientFile: FileIdent?

@@ -11,6 +11,14 @@ package struct SliceBatch: Sendable {
     package var reasons: [String: String] = [:]
     /// By history, the version up to and including which all versions are deleted.
     package var historyTrims: [HistoryKey: ServerVersion] = [:]
+    /// Realms that are erased, or how far that has come. The heading of each goes: no realm has its name then.
+    package var erasures: [ErasureRecord] = []
+    /// Erasures to forget, by the realm's number.
+    package var erasureRemovals: [RealmID] = []
+    /// Apps of which everything goes, or how far that has come.
+    package var appErasures: [AppErasureRecord] = []
+    /// Apps of which nothing is left but generations and held resets: these go, too.
+    package var appRemovals: [String] = []
     /// Realms that lose the reciprocals of all their client files.
     package var reciprocalResets: [RealmID] = []
     /// Headings of realms. A heading of the same generation does not set `historyBase` back; name and compatibility of a realm
@@ -31,6 +39,8 @@ package struct SliceBatch: Sendable {
     /// end before its new beginning.
     package var historyDigests: [HistoryDigest] = []
     package var clientFiles: [ClientFileRecord] = []
+    /// Rows of client files that go, with their reciprocals and their reset cases.
+    package var clientFileRemovals: [ClientFileKey] = []
     /// By client file and version. A reciprocal is empty if the merge left nothing of the version; that is not the same as no
     /// reciprocal.
     package var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
@@ -58,6 +68,7 @@ package struct SliceBatch: Sendable {
             && tableRemovals.isEmpty && objectRemovals.isEmpty && objects.isEmpty && history.isEmpty
             && historyDigests.isEmpty && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty
             && resetCases.isEmpty && resetHolds.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
-            && baseRemovals.isEmpty && usage.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty
+            && baseRemovals.isEmpty && usage.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty && erasures.isEmpty
+            && erasureRemovals.isEmpty && appErasures.isEmpty && appRemovals.isEmpty && clientFileRemovals.isEmpty
     }
 }

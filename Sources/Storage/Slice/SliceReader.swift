@@ -11,6 +11,8 @@ package protocol SliceReader: SliceContent {
 
     func clientFileCounts(in realm: RealmID) async throws(StoreError) -> [ClientFileRecord.State: Int]
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int
+    /// How much an erasure of the realm would take away.
+    func weight(of realm: RealmID) async throws(StoreError) -> RealmWeight
     /// The first and last version of a history and how many there are; nil if there is none.
     func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan?
     /// The versions for which reciprocals are kept, by client file ident.

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// Everything that one slice keeps, as its owner needs it: the owner is the only writer, reads what a batch of messages names,
 /// and writes what the batch changes in one commit that checks the owner's epoch.
-package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, SliceMaintenance {
+package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, SliceMaintenance, SliceErasure {
     /// Makes all changes of the batch durable, or none.
     ///
     /// - Throws: `fenced` if the slice is no longer owned under this epoch; `alreadyExists` for a version that its history has
@@ -43,7 +43,7 @@ extension SliceOwnershipStore {
 
 /// What the owner of a slice looks through rather than asks for by key: what waits, what is due, what a campaign comprises.
 package protocol SliceAgenda: Sendable {
-    /// The number for the next new realm.
+    /// The number for the next new realm: above those of all realms, erased ones that are not forgotten among them.
     func nextRealmID() async throws(StoreError) -> RealmID
     /// The latest generations in this slice of the next apps by name.
     func appGenerations(after app: String?, limit: Int) async throws(StoreError) -> [AppGenerationRecord]
@@ -75,6 +75,32 @@ extension SliceAgenda {
     package func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
         try await appGenerations(after: nil, limit: .max)
     }
+}
+
+/// What was taken away and is not gone yet, and its going in steps.
+package protocol SliceErasure: Sendable {
+    /// The erasures of all realms that had a name, the latest first.
+    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord]
+    /// The erasures of which something is still stored, the lowest number first.
+    func unsweptErasures(limit: Int) async throws(StoreError) -> [ErasureRecord]
+    /// The latest erasures since a time, at most `limit`, the latest first.
+    func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord]
+    /// Some erasures of an app's realms, at most `limit`.
+    func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord]
+    /// Apps that are to go, by name.
+    func appErasures() async throws(StoreError) -> [AppErasureRecord]
+    /// Some realms of an app, at most `limit`.
+    func realms(ofApp app: String, limit: Int) async throws(StoreError) -> [RealmRecord]
+    /// How many realms of an app there are.
+    func countRealms(ofApp app: String) async throws(StoreError) -> Int
+    /// How many client files of a realm are live or have yet to reset.
+    func countClientFiles(in realm: RealmID) async throws(StoreError) -> Int
+    /// Deletes some of what is stored under the number of an erased realm: at most `maxRows` rows, and no more than about
+    /// `maxBytes`, but at least one.
+    ///
+    /// - Returns: whether nothing is left.
+    /// - Throws: `fenced`.
+    func sweep(_ realm: RealmID, maxRows: Int, maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Bool
 }
 
 /// What keeps a slice small: which history is still needed, a consistent view to make a base from, and its room.

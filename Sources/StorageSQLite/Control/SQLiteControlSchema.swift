@@ -165,6 +165,16 @@ enum SQLiteControlSchema {
         ALTER TABLE app_schema ADD COLUMN author TEXT;
         CREATE INDEX app_schema_by_author ON app_schema (app, author) WHERE author IS NOT NULL;
         """,
+        """
+        CREATE TABLE app_deletions (
+            app TEXT PRIMARY KEY, deleted_by TEXT NOT NULL, at INTEGER NOT NULL, slices INTEGER NOT NULL,
+            finished_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE TABLE app_deletion_slices (
+            app TEXT NOT NULL, slice INTEGER NOT NULL, erased INTEGER NOT NULL, remaining INTEGER NOT NULL,
+            done INTEGER NOT NULL, PRIMARY KEY (app, slice)
+        ) WITHOUT ROWID;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -48,6 +48,7 @@ extension SQLiteControlStore {
             guard try !AppRecord.exists(db, key: app.id) else {
                 throw StoreError(.alreadyExists, "there is an app \(app.id) already")
             }
+            if let deletion = try AppDeletionRecord.fetch(app.id, db) { throw deletion.refusal }
             var app = app
             app.rulesVersion = 0
             if let rules {

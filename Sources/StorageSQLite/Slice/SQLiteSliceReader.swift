@@ -83,6 +83,20 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
         }
     }
 
+    func weight(of realm: RealmID) async throws(StoreError) -> RealmWeight {
+        try await query { db in
+            let objects = try Row.fetchOne(
+                db, sql: "SELECT count(*), total(length(body)) FROM objects WHERE realm = ?", arguments: [realm.value])
+            let history = try Double.fetchOne(
+                db, sql: "SELECT total(length(changeset)) FROM history WHERE realm = ?", arguments: [realm.value])
+            let files = try Int.fetchOne(
+                db, sql: SQLiteSliceStore.countingClientFiles, arguments: [realm.value])
+            return RealmWeight(
+                objects: objects?[0] ?? 0, clientRealms: files ?? 0,
+                bytes: UInt64((objects?[1] as Double? ?? 0) + (history ?? 0)))
+        }
+    }
+
     func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan? {
         try await query { db in
             try Row.fetchOne(

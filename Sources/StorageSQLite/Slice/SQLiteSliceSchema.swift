@@ -55,6 +55,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("what apps have and users add") { db in
             try db.execute(sql: usage)
         }
+        migrator.registerMigration("erased realms and apps") { db in
+            try db.execute(sql: erasures)
+        }
         return migrator
     }
 
@@ -159,6 +162,19 @@ enum SQLiteSliceSchema {
             UPDATE app_usage SET client_files = client_files - 1
                 WHERE app = (SELECT app FROM realms WHERE id = OLD.realm);
         END;
+        """
+
+    private static let erasures = """
+        CREATE TABLE erasures (
+            realm INTEGER PRIMARY KEY, app TEXT NOT NULL, partition TEXT NOT NULL, generation INTEGER NOT NULL,
+            version INTEGER NOT NULL, next_ident INTEGER NOT NULL, campaign TEXT, at INTEGER NOT NULL,
+            found INTEGER NOT NULL, reported INTEGER NOT NULL, last_reported INTEGER NOT NULL, swept INTEGER NOT NULL,
+            schema BLOB NOT NULL);
+        CREATE INDEX erasures_by_name ON erasures (app, partition);
+        CREATE INDEX erasures_by_age ON erasures (at);
+        CREATE INDEX erasures_unswept ON erasures (realm) WHERE NOT swept;
+        CREATE INDEX erasures_by_campaign ON erasures (campaign) WHERE campaign IS NOT NULL;
+        CREATE TABLE app_erasures (app TEXT PRIMARY KEY, realms INTEGER NOT NULL) WITHOUT ROWID;
         """
 
     /// With a rowid: a digest is longer than what a page of an index holds well.

@@ -5,7 +5,12 @@ import SyncModel
 extension SQLiteSliceStore {
     func nextRealmID() async throws(StoreError) -> RealmID {
         try await query { db in
-            RealmID((try Int64.fetchOne(db, sql: "SELECT max(id) FROM realms") ?? 0) + 1)
+            let last = try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT max(coalesce((SELECT max(id) FROM realms), 0), coalesce((SELECT max(realm) FROM erasures), 0))
+                    """)
+            return RealmID((last ?? 0) + 1)
         }
     }
 

@@ -13,12 +13,14 @@ extension SQLiteSliceStore {
             try Self.terminate(batch.terminations, db)
             try Self.putReasons(batch.reasons, db)
             try Self.remove(batch, &growth, db)
+            try Self.putErasures(batch, db)
             try Self.putRealms(batch.realms, db)
             try Self.compact(batch, &growth, db)
             try Self.putObjects(batch, &growth, db)
             try Self.append(batch.history, &growth, db)
             try Self.putDigests(batch.historyDigests, db)
             try Self.putClientFiles(batch.clientFiles, db)
+            try Self.removeClientFiles(batch.clientFileRemovals, db)
             try Self.putReciprocals(batch, db)
             try Self.putResetCases(batch.resetCases, db)
             try Self.putResetHolds(batch.resetHolds, db)
@@ -63,6 +65,7 @@ extension SQLiteSliceStore {
                 SELECT campaign FROM campaign_reasons AS reasons
                 WHERE NOT EXISTS (SELECT 1 FROM client_files
                         WHERE client_files.campaign = reasons.campaign AND state = 'resetRequired')
+                    AND NOT EXISTS (SELECT 1 FROM erasures WHERE erasures.campaign = reasons.campaign)
                     AND NOT EXISTS (SELECT 1 FROM app_generations AS latest
                         WHERE latest.campaign = reasons.campaign AND generation =
                             (SELECT max(generation) FROM app_generations WHERE app = latest.app))

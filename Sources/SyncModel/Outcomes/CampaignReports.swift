@@ -15,7 +15,7 @@ package struct FoundReport: Codable, Sendable, Equatable {
         }
     }
 
-    /// `termination` or `reset`.
+    /// `termination`, `reset` or `erasure`.
     package var kind: String
     package var campaign: String
     package var app: String

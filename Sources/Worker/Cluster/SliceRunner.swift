@@ -180,6 +180,7 @@ actor SliceRunner {
             // Deliveries that wait for their turn, in the order in which they came.
             var waiting: [Waiting] = []
             while true {
+                try await step(between: consumer, waiting.isEmpty)
                 let bytes = waiting.reduce(0) { $0 + $1.delivery.message.body.count }
                 if waiting.isEmpty || consumer.bufferedCount > 0 && bytes < configuration.limits.maxWaitingBytes {
                     guard
@@ -269,6 +270,20 @@ actor SliceRunner {
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)
+    }
+
+    /// How long an idle slice goes on with what is left to do before it looks for messages again.
+    private static let step = Duration.milliseconds(50)
+
+    /// Goes on with what is left to do between messages: as long as there are none, else for one step. What ails the store shows
+    /// with the next batch.
+    private func step(between consumer: AMQPConsumer, _ isIdle: Bool) async throws {
+        while let owner, !isLeaving, !isStopping, await owner.hasSteps {
+            guard let made = try? await owner.step(for: Self.step) else { return }
+            try await with.publisher.publish(made, stuck: { await self.isStuck($0) })
+            await owner.arrived(made)
+            guard isIdle, consumer.bufferedCount == 0 else { return }
+        }
     }
 
     /// Acknowledges what was dealt with.

@@ -19,6 +19,13 @@ final class CompactionState {
     deinit { writing?.task.cancel() }
 
     func finishWriting() async { await writing?.task.value }
+
+    /// Has nothing written of a realm from then on.
+    func stopWriting(of realm: RealmID) async {
+        guard let writing, writing.realm == realm else { return }
+        writing.task.cancel()
+        await writing.task.value
+    }
 }
 
 /// A base on its way.

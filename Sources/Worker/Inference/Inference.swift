@@ -241,7 +241,8 @@ struct Inference: SlicePart {
         try work.publishOnce(superseded(file, of: context.name, campaign: found, by: campaign))
     }
 
-    private func superseded(
+    /// The report to a campaign that another one has had the client file reset.
+    func superseded(
         _ file: ClientFileRecord, of name: RealmName, campaign: String, by other: String
     ) throws -> Publication {
         let report = OutcomeReport(

@@ -76,6 +76,8 @@ package struct WorkerMetrics: Sendable {
 
     func expired(_ amount: Int, app: String) { count("sluice.worker.client_files.expired", app, by: amount) }
 
+    func erased(app: String) { count("sluice.worker.realms.erased", app) }
+
     func baseWritten(_ bytes: UInt64, app: String) {
         count("sluice.worker.history.bases", app)
         count("sluice.worker.history.base_bytes", app, by: Int(truncatingIfNeeded: bytes))

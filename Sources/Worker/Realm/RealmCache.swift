@@ -23,6 +23,8 @@ struct RealmCache {
         if realms[context.name] === context { realms[context.name] = nil }
     }
 
+    mutating func forget(_ name: RealmName) { realms[name] = nil }
+
     mutating func forget(app: String) { realms = realms.filter { $0.key.app != app } }
 
     /// Forgets the realms that were not used for longest, until the others keep to the slice's limits. Only when nothing of them

@@ -66,6 +66,12 @@ struct Admittance: SlicePart {
         to address: ReplyAddress?
     ) async throws -> ClientFileRecord? {
         if let file = try await work.clientFile(ident, in: context) { return file }
+        if let erasure = try await work.erasure(of: ident, in: context) {
+            let refusal = Refusal.reset(
+                code: .badClientFileIdent, ResetReason.erased, app: app, clientFile: ident, campaign: erasure.campaign)
+            try refuse(context.name, session, refusal, to: address)
+            return nil
+        }
         let refusal = Refusal.reset(
             code: .badClientFileIdent, "client file \(ident) does not exist here", app: app, clientFile: ident,
             campaign: nil)

@@ -21,11 +21,10 @@ extension SessionRequests {
         case .open(let known) where known.clientFile == ident: return metrics.requestRepeated()
         case .open, .unknown: break
         }
-        if let lost = try await lostFile(request, in: context) {
+        if let (lost, reason) = try await LostFiles(work: work).file(request, in: context) {
             return try await admittance.refuseForReset(
-                context, session, code: .badClientFileIdent,
-                "client file \(ident) was lost when the server was put back to an earlier state", app: app, file: lost,
-                integrated: nil, isNewAttempt: true, to: address)
+                context, session, code: .badClientFileIdent, reason, app: app, file: lost, integrated: nil,
+                isNewAttempt: true, to: address)
         }
         guard let file = try await admittance.admit(ident, session, of: app, in: context, to: address) else { return }
         let admission = Admission(file: file, generation: context.record.generation)
@@ -54,21 +53,6 @@ extension SessionRequests {
                 lockedServerVersion: file.lockedServerVersion, latest: context.record.latest),
             to: address)
         context.sessions.identified(session, as: ident)
-    }
-
-    /// A row for a client file that a restore has lost, so that its reset is accounted for like any other.
-    private func lostFile(_ request: IdentifyRequest, in context: RealmContext) async throws -> ClientFileRecord? {
-        let file = request.clientFile
-        guard context.record.lostIdents.contains(file.ident), let restore = try await work.restore(),
-            try await work.clientFile(file.ident, in: context) == nil
-        else { return nil }
-        let record = ClientFileRecord(
-            realm: context.record.id, file: file, user: request.user, generation: context.record.generation,
-            createdAt: restore.at, lastSeen: restore.at,
-            connection: context.sessions.connection(of: request.context.session) ?? "", protocolVersion: 0,
-            userAgent: "")
-        context.remember(record)
-        return record
     }
 
     /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.

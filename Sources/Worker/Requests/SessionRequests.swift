@@ -37,6 +37,7 @@ struct SessionRequests: SlicePart {
         let context =
             request.needsClientFile
             ? try await work.realm(name, of: app) : try await work.unrestartedRealm(name, of: app)
+        try await LostFiles(work: work).recall(in: context)
         let generation = max(context.record.generation, try await work.generation(of: app).generation)
         let now = work.stamp
         var file: ClientFileIdent?
@@ -70,6 +71,7 @@ struct SessionRequests: SlicePart {
 
     /// A session ends. Evidence only: nothing is answered.
     func unbind(_ notice: UnbindNotice) async throws {
+        try await LostFiles(work: work).observe(notice)
         guard let context = try await work.storedRealm(notice.realm) else { return }
         if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
         if let ident = notice.clientFile, try await work.clientFile(ident, in: context) != nil {

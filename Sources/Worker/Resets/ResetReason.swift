@@ -5,6 +5,7 @@ enum ResetReason {
     static let termination = "sync was terminated"
     static let reset = "this client realm must reset"
     static let restored = "the server was put back to an earlier state"
+    static let erased = "the realm was erased on the server"
     static let unknown = "sync was terminated or this client realm must reset"
 
     /// The reason, cut between two characters to `maxBytes`; nil if it says nothing.

@@ -83,7 +83,7 @@ struct MessageHandler: SlicePart {
     // MARK: Dealing with a message
 
     private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
-        if content.mayMakeRealm, let realm = content.realm, try forward(delivery.original, of: realm) { return }
+        if content.isPassedOn, let realm = content.realm, try forward(delivery.original, of: realm) { return }
         let requests = SessionRequests(work: work)
         switch content {
         case .changesets(let changesets):
@@ -105,6 +105,8 @@ struct MessageHandler: SlicePart {
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
         case .rules(let message): try await NewRules(work: work).take(message)
         case .allowResets(let message): try await Resets(work: work).allow(message)
+        case .erase(let message): try await Erasures(work: work).erase(message, messageID: delivery.id)
+        case .eraseApp(let message): try await Erasures(work: work).erase(message)
         case .tick(let tick): try await Ticks(work: work).tick(tick)
         case .claim: break
         }
@@ -162,7 +164,7 @@ struct MessageHandler: SlicePart {
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         case .unbind, .rules, .tick: complain(of: delivery, reason)
-        case .termination, .reset, .allowResets, .claim, nil:
+        case .termination, .reset, .allowResets, .erase, .eraseApp, .claim, nil:
             try work.setAside(delivery, reason: reason, app: delivery.realm?.app)
         }
     }

@@ -22,6 +22,9 @@ final class SliceMemory {
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()
+    var erasure = ErasureState()
+    /// Sessions of erased realms that ended before there was another realm of the name.
+    var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
 
     init(_ limits: WorkerLimits) { shares = SliceShares(limits) }

@@ -14,6 +14,8 @@ enum SliceMessage: Sendable {
     case reset(ResetMessage)
     case rules(RulesMessage)
     case allowResets(AllowResetsMessage)
+    case erase(EraseMessage)
+    case eraseApp(EraseAppMessage)
     case tick(TickMessage)
     case claim
 
@@ -30,6 +32,8 @@ enum SliceMessage: Sendable {
             case ResetMessage.type: .reset(try message.decode(ResetMessage.self))
             case RulesMessage.type: .rules(try message.decode(RulesMessage.self))
             case AllowResetsMessage.type: .allowResets(try message.decode(AllowResetsMessage.self))
+            case EraseMessage.type: .erase(try message.decode(EraseMessage.self))
+            case EraseAppMessage.type: .eraseApp(try message.decode(EraseAppMessage.self))
             case TickMessage.type: .tick(try message.decode(TickMessage.self))
             case ClaimMessage.type: .claim
             default:
@@ -44,8 +48,9 @@ enum SliceMessage: Sendable {
         case .changesets(let message): message.realm
         case .unbind(let notice): notice.realm
         case .reset(let message): message.realm
+        case .erase(let message): message.realm
         case .bind, .identify, .page: request?.realm
-        case .termination, .rules, .allowResets, .tick, .claim: nil
+        case .termination, .rules, .allowResets, .eraseApp, .tick, .claim: nil
         }
     }
 
@@ -55,15 +60,16 @@ enum SliceMessage: Sendable {
         case .bind(let request): request.context
         case .identify(let request): request.context
         case .page(let request): request.context
-        case .changesets, .unbind, .termination, .reset, .rules, .allowResets, .tick, .claim: nil
+        case .changesets, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
         }
     }
 
-    /// Whether the message could bring a realm into being. A realm must never do so in two slices.
-    var mayMakeRealm: Bool {
+    /// Whether the message goes on to its realm's slice if it was published to another one. It may have come from a shell, and
+    /// a realm must never come into being in two slices.
+    var isPassedOn: Bool {
         switch self {
-        case .changesets, .bind, .reset: true
-        case .identify, .page, .unbind, .termination, .rules, .allowResets, .tick, .claim: false
+        case .changesets, .bind, .reset, .erase: true
+        case .identify, .page, .unbind, .termination, .rules, .allowResets, .eraseApp, .tick, .claim: false
         }
     }
 }
@@ -117,8 +123,11 @@ package struct SliceDelivery: Sendable {
 
     /// The app that the message is about.
     var app: String? {
-        if case .success(.termination(let message)) = content { return message.app }
-        return realm?.app
+        switch content {
+        case .success(.termination(let message)): message.app
+        case .success(.eraseApp(let message)): message.app
+        default: realm?.app
+        }
     }
 
     /// The upload that the message is, with its message.

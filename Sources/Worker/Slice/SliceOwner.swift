@@ -134,6 +134,17 @@ package actor SliceOwner {
         }
     }
 
+    /// Whether something is left to be done between messages that goes in steps.
+    package var hasSteps: Bool { memory?.erasure.isBehind ?? false }
+
+    /// Goes on with what is to be done between messages.
+    ///
+    /// - Returns: what to publish.
+    package func step(for time: Duration) async throws -> [Publication] {
+        guard hasSteps else { return [] }
+        return try await withWork { try await ErasureSteps(work: $0).go(on: time) }
+    }
+
     private func withWork(_ body: (SliceWork) async throws -> Void) async throws -> [Publication] {
         guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
         self.memory = nil

@@ -17,6 +17,7 @@ struct Ticks: SlicePart {
         let now = min(clock.now(), message.at)
         try await Resets(work: work).loadBrakes()
         try tellOfQuietRealms()
+        try await Erasures(work: work).tellAgain(now: clock.now())
         try await goThroughApps(now: now)
         try await sparing("reset cases") { try await inference.settleCases(now: now) }
         try await work.flush()

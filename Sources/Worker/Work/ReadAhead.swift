@@ -108,7 +108,7 @@ extension SliceMessage {
         case .page(let request): request.clientFile
         case .unbind(let notice): notice.clientFile
         case .reset(let message): message.clientFile
-        case .bind, .termination, .rules, .allowResets, .tick, .claim: nil
+        case .bind, .termination, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
         }
     }
 
@@ -117,7 +117,9 @@ extension SliceMessage {
         switch self {
         case .bind(let request): request.user
         case .unbind(let notice): notice.clientFile == nil ? notice.user : nil
-        case .changesets, .identify, .page, .termination, .reset, .rules, .allowResets, .tick, .claim: nil
+        case .changesets, .identify, .page, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick,
+            .claim:
+            nil
         }
     }
 
@@ -126,7 +128,8 @@ extension SliceMessage {
         switch self {
         case .changesets(let message): message.upload != nil
         case .page: true
-        case .bind, .identify, .unbind, .termination, .reset, .rules, .allowResets, .tick, .claim: false
+        case .bind, .identify, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim:
+            false
         }
     }
 }

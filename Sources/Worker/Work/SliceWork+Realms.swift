@@ -61,18 +61,55 @@ extension SliceWork {
         let id: RealmID
         if let next = memory.nextRealm { id = next } else { id = try await environment.store.nextRealmID() }
         memory.nextRealm = RealmID(id.value + 1)
-        let lost = try await lostIdents()
-        let record = RealmRecord(
+        let erased = try await environment.store.erasures(of: name)
+        let lost = 2..<max(try await lostIdents().upperBound, erased.map(\.nextIdent).max() ?? 2, 2)
+        var record = RealmRecord(
             id: id, name: name, generation: generation.generation, salt: Self.makeSalt(), saltEpoch: environment.epoch,
-            nextIdent: max(lost.upperBound, 2), compatibility: app.compatibility, lostIdents: lost)
-        let context = RealmContext(record: record, schema: Schema(), limits: environment.limits, isNew: true)
+            nextIdent: lost.upperBound, compatibility: app.compatibility, lostIdents: lost)
+        if let last = erased.first { try await begin(&record, after: last) }
+        let context = RealmContext(record: record, schema: try schema(record), limits: environment.limits, isNew: true)
         memory.realms.use(context)
         // For an app's first realm, and without a campaign: nobody is to be set back.
         var first = generation
         first.campaign = nil
         stage { $0.terminations.append(first) }
         environment.logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
+        _ = change(context)
+        // Its base must be in the store before anybody begins with it.
+        if record.latest.version > 0 { try await flush() }
         return change(context)
+    }
+
+    /// Has a new realm begin with the schema of an erased one, and above its versions, so that no session that missed the erasure
+    /// takes what comes for the continuation of what it has. The state there, which has no objects, is a base.
+    private func begin(_ record: inout RealmRecord, after erased: ErasureRecord) async throws {
+        record.latest = SaltedServerVersion(version: erased.version + 1, salt: record.salt)
+        record.historyBase = record.latest.version
+        record.schema = erased.schema
+        var base = BaseRecord(
+            realm: record.id, generation: record.generation, version: record.latest.version, historyBytes: 0,
+            isComplete: true, createdAt: environment.clock.now())
+        let schema = try schema(record)
+        var history = StateHistory(
+            key: base.historyKey, salt: record.salt, timestamp: environment.clock.changesetNow)
+        try await history.write(
+            record, schema, StateChangesets(schema: schema), from: environment.store, pageBytes: 1
+        ) { _, _ in }
+        (base.entries, base.bytes) = (UInt64(history.latest.rawValue), history.bytes)
+        let made = history.take()
+        stage { [base] in
+            $0.bases.append(base)
+            $0.history.merge(made.history) { $1 }
+            $0.historyDigests += made.historyDigests
+        }
+    }
+
+    /// The erasure of the realm that had this name when it gave an ident out; nil if the ident is not of an erased realm.
+    func erasure(of ident: FileIdent, in context: RealmContext) async throws -> ErasureRecord? {
+        guard context.record.lostIdents.contains(ident) else { return nil }
+        return try await environment.store.erasures(of: context.name).last {
+            $0.campaign != nil && $0.idents.contains(ident)
+        }
     }
 
     /// The last time that the slice was put back.

@@ -290,7 +290,15 @@ extension SliceBatch {
         }
         terminations += other.terminations
         reasons.merge(other.reasons) { first, _ in first }
+        erasures += other.erasures
+        erasureRemovals += other.erasureRemovals
+        appErasures += other.appErasures
+        appRemovals += other.appRemovals
+        bases += other.bases
+        history.merge(other.history) { $1 }
+        historyDigests += other.historyDigests
         clientFiles += other.clientFiles
+        clientFileRemovals += other.clientFileRemovals
         resetCases += other.resetCases
         resetHolds.merge(other.resetHolds) { $1 }
         seenMessages += other.seenMessages

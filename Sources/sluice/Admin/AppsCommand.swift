@@ -6,8 +6,12 @@ import SyncModel
 
 struct AppsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "apps", abstract: "Create apps, show them and change their settings.",
-        subcommands: [AppsList.self, AppsShow.self, AppsSchema.self, AppsQuotas.self, AppsCreate.self, AppsSet.self],
+        commandName: "apps", abstract: "Create apps, show them, change their settings and delete them.",
+        subcommands: [
+            AppsList.self, AppsShow.self, AppsSchema.self, AppsQuotas.self, AppsCreate.self, AppsSet.self,
+            AppsDelete.self,
+            AppsDeletions.self,
+        ],
         defaultSubcommand: AppsList.self)
 }
 

@@ -147,14 +147,33 @@ struct UsersRevoke: AdminCommand {
 
 struct UsersDelete: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete a user with its logins and its address; what it has synced stays.")
+        commandName: "delete", abstract: "Delete a user with its logins and its address; what it has synced stays.",
+        discussion: """
+            With --with-realm the realms go as well that are the user's own by the app's rules: those of the partition that is \
+            the user's id, if nobody else may open it. What the user has written to shared realms stays.
+            """)
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @OptionGroup var named: UserArguments
-    @Flag(help: "Yes, delete it.") var yes = false
+    @Flag(help: "Erase the realms that are the user's own, too.") var withRealm = false
 
     func run(_ admin: AdminClient) async throws {
-        guard yes else { throw CommandFailure(.badInput, "deleting user \(named.user) cannot be undone: add --yes") }
-        let removal: UserRemoval = try await admin.ask(AdminRoute.user.path(named.app, named.user), .DELETE)
+        let realms: [(AdminQuery, String?)] = [(.withRealm, withRealm ? "true" : nil)]
+        if confirmation.dryRun || (withRealm && !confirmation.yes) {
+            let plan: ErasurePlan = try await admin.ask(
+                AdminRoute.user.path(named.app, named.user, query: realms + [(.dryRun, "true")]), .DELETE)
+            if confirmation.dryRun {
+                return try output.show(plan, "would delete user \(named.user)" + (withRealm ? " and \(plan.text)" : ""))
+            }
+            try confirmation.require(typed: named.user, "deleting user \(named.user) and \(plan.text)")
+        } else {
+            try confirmation.require(typed: named.user, "deleting user \(named.user)")
+        }
+        let removal: UserRemoval = try await admin.ask(
+            AdminRoute.user.path(named.app, named.user, query: realms), .DELETE)
         try output.show(removal, "user \(removal.user) deleted")
+        for campaign in removal.erasures ?? [] where !output.json {
+            Printing.note("its realm is erased: sluice campaigns show \(campaign)")
+        }
     }
 }

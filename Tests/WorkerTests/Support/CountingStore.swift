@@ -171,6 +171,29 @@ final class CountingStore: SliceStore {
     ) async throws -> Value {
         try await store.withSnapshot(body)
     }
+    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord] {
+        try await store.erasures(of: name)
+    }
+    func unsweptErasures(limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        try await store.unsweptErasures(limit: limit)
+    }
+    func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        try await store.erasures(since: since, limit: limit)
+    }
+    func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        try await store.erasures(ofApp: app, limit: limit)
+    }
+    func appErasures() async throws(StoreError) -> [AppErasureRecord] { try await store.appErasures() }
+    func realms(ofApp app: String, limit: Int) async throws(StoreError) -> [RealmRecord] {
+        try await store.realms(ofApp: app, limit: limit)
+    }
+    func countRealms(ofApp app: String) async throws(StoreError) -> Int { try await store.countRealms(ofApp: app) }
+    func countClientFiles(in realm: RealmID) async throws(StoreError) -> Int {
+        try await store.countClientFiles(in: realm)
+    }
+    func sweep(_ realm: RealmID, maxRows: Int, maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Bool {
+        try await store.sweep(realm, maxRows: maxRows, maxBytes: maxBytes, epoch: epoch)
+    }
     func returnSpace(maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Int {
         try await store.returnSpace(maxBytes: maxBytes, epoch: epoch)
     }

@@ -85,6 +85,18 @@ final class OwnerHarness: Sendable {
         try await send([AMQPMessage(message, id: id, correlationID: "c", replyTo: "sluice.gateway.g")])
     }
 
+    /// Goes on with what is to be done between messages until nothing is left.
+    @discardableResult
+    func finishSteps() async throws -> Published {
+        var all: [Publication] = []
+        while await owner.hasSteps {
+            let made = try await owner.step(for: .zero)
+            await owner.arrived(made)
+            all += made
+        }
+        return Published(all)
+    }
+
     func context(
         _ session: UInt64, realm: RealmName? = nil, rights: SessionRights? = .all
     ) -> RequestContext {

@@ -1,0 +1,24 @@
+package import SyncModel
+
+/// A realm is taken away, with all that is stored of it. Its clients must reset, onto an empty realm of the same name.
+package struct EraseMessage: Message, Equatable {
+    package static let type = "erase"
+    package var realm: RealmName
+    /// The campaign that accounts for the realm's clients; the message id if absent.
+    package var campaign: String?
+    package var reason: String?
+
+    package init(realm: RealmName, campaign: String?, reason: String?) {
+        self.realm = realm
+        self.campaign = campaign
+        self.reason = reason
+    }
+}
+
+/// An app was deleted: everything that a slice has of it goes. The fan-out brings it to every slice queue.
+package struct EraseAppMessage: Message, Equatable {
+    package static let type = "erase-app"
+    package var app: String
+
+    package init(app: String) { self.app = app }
+}

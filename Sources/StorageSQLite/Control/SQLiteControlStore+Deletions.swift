@@ -1,0 +1,108 @@
+import GRDB
+import Storage
+import SyncModel
+
+extension AppDeletionRecord {
+    fileprivate static let query = """
+        SELECT app_deletions.*, COUNT(app_deletion_slices.slice) AS reported, TOTAL(done) AS slices_done,
+            TOTAL(erased) AS erased, TOTAL(remaining) AS remaining
+        FROM app_deletions LEFT JOIN app_deletion_slices USING (app)
+        """
+
+    fileprivate init(row: Row) {
+        self.init(
+            app: row["app"], by: row["deleted_by"], at: row.unsigned("at"), slices: row["slices"],
+            slicesDone: Int(row["slices_done"] as Double), realms: Int(row["erased"] as Double),
+            realmsLeft: Int(row["remaining"] as Double), finishedAt: row.unsignedIfAny("finished_at"))
+    }
+
+    static func fetch(_ app: String, _ db: Database) throws -> AppDeletionRecord? {
+        try Row.fetchOne(db, sql: "\(query) WHERE app = ? GROUP BY app", arguments: [app]).map(AppDeletionRecord.init)
+    }
+}
+
+extension SQLiteControlStore {
+    func deleteApp(_ deletion: AppDeletionRecord) async throws(StoreError) -> AppDeletionRecord {
+        try await write("the deletion") { db in
+            if let known = try AppDeletionRecord.fetch(deletion.app, db) { return known }
+            _ = try AppRecord.existing(deletion.app, db)
+            try db.run("DELETE FROM apps WHERE id = ?", deletion.app)
+            try db.run(
+                "INSERT INTO app_deletions (app, deleted_by, at, slices) VALUES (?, ?, ?, ?)", deletion.app,
+                deletion.by,
+                sqlInteger(deletion.at), deletion.slices)
+            return try AppDeletionRecord.fetch(deletion.app, db) ?? deletion
+        }
+    }
+
+    func deletion(ofApp app: String) async throws(StoreError) -> AppDeletionRecord? {
+        try await read("the deletion") { try AppDeletionRecord.fetch(app, $0) }
+    }
+
+    func deletions(limit: Int) async throws(StoreError) -> [AppDeletionRecord] {
+        try await read("the deletions") { db in
+            try Row.fetchAll(
+                db, sql: "\(AppDeletionRecord.query) GROUP BY app ORDER BY at DESC, app LIMIT ?", arguments: [limit]
+            ).map(AppDeletionRecord.init)
+        }
+    }
+
+    func unfinishedDeletions() async throws(StoreError) -> [AppDeletionRecord] {
+        try await read("the deletions") { db in
+            try Row.fetchAll(
+                db, sql: "\(AppDeletionRecord.query) WHERE finished_at IS NULL GROUP BY app ORDER BY at, app"
+            ).map(AppDeletionRecord.init)
+        }
+    }
+
+    func note(_ progress: SliceErasureProgress) async throws(StoreError) {
+        try await write("the deletion") { db in
+            try db.run(
+                """
+                INSERT INTO app_deletion_slices (app, slice, erased, remaining, done)
+                SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM app_deletions WHERE app = ?)
+                ON CONFLICT (app, slice) DO UPDATE SET erased = max(erased, excluded.erased),
+                    remaining = min(remaining, excluded.remaining), done = max(done, excluded.done)
+                """, progress.app, progress.slice.value, progress.erased, progress.left, progress.isDone, progress.app)
+        }
+    }
+
+    func finishDeletion(ofApp app: String, at: UInt64) async throws(StoreError) {
+        try await write("the deletion") { db in
+            try db.run(
+                "UPDATE app_deletions SET finished_at = ? WHERE app = ? AND finished_at IS NULL", sqlInteger(at), app)
+        }
+    }
+
+    /// What belongs to an app, with the columns of each table's key. Entries of campaigns come before the campaigns, which they
+    /// are found by.
+    private static let ofApps = [
+        ("login_sessions", "id"), ("users", "app, id"), ("passwords", "app, email"), ("mail_tokens", "id"),
+        ("api_keys", "id"), ("external_identities", "app, provider, external_id"), ("login_settings", "app, provider"),
+        ("user_changes", "app, version"), ("app_rules", "app, version"),
+        ("app_schema", "app, class, property, type"),
+        ("campaign_realms", "campaign, partition, client_file"), ("parked_outcomes", "number"),
+    ]
+
+    func removeRows(ofDeletedApp app: String, limit: Int) async throws(StoreError) -> Int {
+        try await write("the rows of the deleted app") { db in
+            guard try AppDeletionRecord.fetch(app, db) != nil else { return 0 }
+            var removed = 0
+            for (table, key) in Self.ofApps where removed < limit {
+                try db.run(
+                    """
+                    DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE app = ? LIMIT ?)
+                    """, app, limit - removed)
+                removed += db.changesCount
+            }
+            guard removed < limit else { return removed }
+            let campaigns = try String.fetchAll(
+                db, sql: "SELECT id FROM campaigns WHERE app = ? LIMIT ?", arguments: [app, limit - removed])
+            for id in campaigns {
+                try db.run("DELETE FROM campaign_chunks WHERE campaign = ?", id)
+                try db.run("DELETE FROM campaigns WHERE id = ?", id)
+            }
+            return removed + campaigns.count
+        }
+    }
+}

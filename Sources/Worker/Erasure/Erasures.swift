@@ -1,0 +1,126 @@
+import AMQP
+import Logging
+import Messages
+import Storage
+import SyncModel
+
+/// Takes realms and apps away.
+///
+/// The message only records it: the realm's heading goes in the same commit, so from then on there is no such realm, in order
+/// with everything else in the slice's queue. What was stored of it goes afterwards, between messages (`ErasureSteps`).
+struct Erasures: SlicePart {
+    let work: SliceWork
+
+    /// Takes a realm away. Known by its campaign: given twice it takes nothing more, least of all a realm that has come into
+    /// being under the name since.
+    func erase(_ message: EraseMessage, messageID: String?) async throws {
+        guard let app = try await work.latestSettings(of: message.realm.app) else {
+            throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+        }
+        guard let campaign = message.campaign ?? messageID else {
+            throw PoisonError(
+                reason: "an erasure needs a campaign or a message id, so that its repetition changes nothing",
+                app: app.id)
+        }
+        try await work.flush()
+        guard try await !store.erasures(of: message.realm).contains(where: { $0.campaign == campaign }) else { return }
+        Resets(work: work).keep(reason: message.reason, of: campaign)
+        guard let context = try await work.storedRealm(message.realm) else {
+            let generation = try await work.generation(of: app).generation
+            return try work.publishOnce(
+                found(campaign, of: message.realm, generation, reason: message.reason, chunk: 0, chunks: 1, []))
+        }
+        try await erase(context.record, campaign: campaign)
+        try await work.flush()
+        try tell(
+            of: context.record.name, generation: context.record.generation, below: context.record.nextIdent, campaign)
+    }
+
+    /// Everything of an app that was deleted goes.
+    func erase(_ message: EraseAppMessage) async throws {
+        guard try await work.latestSettings(of: message.app) == nil else {
+            throw PoisonError(
+                reason: "app \(message.app) exists: it is to be deleted first, with: sluice apps delete \(message.app)",
+                app: message.app)
+        }
+        try await work.flush()
+        work.memory.realms.forget(app: message.app)
+        work.memory.generations[message.app] = nil
+        let known = try await store.appErasures().first { $0.app == message.app }
+        let record = known ?? AppErasureRecord(app: message.app)
+        work.stage { $0.appErasures.append(record) }
+        work.memory.erasure.isBehind = true
+        logger.notice("app is erased", metadata: ["app": "\(message.app)"])
+        try await work.flush()
+    }
+
+    /// Takes a realm's name and heading away with the next commit.
+    ///
+    /// - Parameter campaign: who accounts for its clients; nil: nobody.
+    func erase(_ realm: RealmRecord, campaign: String?) async throws {
+        await work.memory.compaction.stopWriting(of: realm.id)
+        let record = ErasureRecord(
+            realm: realm.id, name: realm.name, generation: realm.generation, version: realm.latest.version,
+            schema: realm.schema, nextIdent: realm.nextIdent, campaign: campaign, at: clock.now(),
+            found: campaign == nil ? 0 : try await store.countClientFiles(in: realm.id))
+        work.memory.realms.forget(realm.name)
+        work.stage { $0.erasures.append(record) }
+        work.memory.erasure.isBehind = true
+        metrics.erased(app: realm.name.app)
+        logger.notice(
+            "realm erased",
+            metadata: [
+                "app": "\(realm.name.app)", "realm": "\(realm.name.partition)", "campaign": "\(campaign ?? "")",
+                "version": "\(realm.latest.version)",
+            ])
+    }
+
+    // MARK: Telling
+
+    /// Has gateways tell the sessions that still have the erased realm: those of idents that it gave out.
+    func tell(of name: RealmName, generation: UInt64, below ident: FileIdent, _ campaign: String) throws {
+        let notice = ResetNotice(
+            app: name.app, partition: name.partition, slice: slice, generation: generation, clientFile: nil,
+            campaign: campaign, code: .badClientFileIdent, message: ResetReason.erased, identsBelow: ident)
+        try work.publish(notice, to: ResetNotice.topicKey(app: name.app))
+    }
+
+    /// Says of the latest erasures once more what sessions may have missed.
+    func tellAgain(now: UInt64) async throws {
+        let since = now &- min(now, ErasureState.toldFor)
+        for record in try await store.erasures(since: since, limit: ErasureState.maxTold) {
+            guard let campaign = record.campaign else { continue }
+            try tell(of: record.name, generation: record.generation, below: record.nextIdent, campaign)
+        }
+    }
+
+    /// A part of what the campaign is told of.
+    func found(
+        _ campaign: String, of name: RealmName, _ generation: UInt64, reason: String?, chunk: Int, chunks: Int,
+        _ files: [ClientFileRecord]
+    ) throws -> Publication {
+        let report = FoundReport(
+            kind: EraseMessage.kind, campaign: campaign, app: name.app, slice: slice, generation: generation,
+            reason: reason, chunk: chunk, chunks: chunks,
+            clientRealms: files.map {
+                FoundReport.ClientRealm(
+                    partition: name.partition, clientFile: $0.ident, user: $0.user, lastSeen: $0.lastSeen)
+            })
+        return Publication(.outcomes, try AMQPMessage(report))
+    }
+}
+
+extension EraseMessage {
+    /// Of the campaign.
+    static let kind = "erasure"
+}
+
+/// What an owner knows of erasing beside the store.
+struct ErasureState {
+    /// For so many milliseconds sessions are told of an erasure with each tick, of at most `maxTold` erasures.
+    static let toldFor: UInt64 = 600_000
+    static let maxTold = 100
+
+    /// Something may be left to be done; an owner that has just taken its slice does not know.
+    var isBehind = true
+}

@@ -1,0 +1,34 @@
+import AdminAPI
+import ArgumentParser
+import Foundation
+
+/// Before something is taken away for good: what would go, and the operator's word that it may.
+struct ConfirmationOptions: ParsableArguments {
+    @Flag(help: "Do it without asking.") var yes = false
+    @Flag(help: "Say what would go, and change nothing.") var dryRun = false
+
+    /// Has the operator type the name of what is to go, unless `--yes` was given.
+    ///
+    /// - Parameter what: what is to go, for the question.
+    func require(typed name: String, _ what: String) throws {
+        guard !yes else { return }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(.badInput, "\(what) cannot be undone: add --yes, or --dry-run to see what would go")
+        }
+        Printing.note("\(what) cannot be undone. Type \(name) to go on:")
+        guard readLine() == name else { throw CommandFailure(.badInput, "not typed: nothing was changed") }
+    }
+}
+
+extension ErasurePlan {
+    /// What would go, in a sentence.
+    var text: String {
+        var parts = ["\(realms) realm\(realms == 1 ? "" : "s")"]
+        if let partitions, !partitions.isEmpty, partitions.count == realms {
+            parts[0] += " (\(partitions.map(\.oneLine).joined(separator: ", ")))"
+        }
+        parts += ["\(clientRealms) client realms", "\(objects) objects", "\(bytes) bytes"]
+        if let users { parts.append("\(users) users") }
+        return parts.joined(separator: ", ")
+    }
+}

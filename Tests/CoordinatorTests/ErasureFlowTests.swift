@@ -1,0 +1,130 @@
+import AMQP
+import Foundation
+import Messages
+import MessagingSupport
+import Storage
+import StorageSQLite
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct ErasureFlowTests {
+    private let realm = RealmName(app: "tasks", partition: "\"nw\"")
+
+    private func with(
+        rules: String = "open", _ body: (CoordinatorHarness, RunningCoordinator) async throws -> Void
+    ) async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.makeRealm(realm)
+            try await harness.withCoordinator { coordinator in
+                _ = try await coordinator.request("POST", "apps", #"{"id": "tasks", "rules": "\#(rules)"}"#)
+                try await eventually { coordinator.isServing }
+                try await body(harness, coordinator)
+            }
+        }
+    }
+
+    @Test func aRealmIsErasedOnceItIsNamedTwice() async throws {
+        try await with { harness, coordinator in
+            let path = "apps/tasks/realms/erase"
+            let plan = try await coordinator.request("POST", path, #"{"partition": "nw", "dryRun": true}"#)
+            #expect(plan.status == 200 && plan["realms"] == "1" && plan["objects"] == "0")
+            let unsure = try await coordinator.request("POST", path, #"{"partition": "nw"}"#)
+            #expect(unsure.status == 400 && unsure["message"]?.contains("confirm") == true)
+            #expect(try await harness.store.campaigns(app: nil, after: nil, limit: 9).isEmpty)
+            let none = try await coordinator.request("POST", path, #"{"partition": "x", "confirm": "x"}"#)
+            #expect(none.status == 404)
+            let body = #"{"partition": "nw", "confirm": "nw", "campaign": "e1", "reason": "left"}"#
+            let answer = try await coordinator.request("POST", path, body)
+            #expect((answer.status == 201 || answer.status == 202) && answer["kind"] == "erasure")
+            let message = try await harness.next(
+                EraseMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
+            #expect(message == EraseMessage(realm: realm, campaign: "e1", reason: "left"))
+            #expect(try await coordinator.request("POST", path, body)["id"] == "e1")
+            var found = harness.found([2, 3], campaign: "e1", slice: 0)
+            found.kind = "erasure"
+            try await harness.publish(found, to: harness.topology.outcomes)
+            try await eventually { try await harness.store.campaign("e1")?.counts.found == 2 }
+        }
+    }
+
+    @Test func aDeletedAppGoesInStepsAndItsIdIsNotGivenAgain() async throws {
+        try await with { harness, coordinator in
+            for number in 0..<1_200 {
+                try await harness.store.insert(
+                    UserRecord(
+                        app: "tasks", id: "u\(number)", identities: [], email: nil, isDisabled: false, createdAt: 1))
+            }
+            try await harness.store.insert(AppRecord(id: "other", createdAt: 1))
+            try await harness.store.insert(
+                UserRecord(app: "other", id: "u1", identities: [], email: nil, isDisabled: false, createdAt: 1))
+            _ = try await harness.store.terminate(
+                CampaignRequest(id: "k1", app: "tasks", reason: nil, at: 1), enable: true, slices: 2)
+            #expect(try await coordinator.request("DELETE", "apps/tasks").status == 400)
+            #expect(try await coordinator.request("DELETE", "apps/tasks?dryRun=true")["users"] == "1200")
+            let answer = try await coordinator.request("DELETE", "apps/tasks?confirm=tasks")
+            #expect(answer.status == 202 && answer["app"] == "tasks")
+            #expect(try await coordinator.request("GET", "apps/tasks").status == 404)
+            for slice in harness.slices.all {
+                let message = try await harness.next(EraseAppMessage.self, in: harness.topology.slice(slice))
+                #expect(message.app == "tasks")
+            }
+            try await eventually { try await harness.store.users(app: "tasks", after: nil, limit: 1).isEmpty }
+            try await eventually { try await harness.store.campaigns(app: "tasks", after: nil, limit: 1).isEmpty }
+            #expect(try await harness.store.rulesHistory(app: "tasks", after: nil, limit: 1).isEmpty)
+            #expect(try await harness.store.users(app: "other", after: nil, limit: 9).count == 1)
+            #expect(try await coordinator.request("GET", "apps/tasks/deletion")["finishedAt"] == nil)
+            // What is still said of it is of no use to anybody, and no dead letter.
+            try await harness.publish(harness.found([2], campaign: "k1", slice: 0), to: harness.topology.outcomes)
+            for slice in harness.slices.all {
+                try await harness.publish(
+                    ErasedReport(app: "tasks", slice: slice, erased: 3, left: 0, isDone: true),
+                    to: harness.topology.outcomes)
+            }
+            try await eventually {
+                try await coordinator.request("GET", "apps/tasks/deletion")["finishedAt"] != nil
+            }
+            let done = try await coordinator.request("GET", "deletions")
+            #expect(done["deletions.0.realms"] == "\(3 * harness.slices.value)")
+            let dead = AMQPQueueDeclaration(name: harness.topology.dead, passive: true)
+            #expect(try await harness.channel.declareQueue(dead, record: false).messageCount == 0)
+            let again = try await coordinator.request("POST", "apps", #"{"id": "tasks"}"#)
+            #expect(again.status == 409 && again["message"]?.contains("deleted") == true)
+            #expect(try await coordinator.request("DELETE", "apps/tasks")["finishedAt"] != nil)
+        }
+    }
+
+    @Test func aUsersOwnRealmGoesWithTheUserAndASharedOneDoesNot() async throws {
+        let user = "65f0c0ffee65f0c0ffee65f0"
+        for rules in ["own", "open"] {
+            try await with(rules: rules) { harness, coordinator in
+                let own = RealmName(app: "tasks", partition: "\"\(user)\"")
+                if own.slice(of: harness.slices) != realm.slice(of: harness.slices) {
+                    try await harness.makeRealm(own)
+                } else {
+                    try await harness.addRealm(own)
+                }
+                try await harness.store.insert(
+                    UserRecord(
+                        app: "tasks", id: user, identities: [], email: nil, isDisabled: false, createdAt: 1))
+                let path = "apps/tasks/users/\(user)?withRealm=true"
+                guard rules == "own" else {
+                    #expect(try await coordinator.request("DELETE", path).status == 409)
+                    #expect(try await harness.store.user(app: "tasks", id: user) != nil)
+                    return
+                }
+                let plan = try await coordinator.request("DELETE", path + "&dryRun=true")
+                #expect(plan["realms"] == "1" && plan["partitions.0"] == own.partition)
+                #expect(try await harness.store.user(app: "tasks", id: user) != nil)
+                let answer = try await coordinator.request("DELETE", path)
+                #expect(answer.status == 200 && answer["erasures.0"] == "tasks.user-\(user).erased-0")
+                #expect(try await harness.store.user(app: "tasks", id: user) == nil)
+                let message = try await harness.next(
+                    EraseMessage.self, in: harness.topology.slice(own.slice(of: harness.slices)))
+                #expect(message.realm == own)
+            }
+        }
+    }
+}

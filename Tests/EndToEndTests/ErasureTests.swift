@@ -1,0 +1,116 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+/// Realms, users and apps are taken away from a running cluster.
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct ErasureTests {
+    private struct Campaign: Decodable {
+        struct Counts: Decodable {
+            var found: Int
+            var recovered: Int
+            var pending: Int
+        }
+        var kind: String
+        var state: String
+        var counts: Counts
+    }
+
+    private struct Plan: Decodable {
+        var realms: Int
+        var clientRealms: Int
+        var objects: Int
+    }
+
+    private struct Deletion: Decodable {
+        var realms: Int
+        var finishedAt: UInt64?
+    }
+
+    @Test func whoeverHasAnErasedRealmResetsNowOrLater() async throws {
+        try await withCluster(workers: 2, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let connected = try await Device(cluster)
+            let away = try await Device(cluster)
+            let other = try await Device(cluster, partition: "elsewhere")
+            for number in 0..<20 { try connected.create("gone-\(number)") }
+            try other.create("stays")
+            try await connected.upload()
+            try await other.upload()
+            try await away.download()
+            #expect(try away.ids().count == 20)
+            try await away.suspend()
+            try away.create("offline")
+
+            let realm = ["--app", cluster.app, "--partition", Device.partition]
+            let plan = try await cluster.operateJSON(
+                Plan.self, "realms", "erase", "--app", cluster.app, "--partition", Device.partition, "--dry-run")
+            #expect(plan.realms == 1 && plan.clientRealms == 2 && plan.objects == 20)
+            await #expect(throws: LocalClusterError.self) {
+                _ = try await cluster.operate(["realms", "erase"] + realm)
+            }
+            _ = try await cluster.operate(
+                ["realms", "erase"] + realm + ["--yes", "--campaign", "e1", "--reason", "over"])
+
+            try await LocalCluster.retrying("the connected client has reset") {
+                guard connected.resets.value == 1 else { throw LocalClusterError("it has not") }
+            }
+            try await connected.download()
+            #expect(try connected.ids().isEmpty)
+            try connected.create("new")
+            try await connected.upload()
+            // Worlds later: the realm is another one, and has grown.
+            try away.session.resume()
+            try await LocalCluster.retrying("the one that was away has reset") {
+                guard away.resets.value == 1 else { throw LocalClusterError("it has not") }
+            }
+            try await away.upload()
+            try await away.download()
+            try await connected.download()
+            #expect(try away.ids() == ["new", "offline"])
+            #expect(try connected.ids() == ["new", "offline"])
+            #expect(try other.ids() == ["stays"] && other.resets.value == 0)
+            try await LocalCluster.retrying("the campaign has all outcomes") {
+                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", "e1")
+                guard campaign.kind == "erasure", campaign.state == "closed", campaign.counts.found == 2,
+                    campaign.counts.recovered == 2
+                else { throw LocalClusterError("\(campaign)") }
+            }
+            #expect(try await cluster.operate("realms", "verify", "--all").contains("replay equal"))
+        }
+    }
+
+    @Test func aUserGoesWithItsOwnRealmAndAnAppWithEverything() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "own")
+            var devices: [Device] = []
+            for _ in 0..<2 {
+                let user = try await Device.user(of: cluster)
+                let device = try await Device(user: user, partition: user.id)
+                try device.create("mine")
+                try await device.upload()
+                devices.append(device)
+            }
+            try await cluster.operate("users", "delete", cluster.app, devices[0].user.id, "--with-realm", "--yes")
+            try await LocalCluster.retrying("what the user wrote is gone") {
+                // Its connection may have made an empty realm once more before it was cut.
+                let left = try? await cluster.operate(
+                    "realms", "export", "--app", cluster.app, "--realm", devices[0].user.id)
+                guard left?.contains("mine") != true else { throw LocalClusterError("it is there") }
+            }
+            let other = try await cluster.operate(
+                "realms", "export", "--app", cluster.app, "--realm", devices[1].user.id)
+            #expect(other.contains("mine"))
+            let text = try await cluster.operate("apps", "delete", cluster.app, "--yes", "--json")
+            let deletion = try JSONDecoder().decode(Deletion.self, from: Data(text.utf8))
+            #expect(deletion.finishedAt != nil && deletion.realms >= 1)
+            #expect(try await !cluster.operate("realms", "list").contains(devices[1].user.id))
+            await #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            }
+            try devices[1].create("late")
+            await #expect(throws: (any Error).self) { _ = try await Device.user(of: cluster) }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import Messages
+import Storage
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import Worker
+
+@Suite(.timeLimit(.minutes(5))) struct ErasureTests {
+    private func erasure(_ harness: OwnerHarness, campaign: String? = "e-1", reason: String? = nil) -> EraseMessage {
+        EraseMessage(realm: harness.realm, campaign: campaign, reason: reason)
+    }
+
+    /// A realm with an object, and two client files of different users.
+    private func filled(
+        _ limits: WorkerLimits = WorkerLimits()
+    ) async throws -> (harness: OwnerHarness, a: ClientFileIdent, b: ClientFileIdent) {
+        let harness = try await OwnerHarness.make(limits: limits)
+        let a = try await harness.join(session: 1)
+        let b = try await harness.join(session: 2, user: "v")
+        try await harness.send(harness.upload(a, [Changes.schema(), Changes.create(1, title: "gone")]))
+        return (harness, a, b)
+    }
+
+    @Test func nothingIsLeftAndTheClientsAreListedAndTold() async throws {
+        let (harness, a, b) = try await filled()
+        let id = try await harness.record().id
+        let told = try await harness.send(erasure(harness)).one(ResetNotice.self)
+        #expect(told.partition == harness.realm.partition && told.campaign == "e-1")
+        #expect(told.identsBelow == FileIdent(b.ident.rawValue + 1) && told.clientFile == nil)
+        #expect(try await harness.store.realm(harness.realm) == nil)
+        let found = try await harness.finishSteps().one(FoundReport.self)
+        #expect(found.kind == "erasure" && found.campaign == "e-1" && found.chunks == 1)
+        #expect(found.clientRealms.map(\.clientFile) == [a.ident, b.ident])
+        #expect(found.clientRealms.map(\.user) == ["u", "v"])
+        #expect(try await harness.store.clientFiles(in: id, state: nil, after: 0, limit: 9).isEmpty)
+        #expect(try await harness.store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
+        let key = HistoryKey(realm: id, generation: 1)
+        #expect(try await harness.store.history(of: key, after: 0, through: 9, maxBytes: 1).isEmpty)
+        #expect(try await harness.store.unsweptErasures(limit: 1).isEmpty)
+    }
+
+    @Test func whoComesBackMustResetOntoTheEmptyRealm() async throws {
+        let (harness, a, _) = try await filled()
+        try await harness.send(erasure(harness, reason: "moved away"))
+        try await harness.finishSteps()
+        let refusal = try await harness.rejoin(
+            a, session: 5, download: DownloadCursor(serverVersion: 2, clientVersion: 2)
+        )
+        .one(RefusedAnswer.self)
+        #expect(refusal.code == .badClientFileIdent && refusal.action == .clientReset)
+        #expect(refusal.campaign == "e-1" && refusal.clientFile == a.ident && refusal.integrated == nil)
+        // Another session of it, another owner: the same.
+        let other = try await OwnerHarness.make(on: harness.store, control: harness.control)
+        #expect(try await other.rejoin(a, session: 6).one(RefusedAnswer.self).campaign == "e-1")
+        // What it had on the way when it was told, too.
+        let late = try await other.send(
+            other.upload(a, session: 7, follows: 2, base: 2, [Changes.set(1, title: "late")]))
+        #expect(try late.one(RefusedAnswer.self).code == .badClientFileIdent)
+        let new = try await other.record().id
+        #expect(try await other.store.objects(in: new, after: nil, maxBytes: 1).isEmpty)
+    }
+
+    /// It would be merged with a copy that it does not have.
+    @Test func noSessionTakesTheNewRealmForTheOldOne() async throws {
+        let (harness, a, b) = try await filled()
+        let old = try await harness.record()
+        try await harness.send(erasure(harness))
+        let fresh = try await harness.join(session: 9, user: "w")
+        let new = try await harness.record()
+        #expect(fresh.ident > max(a.ident, b.ident))
+        let published = try await harness.send(
+            harness.upload(fresh, session: 9, [Changes.schema(), Changes.create(2, title: "new")]))
+        let notice = try published.one(IntegratedNotice.self)
+        #expect(notice.follows > old.latest.version && notice.latest.version == notice.follows + 2)
+        // It has the classes of the old one: clients could not reset onto a copy without them.
+        #expect(new.schema == old.schema)
+        #expect(notice.generation == old.generation)
+        #expect(new.id != old.id && new.lostIdents == 2..<old.nextIdent)
+        #expect(try await harness.titles() == [2: "new"])
+    }
+
+    @Test func aNewClientDownloadsFromTheEmptyBase() async throws {
+        let (harness, _, _) = try await filled()
+        try await harness.send(erasure(harness))
+        var writer = try await harness.fresh(session: 9)
+        try writer.make(Changes.schema(), at: 1)
+        try writer.make(Changes.create(2, title: "new"), at: 2)
+        try await writer.settle(with: harness)
+        #expect(try await harness.titles() == [2: "new"])
+        let reader = try await harness.fresh(session: 10)
+        #expect(reader.digest == writer.digest)
+    }
+
+    @Test func aRepetitionTakesNothingMore() async throws {
+        let (harness, _, _) = try await filled()
+        try await harness.send(erasure(harness))
+        let fresh = try await harness.join(session: 9)
+        try await harness.send(harness.upload(fresh, session: 9, [Changes.schema(), Changes.create(2, title: "new")]))
+        try await harness.send(erasure(harness))
+        try await harness.finishSteps()
+        try await harness.send(erasure(harness))
+        #expect(try await harness.titles() == [2: "new"])
+        // Another one does, and knows whose idents are whose.
+        try await harness.send(erasure(harness, campaign: "e-2"))
+        try await harness.finishSteps()
+        #expect(try await harness.store.realm(harness.realm) == nil)
+        #expect(try await harness.rejoin(fresh, session: 11).one(RefusedAnswer.self).campaign == "e-2")
+    }
+
+    @Test func aRealmThatIsNotThereIsReportedAsFoundByNobody() async throws {
+        let harness = try await OwnerHarness.make()
+        let found = try await harness.send(erasure(harness)).one(FoundReport.self)
+        #expect(found.clientRealms.isEmpty && found.chunks == 1)
+    }
+
+    @Test func withoutACampaignOrAnIdItIsSetAside() async throws {
+        let harness = try await OwnerHarness.make()
+        var other = harness.realm
+        other = RealmName(app: "nope", partition: other.partition)
+        let dead = try await harness.send(EraseMessage(realm: other, campaign: "e", reason: nil)).dead
+        #expect(dead.count == 1)
+    }
+
+    /// An owner may die after any commit: the next one goes on, and the campaign hears of everybody once.
+    @Test func anErasureSurvivesItsOwnersAtEveryStep() async throws {
+        var limits = WorkerLimits()
+        limits.maxFoundPerReport = 3
+        limits.erasure.rowsPerStep = 2
+        let store = CountingStore()
+        var harness = try await OwnerHarness.make(limits: limits, on: store)
+        var files: [ClientFileIdent] = []
+        for session in 1...8 as ClosedRange<UInt64> {
+            files.append(try await harness.join(session: session, user: "u\(session)", connection: "c\(session)"))
+        }
+        let schema = harness.upload(files[0], session: 1, [Changes.schema()] + (0..<9).map { Changes.create($0) })
+        try await harness.send(schema)
+        let id = try await harness.record().id
+        var found: [Int: FoundReport] = [:]
+        var owners = 0
+        try await harness.send(erasure(harness))
+        while await harness.owner.hasSteps, owners < 200 {
+            store.commitsLeft.withLock { $0 = 1 }
+            while let made = try? await harness.owner.step(for: .zero), await harness.owner.hasSteps {
+                for report in try Published(made).every(FoundReport.self) { found[report.chunk] = report }
+            }
+            store.commitsLeft.withLock { $0 = nil }
+            owners += 1
+            harness = try await OwnerHarness.make(limits: limits, on: store, control: harness.control)
+            // What the one before has not published, as its outbox has it.
+            let left = try await harness.send([])
+            for report in try left.every(FoundReport.self) { found[report.chunk] = report }
+            if try await store.unsweptErasures(limit: 1).isEmpty { break }
+        }
+        #expect(owners > 3)
+        #expect(found.count == 3 && found.values.allSatisfy { $0.chunks == 3 })
+        #expect(found.values.flatMap(\.clientRealms).map(\.clientFile).sorted() == files.map(\.ident))
+        #expect(try await store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
+        #expect(try await store.clientFiles(in: id, state: nil, after: 0, limit: 1).isEmpty)
+    }
+
+    /// Many may come back at once: an operator has asked for it.
+    @Test func nobodyIsHeldBack() async throws {
+        let harness = try await OwnerHarness.make()
+        var files: [ClientFileIdent] = []
+        for session in 1...30 as ClosedRange<UInt64> {
+            files.append(try await harness.join(session: session, user: "u\(session)", connection: "c\(session)"))
+        }
+        try await harness.send(erasure(harness))
+        try await harness.finishSteps()
+        for (index, file) in files.enumerated() {
+            let refusal = try await harness.rejoin(file, session: 100 + UInt64(index), user: "u\(index + 1)").one(
+                RefusedAnswer.self)
+            #expect(refusal.code == .badClientFileIdent)
+        }
+        #expect(harness.owner.heldResets.isEmpty)
+    }
+
+    /// Of a client realm that had yet to reset for an earlier campaign, that one hears no more.
+    @Test func anEarlierCampaignIsSuperseded() async throws {
+        let (harness, a, b) = try await filled()
+        try await harness.send(
+            ResetMessage(realm: harness.realm, clientFile: a.ident, campaign: "r-1", reason: nil))
+        try await harness.send(erasure(harness))
+        let published = try await harness.finishSteps()
+        let superseded = try published.one(OutcomeReport.self)
+        #expect(superseded.campaign == "r-1" && superseded.supersededBy == "e-1" && superseded.identOld == a.ident)
+        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident, b.ident])
+    }
+
+    /// A stock client says nothing of how it ended.
+    @Test func theOutcomeOfAConnectedStockClientIsInferred() async throws {
+        let (harness, a, _) = try await filled()
+        try await harness.send(erasure(harness))
+        try await harness.finishSteps()
+        _ = try await harness.unbind(a, session: 1, wasRefused: true)
+        let fresh = try #require(
+            try await harness.send(harness.bindRequest(session: 5, connection: "c1")).one(BoundAnswer.self).clientFile)
+        _ = try await harness.identify(fresh, session: 5)
+        _ = try await harness.page(fresh, session: 5, isMark: true)
+        _ = try await harness.unbind(fresh, session: 5)
+        _ = try await harness.send(harness.bindRequest(session: 6, connection: "c1", needsIdent: false))
+        let record = try await harness.record()
+        let at = DownloadCursor(serverVersion: record.latest.version)
+        _ = try await harness.identify(fresh, session: 6, download: at, latest: record.latest).one(
+            IdentifiedAnswer.self)
+        var reports: [OutcomeReport] = []
+        reports += try await harness.page(fresh, session: 6, after: at, isMark: true).every(OutcomeReport.self)
+        harness.time.advance(60_000)
+        reports += try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self)
+        #expect(reports.last?.campaign == "e-1" && reports.last?.identOld == a.ident)
+        #expect(reports.last?.result == .notNeeded || reports.last?.result == .recovered)
+    }
+
+    @Test func sessionsAreToldAgainWithTheTicks() async throws {
+        let (harness, _, b) = try await filled()
+        try await harness.send(erasure(harness))
+        let again = try await harness.send(TickMessage(at: harness.time.now())).one(ResetNotice.self)
+        #expect(again.identsBelow == FileIdent(b.ident.rawValue + 1))
+        harness.time.advance(ErasureState.toldFor + 1)
+        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(ResetNotice.self).isEmpty)
+    }
+
+    // MARK: Apps
+
+    @Test func anAppThatIsThereIsNotErased() async throws {
+        let (harness, _, _) = try await filled()
+        #expect(try await harness.send(EraseAppMessage(app: OwnerHarness.app)).dead.count == 1)
+        #expect(try await harness.titles() == [1: "gone"])
+    }
+
+    @Test func ofADeletedAppNothingIsLeft() async throws {
+        let (harness, a, _) = try await filled()
+        let second = RealmName(app: OwnerHarness.app, partition: "\"other\"")
+        var bind = harness.bindRequest(session: 3)
+        bind.context.realm = second
+        _ = try await harness.send(bind).one(BoundAnswer.self)
+        try await harness.send(EraseMessage(realm: second, campaign: "e-1", reason: nil))
+        _ = try await harness.control.deleteApp(
+            AppDeletionRecord(app: OwnerHarness.app, by: "t", at: 1, slices: 1))
+        try await harness.send(EraseAppMessage(app: OwnerHarness.app))
+        let reports = try await harness.finishSteps().every(ErasedReport.self)
+        #expect(reports.last?.isDone == true && reports.last?.erased == 1 && reports.last?.left == 0)
+        #expect(try await harness.store.realms(after: nil, limit: 9).isEmpty)
+        #expect(try await harness.store.unsweptErasures(limit: 9).isEmpty)
+        #expect(try await harness.store.erasures(of: second).isEmpty)
+        #expect(try await harness.store.appGenerations().isEmpty)
+        #expect(try await harness.store.appErasures().isEmpty)
+        #expect(try await harness.identify(a, session: 9).one(RefusedAnswer.self).tryAgain)
+        // Asked again it says so again.
+        try await harness.send(EraseAppMessage(app: OwnerHarness.app))
+        #expect(try await harness.finishSteps().one(ErasedReport.self).isDone)
+    }
+}
