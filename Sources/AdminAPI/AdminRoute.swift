@@ -74,6 +74,8 @@ package enum AdminQuery: String, Sendable {
     case limit
     /// Only client realms with this outcome.
     case outcome
+    /// Accounts only, or with `false` and without it all other campaigns.
+    case accounts
     /// The realm's partition value, a word or extended JSON.
     case partition
     case user

@@ -26,6 +26,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var keyRotation: Duration?
     /// How long an anonymous user stays that is not seen; nil: for ever.
     package var anonymousLifetime: Duration?
+    /// How long a campaign may stay open; nil: as long as it likes.
+    package var campaignLifetime: Duration?
     /// Reports in hand; as many are applied in one transaction.
     package var prefetch: Int
     /// How many dead letters are kept; see `DeadLetterQuota`.

@@ -57,6 +57,16 @@ enum CoordinatorMetrics {
     /// Apps that were deleted and of which something is left.
     static func deletions(_ count: Int) { Gauge(label: "sluice.coordinator.deletions.unfinished").record(count) }
 
+    /// Campaigns closed for their age.
+    static func campaignAgedOut(app: String) {
+        Counter(label: "sluice.coordinator.campaigns.aged_out", dimensions: [("app", app)]).increment()
+    }
+
+    /// Client realms of such campaigns of whose reset nobody has said how it ended.
+    static func outcomesUnknown(_ count: Int, app: String) {
+        Counter(label: "sluice.coordinator.outcomes.unknown", dimensions: [("app", app)]).increment(by: count)
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }
@@ -67,7 +77,8 @@ enum CoordinatorMetrics {
             let counts = summary.counts
             let parts = [
                 ("recovered", counts.recovered), ("discarded", counts.discarded), ("manual", counts.manual),
-                ("failed", counts.failed), ("superseded", counts.superseded), ("pending", counts.pending),
+                ("failed", counts.failed), ("superseded", counts.superseded), ("unknown", counts.unknown),
+                ("pending", counts.pending),
             ]
             for (outcome, count) in parts {
                 Gauge(

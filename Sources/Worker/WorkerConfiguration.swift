@@ -87,6 +87,8 @@ package struct WorkerLimits: Sendable {
     /// percent; so many may in any case. Beyond, an operator is asked.
     package var resetSharePercent = 20
     package var minHeldResets = 10
+    /// How long the row of a client file stays that is not live any more, after the client was last seen; nil: for ever.
+    package var clientFileLifetime: Duration? = .seconds(180 * 86_400)
     /// Between two tries of a store that cannot be used, in the end.
     package var maxStorePause: Duration = .seconds(2)
     /// How long a slice may hold messages and deal with none before its worker says that it stands still.

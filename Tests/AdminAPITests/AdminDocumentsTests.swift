@@ -72,7 +72,7 @@ import Testing
     @Test func campaignsKeepTheirKeys() throws {
         let campaign =
             #"{"app":"tasks","counts":{"discarded":5,"failed":0,"found":121,"manual":2,"notified":90,"pending":43,"#
-            + #""recovered":70,"superseded":1,"unproven":12},"generation":2,"id":"schema-7","kind":"termination","#
+            + #""recovered":70,"superseded":1,"unknown":0,"unproven":12},"generation":2,"id":"schema-7","kind":"termination","#
             + #""reason":"schema change","slices":[{"chunks":1,"chunksReported":1,"found":15,"slice":0}],"#
             + #""slicesExpected":8,"slicesReported":8,"startedAt":9,"state":"running"}"#
         try keeps(CampaignSummary.self, campaign)

@@ -72,7 +72,7 @@ struct PermissionTests {
             try await writer.upload()
             try await reader.download()
             #expect(try reader.ids() == ["a", "c"] && writer.ids() == ["a", "c"])
-            let campaigns = try await cluster.operate("campaigns", "list", "--json")
+            let campaigns = try await cluster.operate("campaigns", "list", "--accounts", "--json")
             #expect(campaigns.contains("permission denied") || campaigns.contains("discarded"))
         }
     }

@@ -130,6 +130,10 @@ package final class LocalCluster: Sendable {
     }
 
     package func operateJSON<Value: Decodable>(_ type: Value.Type, _ arguments: String...) async throws -> Value {
+        try await operateJSON(type, arguments)
+    }
+
+    package func operateJSON<Value: Decodable>(_ type: Value.Type, _ arguments: [String]) async throws -> Value {
         let text = try await operate(arguments + ["--json"])
         do {
             return try JSONDecoder().decode(Value.self, from: Data(text.utf8))

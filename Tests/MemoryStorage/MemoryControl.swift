@@ -165,6 +165,23 @@ final class MemoryCampaigns: CampaignTransaction {
         Dictionary(uniqueKeysWithValues: campaigns.map { ($0, content.counts(of: $0)) })
     }
 
+    func closable(startedBefore time: UInt64, limit: Int) -> [CampaignRecord] {
+        Array(
+            content.campaigns.filter { [.counting, .running].contains($0.state) && $0.startedAt < time }.prefix(limit))
+    }
+
+    func giveUpPending(of campaign: String, limit: Int, at now: UInt64) -> Int {
+        let pending = content.entries.filter {
+            $0.key.campaign == campaign && $0.value.clientRealm.outcome == .pending
+                && $0.value.clientRealm.foundAt != nil
+        }.prefix(limit)
+        for (place, _) in pending {
+            content.entries[place]?.clientRealm.outcome = .unknown
+            content.entries[place]?.clientRealm.updatedAt = now
+        }
+        return pending.count
+    }
+
     func removeClosedCampaigns(ofApp app: String, beyond newest: Int) {
         for kind in CampaignRecord.Kind.allCases {
             let closed = content.campaigns.filter { $0.app == app && $0.kind == kind && $0.state == .closed }

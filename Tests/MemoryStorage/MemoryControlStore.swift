@@ -309,12 +309,14 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func campaigns(
-        app: String?, after: String?, limit: Int
+        app: String?, accounts: Bool, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         let content = content
         var newestFirst = content.campaigns.reversed()[...]
         if let after { newestFirst = newestFirst.drop { $0.id != after }.dropFirst() }
-        return newestFirst.filter { app == nil || $0.app == app }.prefix(max(limit, 0)).map(content.summary)
+        return newestFirst.filter { (app == nil || $0.app == app) && ($0.kind == .account) == accounts }.prefix(
+            max(limit, 0)
+        ).map(content.summary)
     }
 
     package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
@@ -327,7 +329,9 @@ package final class MemoryControlStore: ControlStore {
 
     package func newestCampaigns() async throws(StoreError) -> [CampaignSummary] {
         let content = content
-        let newest = Dictionary(content.campaigns.map { ($0.app, $0) }, uniquingKeysWith: { _, newer in newer })
+        let newest = Dictionary(
+            content.campaigns.filter { $0.kind != .account }.map { ($0.app, $0) },
+            uniquingKeysWith: { _, newer in newer })
         return newest.values.sorted { $0.app < $1.app }.map(content.summary)
     }
 

@@ -63,6 +63,10 @@ extension MemorySliceStore {
         Array(content.erasures.values.filter { $0.at >= since }.sorted { $0.at > $1.at }.prefix(limit))
     }
 
+    package func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        Array(content.erasures.values.filter { $0.isSwept && $0.at < before }.prefix(limit))
+    }
+
     package func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
         Array(content.erasures.values.filter { $0.name.app == app }.prefix(limit))
     }

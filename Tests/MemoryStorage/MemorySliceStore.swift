@@ -147,6 +147,16 @@ package final class MemorySliceStore: SliceStore {
         return Array(files.sorted { $0.lastSeen < $1.lastSeen }.prefix(limit))
     }
 
+    package func forgettableClientFiles(
+        seenBefore: UInt64, limit: Int
+    ) async throws(StoreError) -> [ListedClientFile] {
+        let content = content
+        let files = content.clientFiles.values.filter { $0.state != .live && $0.lastSeen < seenBefore }
+        return files.compactMap { file in
+            content.realms[file.realm].map { ListedClientFile(name: $0.name, record: file) }
+        }.prefix(limit).map(\.self)
+    }
+
     package func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
         let due = content.resetCases.values.compactMap { record in record.dueAt.map { (at: $0, record: record) } }
         return due.filter { $0.at <= at }.sorted { $0.at < $1.at }.prefix(limit).map(\.record)

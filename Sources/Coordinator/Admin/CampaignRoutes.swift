@@ -12,7 +12,8 @@ struct CampaignRoutes: Sendable {
         group.on(.get, .campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await context.store.campaigns(
-                app: AdminRequest.query(.app, request), after: AdminRequest.query(.after, request), limit: limit)
+                app: AdminRequest.query(.app, request), accounts: try AdminRequest.flag(.accounts, request),
+                after: AdminRequest.query(.after, request), limit: limit)
             return try AdminResponse.json(
                 CampaignList(
                     campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil))

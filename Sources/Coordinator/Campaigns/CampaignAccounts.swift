@@ -84,7 +84,8 @@ struct CampaignAccounts {
 
     private mutating func apply(_ report: FoundReport, app: AppRecord) throws(Refusal) {
         guard let kind = CampaignRecord.Kind(rawValue: report.kind) else {
-            throw Refusal(reason: "kind: expected termination, reset or erasure, found \(report.kind.prefix(40))")
+            throw Refusal(
+                reason: "kind: expected termination, reset, erasure or account, found \(report.kind.prefix(40))")
         }
         if let campaign = known.campaigns[report.campaign] {
             if report.generation > campaign.generation {
@@ -131,6 +132,7 @@ struct CampaignAccounts {
         entry.clientRealm.user = realm.user
         entry.clientRealm.lastSeen = max(entry.clientRealm.lastSeen, realm.lastSeen)
         entry.clientRealm.foundAt = entry.clientRealm.foundAt ?? now
+        entry.clientRealm.reason = entry.clientRealm.reason ?? realm.reason
         if isNew, let parked = known.parked.removeValue(forKey: key) {
             parkings.append(key)
             if parked.evidence != .client || !isStranger(parked.user, to: realm.user) { entry.consider(parked) }
@@ -251,8 +253,13 @@ extension CampaignEntry {
     /// only that none may come.
     fileprivate mutating func settle() {
         let reported = clientRealm.report.map { OutcomeClass($0.result) } ?? .pending
-        let isSuperseded = reported == .pending && clientRealm.supersededBy != nil
-        clientRealm.outcome = isSuperseded ? .superseded : reported
+        if reported != .pending {
+            clientRealm.outcome = reported
+        } else if clientRealm.supersededBy != nil {
+            clientRealm.outcome = .superseded
+        } else if clientRealm.outcome != .unknown {
+            clientRealm.outcome = .pending
+        }
         isUnproven = clientRealm.outcome == .recovered && clientRealm.report?.isUnproven == true
     }
 }

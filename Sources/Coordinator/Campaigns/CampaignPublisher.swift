@@ -23,6 +23,8 @@ struct CampaignPublisher: Sendable {
                     realm: realm, clientFile: campaign.clientFile, campaign: campaign.id, reason: campaign.reason),
                 id: campaign.id, exchange: context.topology.slices,
                 routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
+        // Slices have reported what it is about; there is nothing to ask of them.
+        case .account: break
         case .erasure:
             let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
             try await context.link.publish(

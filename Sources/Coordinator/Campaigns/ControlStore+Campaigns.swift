@@ -103,6 +103,35 @@ extension CampaignStore {
         }
     }
 
+    /// Closes campaigns that have been open for too long, with what they know: whose reset is pending ends as unknown. At most
+    /// `limit` client realms at once, and as many campaigns.
+    ///
+    /// - Returns: the campaigns that are closed now, and of how many client realms the end stays unknown, by app. With neither
+    ///   nothing is left to do.
+    package func closeCampaigns(
+        startedBefore time: UInt64, limit: Int, at now: UInt64
+    ) async throws(StoreError) -> (closed: [CampaignRecord], unknown: [String: Int]) {
+        try await changeCampaigns { transaction in
+            var left = limit
+            var unknown: [String: Int] = [:]
+            var over = CampaignChanges()
+            for campaign in try transaction.closable(startedBefore: time, limit: limit) where left > 0 {
+                // What clients and slices have said of is found, also where not every slice has said that it is through.
+                try transaction.markFound([campaign.id], at: now)
+                let count = try transaction.giveUpPending(of: campaign.id, limit: left, at: now)
+                unknown[campaign.app, default: 0] += count
+                left -= count
+                guard left > 0 else { break }
+                var campaign = campaign
+                campaign.state = .closed
+                campaign.closedAt = now
+                over.campaigns.append(campaign)
+            }
+            try transaction.write(over)
+            return (over.campaigns, unknown.filter { $0.value > 0 })
+        }
+    }
+
     /// Applies reports in one transaction. Order and repetition do not matter.
     ///
     /// - Parameter slices: how many slices a campaign that is opened from a report expects.

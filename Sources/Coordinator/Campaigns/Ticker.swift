@@ -14,6 +14,7 @@ struct Ticker: Sendable {
     private let anonymousUsers = AnonymousUsers()
     private let gauges = SliceGauges()
     private let appDeletions = AppDeletions()
+    private let agedCampaigns = AgedCampaigns()
 
     init(context: CoordinatorContext) { self.context = context }
 
@@ -46,6 +47,7 @@ struct Ticker: Sendable {
         await KeyRotation(context: context).keepUp()
         await anonymousUsers.keepUp(context)
         await appDeletions.keepUp(context)
+        await agedCampaigns.keepUp(context)
         do {
             try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")

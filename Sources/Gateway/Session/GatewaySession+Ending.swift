@@ -132,7 +132,9 @@ extension GatewaySession {
         phase = .clientFailed(deadline: environment.now &+ context.limits.resetDecision)
         actions.append(
             .reset(
-                ResetMessage(realm: context.realm, clientFile: clientFile.ident, campaign: nil, reason: reason)))
+                ResetMessage(
+                    realm: context.realm, clientFile: clientFile.ident, campaign: nil, reason: reason, isUnasked: true))
+        )
     }
 
     mutating func settingsChanged(_ app: AppRecord?) {

@@ -44,11 +44,16 @@ package struct ResetMessage: Message, Equatable {
     package var clientFile: FileIdent?
     package var campaign: String?
     package var reason: String?
+    /// From a gateway: the client realm has to reset without anybody having asked for it, and its app's account has it.
+    package var isUnasked: Bool?
 
-    package init(realm: RealmName, clientFile: FileIdent?, campaign: String?, reason: String?) {
+    package init(
+        realm: RealmName, clientFile: FileIdent?, campaign: String?, reason: String?, isUnasked: Bool? = nil
+    ) {
         self.realm = realm
         self.clientFile = clientFile
         self.campaign = campaign
         self.reason = reason
+        self.isUnasked = isUnasked
     }
 }

@@ -84,6 +84,7 @@ extension SluiceConfiguration {
         try await reader.readToken("admin.token", into: &value.adminToken)
         try await reader.read("admin.token_file", into: &value.adminTokenFile)
         try await reader.read("users.anonymous_days", in: 0...3650, into: &value.anonymousDays)
+        try await reader.read("campaigns.open_days", in: 0...3650, into: &value.campaignDays)
         try await reader.read("keys.rotation_days", in: 0...3650, into: &value.keyRotationDays)
         try await reader.read("worker.prefetch", in: 1...2000, into: &value.workerPrefetch)
         try await reader.read("worker.spool_folder", into: &value.spoolFolder)
@@ -95,6 +96,7 @@ extension SluiceConfiguration {
         try await reader.read("worker.app_merge_steps", in: steps, into: &value.appMergeSteps)
         try await reader.read("worker.compaction_versions", in: 10...100_000_000, into: &value.compactionVersions)
         try await reader.read("worker.compaction_bytes", in: 0...(1 << 40), into: &value.compactionBytes)
+        try await reader.read("worker.client_file_days", in: 0...36_500, into: &value.clientFileDays)
         try await reader.read("worker.reset_share_percent", in: 1...100, into: &value.resetSharePercent)
         for quota in Quota.allCases {
             try await reader.read(quota.setting, in: quota.bounds, into: &value.quotas[quota])

@@ -71,6 +71,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
 
     /// `users.anonymous_days`: how long an anonymous user stays that is not seen; 0: for ever.
     package var anonymousDays = 90
+    /// `campaigns.open_days`: how long a campaign may stay open; 0: as long as it likes.
+    package var campaignDays = 30
     /// `keys.rotation_days`: how old a key that signs tokens may become; 0: as old as it likes.
     package var keyRotationDays = 90
 
@@ -90,6 +92,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `worker.compaction_versions`, `worker.compaction_bytes`: a realm's history is compacted once it has grown by both.
     package var compactionVersions = 1_000
     package var compactionBytes = 256 << 10
+    /// `worker.client_file_days`: how long the row of a client file stays that has reset or must; 0: for ever.
+    package var clientFileDays = 180
     /// `worker.reset_share_percent`: of an app's client files in a slice, how many may be asked to reset within a minute
     /// without a termination, before an operator is asked.
     package var resetSharePercent = 20
@@ -135,6 +139,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("admin.token", adminToken.description),
             ("admin.token_file", adminTokenFile ?? ""), ("keys.rotation_days", "\(keyRotationDays)"),
             ("users.anonymous_days", "\(anonymousDays)"),
+            ("campaigns.open_days", "\(campaignDays)"),
             ("worker.prefetch", "\(workerPrefetch)"), ("worker.spool_folder", spoolFolder),
             ("worker.heartbeat_seconds", heartbeatInterval.secondsText),
             ("worker.lease_seconds", leaseDuration.secondsText),
@@ -142,6 +147,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("worker.realm_merge_steps", "\(realmMergeSteps)"), ("worker.app_merge_steps", "\(appMergeSteps)"),
             ("worker.compaction_versions", "\(compactionVersions)"),
             ("worker.compaction_bytes", "\(compactionBytes)"),
+            ("worker.client_file_days", "\(clientFileDays)"),
             ("worker.reset_share_percent", "\(resetSharePercent)"),
             ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
             ("log.format", logFormat.rawValue),

@@ -6,6 +6,8 @@ package struct CampaignRecord: Codable, Sendable, Equatable {
         case termination, reset
         /// A realm was taken away; its clients reset onto an empty one.
         case erasure
+        /// Client realms that had to reset without anybody having asked for it, those of a day together.
+        case account
     }
 
     package enum State: String, Codable, Sendable, CaseIterable {
@@ -58,7 +60,7 @@ package struct CampaignRecord: Codable, Sendable, Equatable {
 }
 
 /// How many client realms a campaign found and how their resets stand. All from one transaction:
-/// `found == recovered + discarded + manual + failed + superseded + pending`, always.
+/// `found == recovered + discarded + manual + failed + superseded + unknown + pending`, always.
 package struct CampaignCounts: Codable, Sendable, Equatable {
     package var found: Int
     /// Of those found, how many have been sent the client-reset error.
@@ -69,6 +71,8 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
     package var failed: Int
     /// Another campaign had them reset before this one knew how their reset ended.
     package var superseded: Int
+    /// Nobody had said how their reset ended when the campaign was closed for its age.
+    package var unknown: Int
     package var pending: Int
     /// Of those recovered, how many have sent nothing that they wrote before the reset, and do not report: they had nothing
     /// unsynced, or discarded it.
@@ -76,20 +80,21 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
 
     package init(
         notified: Int = 0, recovered: Int = 0, discarded: Int = 0, manual: Int = 0, failed: Int = 0,
-        superseded: Int = 0, pending: Int = 0, unproven: Int = 0
+        superseded: Int = 0, unknown: Int = 0, pending: Int = 0, unproven: Int = 0
     ) {
-        found = recovered + discarded + manual + failed + superseded + pending
+        found = recovered + discarded + manual + failed + superseded + unknown + pending
         self.notified = notified
         self.recovered = recovered
         self.discarded = discarded
         self.manual = manual
         self.failed = failed
         self.superseded = superseded
+        self.unknown = unknown
         self.pending = pending
         self.unproven = unproven
     }
 
-    /// A coordinator of an earlier version counts neither `superseded` nor `unproven`.
+    /// A coordinator of an earlier version counts neither `superseded` nor `unknown` nor `unproven`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         found = try container.decode(Int.self, forKey: .found)
@@ -99,6 +104,7 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
         manual = try container.decode(Int.self, forKey: .manual)
         failed = try container.decode(Int.self, forKey: .failed)
         superseded = try container.decodeIfPresent(Int.self, forKey: .superseded) ?? 0
+        unknown = try container.decodeIfPresent(Int.self, forKey: .unknown) ?? 0
         pending = try container.decode(Int.self, forKey: .pending)
         unproven = try container.decodeIfPresent(Int.self, forKey: .unproven) ?? 0
     }
@@ -113,6 +119,7 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
         case .manual: manual += clientRealms
         case .failed: failed += clientRealms
         case .superseded: superseded += clientRealms
+        case .unknown: unknown += clientRealms
         case .pending: pending += clientRealms
         }
     }

@@ -9,8 +9,12 @@ package protocol CampaignStore: Sendable {
     func unpublishedCampaigns() async throws(StoreError) -> [CampaignRecord]
 
     /// Newest first.
-    /// - Parameter after: the id that the previous page ended with.
-    func campaigns(app: String?, after: String?, limit: Int) async throws(StoreError) -> [CampaignSummary]
+    /// - Parameters:
+    ///   - accounts: true for accounts only, false for all other campaigns.
+    ///   - after: the id that the previous page ended with.
+    func campaigns(
+        app: String?, accounts: Bool, after: String?, limit: Int
+    ) async throws(StoreError) -> [CampaignSummary]
 
     /// A campaign with what its slices have reported, by their numbers; slices that have said nothing are left out.
     func campaign(_ id: String) async throws(StoreError) -> CampaignSummary?
@@ -23,6 +27,13 @@ package protocol CampaignStore: Sendable {
     /// What all campaigns that have found a client realm say of it, newest first.
     func clientRealmHistory(_ key: ClientRealmKey, limit: Int) async throws(StoreError) -> [CampaignClientRealm]
 
-    /// The newest campaign of every app that has one.
+    /// The newest campaign of every app that has one; accounts are none.
     func newestCampaigns() async throws(StoreError) -> [CampaignSummary]
+}
+
+extension CampaignStore {
+    /// Campaigns without the accounts, newest first.
+    package func campaigns(app: String?, after: String?, limit: Int) async throws(StoreError) -> [CampaignSummary] {
+        try await campaigns(app: app, accounts: false, after: after, limit: limit)
+    }
 }

@@ -96,6 +96,10 @@ package protocol CampaignTransaction {
     func markFound(_ campaigns: Set<String>, at: UInt64) throws
     /// The counts of the entries that are found, by campaign.
     func counts(of campaigns: Set<String>) throws -> [String: CampaignCounts]
+    /// Open campaigns, published ones, that started before a time; the oldest first.
+    func closable(startedBefore time: UInt64, limit: Int) throws -> [CampaignRecord]
+    /// Has entries of a campaign that are found and pending end as unknown, at most `limit`; returns how many that were.
+    func giveUpPending(of campaign: String, limit: Int, at now: UInt64) throws -> Int
     /// Removes closed campaigns with all that belongs to them, but for the newest of each kind of the app.
     func removeClosedCampaigns(ofApp app: String, beyond newest: Int) throws
     /// Removes the entries that were not found and changed longest ago, but for so many; returns how many that were.

@@ -61,6 +61,8 @@ package protocol SliceAgenda: Sendable {
     func resetHolds() async throws(StoreError) -> [ResetHoldRecord]
     /// An app's live client files that were last seen before `seenBefore`, those seen longest ago first.
     func idleClientFiles(app: String, seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ClientFileRecord]
+    /// Client files that are not live any more and were last seen before `seenBefore`, in any order.
+    func forgettableClientFiles(seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ListedClientFile]
     /// The reset cases whose `dueAt` is not after a time, the longest overdue first.
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord]
     /// Messages that wait to be published, in the order in which they were committed: those after a number, at least one if
@@ -85,6 +87,8 @@ package protocol SliceErasure: Sendable {
     func unsweptErasures(limit: Int) async throws(StoreError) -> [ErasureRecord]
     /// The latest erasures since a time, at most `limit`, the latest first.
     func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord]
+    /// Erasures before a time of which nothing is stored any more, in any order.
+    func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord]
     /// Some erasures of an app's realms, at most `limit`.
     func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord]
     /// Apps that are to go, by name.

@@ -123,13 +123,13 @@ struct SQLiteCampaigns: CampaignTransaction {
         try db.run(
             """
             INSERT OR REPLACE INTO campaign_realms (campaign, partition, client_file, app, user, slice, last_seen,
-                found_at, notified_at, outcome, report, updated_at, superseded_by, unproven)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                found_at, notified_at, outcome, report, updated_at, superseded_by, unproven, reason)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, realm.campaign, realm.partition, sqlInteger(realm.clientFile), entry.app, realm.user,
             entry.slice?.value,
             sqlInteger(realm.lastSeen), sqlInteger(realm.foundAt), sqlInteger(realm.notifiedAt),
             realm.outcome.rawValue, try realm.report?.storedText(), sqlInteger(realm.updatedAt), realm.supersededBy,
-            entry.isUnproven)
+            entry.isUnproven, realm.reason.map { String($0.prefix(CampaignClientRealm.maxReason)) })
     }
 
     func markFound(_ campaigns: Set<String>, at now: UInt64) throws {
@@ -138,6 +138,25 @@ struct SQLiteCampaigns: CampaignTransaction {
                 "UPDATE campaign_realms SET found_at = ? WHERE campaign = ? AND found_at IS NULL", sqlInteger(now),
                 campaign)
         }
+    }
+
+    func closable(startedBefore time: UInt64, limit: Int) throws -> [CampaignRecord] {
+        try CampaignRecord.fetchAll(
+            db,
+            sql: """
+                SELECT * FROM campaigns WHERE state IN ('counting', 'running') AND started_at < ? ORDER BY number LIMIT ?
+                """, arguments: [sqlInteger(time), limit])
+    }
+
+    func giveUpPending(of campaign: String, limit: Int, at now: UInt64) throws -> Int {
+        try db.run(
+            """
+            UPDATE campaign_realms SET outcome = 'unknown', updated_at = ?
+            WHERE (campaign, partition, client_file) IN
+                (SELECT campaign, partition, client_file FROM campaign_realms
+                 WHERE campaign = ? AND outcome = 'pending' AND found_at IS NOT NULL LIMIT ?)
+            """, sqlInteger(now), campaign, limit)
+        return db.changesCount
     }
 
     // MARK: Forgetting
@@ -203,6 +222,7 @@ extension CampaignClientRealm {
             clientFile: FileIdent(row.unsigned("client_file")), user: row["user"], lastSeen: row.unsigned("last_seen"),
             foundAt: row.unsignedIfAny("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
             outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending, supersededBy: row["superseded_by"],
+            reason: row["reason"],
             report: try (row["report"] as String?).map(OutcomeReport.init(storedText:)),
             updatedAt: row.unsigned("updated_at"))
     }

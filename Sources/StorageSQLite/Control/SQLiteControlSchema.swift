@@ -175,6 +175,10 @@ enum SQLiteControlSchema {
             done INTEGER NOT NULL, PRIMARY KEY (app, slice)
         ) WITHOUT ROWID;
         """,
+        """
+        ALTER TABLE campaign_realms ADD COLUMN reason TEXT;
+        CREATE INDEX campaigns_open ON campaigns (started_at) WHERE state IN ('counting', 'running');
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

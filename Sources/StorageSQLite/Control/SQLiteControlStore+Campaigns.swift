@@ -21,7 +21,7 @@ extension SQLiteControlStore {
     }
 
     func campaigns(
-        app: String?, after: String?, limit: Int
+        app: String?, accounts: Bool, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         try await read("the campaigns") { db in
             try Self.summaries(
@@ -29,10 +29,10 @@ extension SQLiteControlStore {
                     db,
                     sql: """
                         SELECT * FROM campaigns
-                        WHERE (:app IS NULL OR app = :app)
+                        WHERE (:app IS NULL OR app = :app) AND (kind = 'account') = :accounts
                           AND (:after IS NULL OR number < (SELECT number FROM campaigns WHERE id = :after))
                         ORDER BY number DESC LIMIT :limit
-                        """, arguments: ["app": app, "after": after, "limit": max(limit, 0)]), db)
+                        """, arguments: ["app": app, "accounts": accounts, "after": after, "limit": max(limit, 0)]), db)
         }
     }
 
@@ -42,7 +42,8 @@ extension SQLiteControlStore {
                 of: CampaignRecord.fetchAll(
                     db,
                     sql: """
-                        SELECT * FROM campaigns WHERE number IN (SELECT MAX(number) FROM campaigns GROUP BY app)
+                        SELECT * FROM campaigns WHERE number IN
+                            (SELECT MAX(number) FROM campaigns WHERE kind <> 'account' GROUP BY app)
                         ORDER BY app
                         """), db)
         }

@@ -108,6 +108,30 @@ extension SQLiteSliceStore {
         }
     }
 
+    func forgettableClientFiles(
+        seenBefore: UInt64, limit: Int
+    ) async throws(StoreError) -> [ListedClientFile] {
+        try await query { db in
+            var found: [ListedClientFile] = []
+            // One after the other: each is a stretch of the index by age.
+            for state in [ClientFileRecord.State.superseded, .expired, .resetRequired] where found.count < limit {
+                found += try Row.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT \(ClientFileRecord.columns), r.app, r.partition
+                            FROM client_files f JOIN realms r ON r.id = f.realm
+                            WHERE f.state = ? AND f.last_seen < ? ORDER BY f.last_seen LIMIT ?
+                            """),
+                    arguments: [state.rawValue, seenBefore.stored, limit - found.count]
+                ).map { row in
+                    ListedClientFile(
+                        name: RealmName(app: row[20], partition: row[21]), record: try ClientFileRecord(row: row))
+                }
+            }
+            return found
+        }
+    }
+
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
         try await query { db in
             try ResetCaseRecord.fetchAll(

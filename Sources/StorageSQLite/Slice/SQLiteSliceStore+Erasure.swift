@@ -48,6 +48,15 @@ extension SQLiteSliceStore {
         }
     }
 
+    func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        try await query { db in
+            try ErasureRecord.fetchAll(
+                db.cachedStatement(
+                    sql: "SELECT \(ErasureRecord.columns) FROM erasures WHERE at < ? AND swept ORDER BY at LIMIT ?"),
+                arguments: [before.stored, limit])
+        }
+    }
+
     func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
         try await query { db in
             try ErasureRecord.fetchAll(

@@ -6,16 +6,21 @@ package struct FoundReport: Codable, Sendable, Equatable {
         package var user: String
         /// Milliseconds of Unix time.
         package var lastSeen: UInt64
+        /// Why it must reset, if that is not so for the whole campaign.
+        package var reason: String?
 
-        package init(partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64) {
+        package init(
+            partition: String, clientFile: FileIdent, user: String, lastSeen: UInt64, reason: String? = nil
+        ) {
             self.partition = partition
             self.clientFile = clientFile
             self.user = user
             self.lastSeen = lastSeen
+            self.reason = reason
         }
     }
 
-    /// `termination`, `reset` or `erasure`.
+    /// `termination`, `reset`, `erasure` or `account`.
     package var kind: String
     package var campaign: String
     package var app: String

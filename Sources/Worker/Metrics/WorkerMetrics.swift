@@ -76,6 +76,7 @@ package struct WorkerMetrics: Sendable {
 
     func expired(_ amount: Int, app: String) { count("sluice.worker.client_files.expired", app, by: amount) }
 
+    func forgotten(app: String) { count("sluice.worker.client_files.forgotten", app) }
     func erased(app: String) { count("sluice.worker.realms.erased", app) }
 
     func baseWritten(_ bytes: UInt64, app: String) {

@@ -2,8 +2,8 @@ import Messages
 import Storage
 import SyncModel
 
-/// Rows for client files that a realm's store has lost, by a restore or by an erasure, and whose clients come back: so that each
-/// reset is accounted for like any other.
+/// Rows for client files that a realm's store has no more, after a restore, an erasure or a very long time, and whose clients
+/// come back: so that each reset is accounted for like any other.
 struct LostFiles: SlicePart {
     let work: SliceWork
 
@@ -12,7 +12,7 @@ struct LostFiles: SlicePart {
         _ request: IdentifyRequest, in context: RealmContext
     ) async throws -> (file: ClientFileRecord, reason: String)? {
         let file = request.clientFile
-        guard context.record.lostIdents.contains(file.ident) else { return nil }
+        guard file.ident >= 2, file.ident < context.record.nextIdent else { return nil }
         if let known = try await work.clientFile(file.ident, in: context) {
             // A session that has ended did not say the salt.
             guard known.file.salt == 0, known.user == request.user else { return nil }
@@ -26,10 +26,15 @@ struct LostFiles: SlicePart {
                 ResetReason.erased
             )
         }
-        guard let restore = try await work.restore() else { return nil }
+        if context.record.lostIdents.contains(file.ident), let restore = try await work.restore() {
+            return (
+                row(file, of: request.user, on: connection, at: restore.at, campaign: nil, in: context),
+                "client file \(file.ident) was lost when the server was put back to an earlier state"
+            )
+        }
         return (
-            row(file, of: request.user, on: connection, at: restore.at, campaign: nil, in: context),
-            "client file \(file.ident) was lost when the server was put back to an earlier state"
+            row(file, of: request.user, on: connection, at: work.stamp, campaign: nil, in: context),
+            "client file \(file.ident) was not seen for too long"
         )
     }
 

@@ -95,6 +95,11 @@ final class RealmContext {
         clientFiles[record.ident]?.lastUse = uses
     }
 
+    /// The store has let go of a client file.
+    func forget(_ ident: FileIdent) {
+        if draft == nil { clientFiles[ident] = nil }
+    }
+
     /// Takes in all reciprocals that the store has of a client file after a version; nil: they are too many.
     func remember(_ stored: [ServerVersion: [UInt8]]?, after version: ServerVersion, of ident: FileIdent) {
         guard let index = clientFiles.index(forKey: ident) else { return }

@@ -1,4 +1,3 @@
-import AMQP
 import Logging
 import Messages
 import Storage
@@ -175,7 +174,7 @@ struct Admittance: SlicePart {
         try refuse(context.name, session, refusal, to: address)
     }
 
-    /// Marks a client file, and reports it under a campaign of its own if no campaign asked for the reset.
+    /// Marks a client file, and reports it to its app's account if no campaign asked for the reset.
     ///
     /// - Parameter restore: whose campaign accounts for the clients that it has left ahead.
     private func requireReset(
@@ -184,25 +183,21 @@ struct Admittance: SlicePart {
     ) throws -> String {
         if mustDiscard, !file.mustDiscard { work.change(context).update(file.ident) { $0.mustDiscard = true } }
         if file.state == .resetRequired || file.state == .superseded, let campaign = file.campaign { return campaign }
-        var campaign = "\(context.name.app).slice-\(slice).realm-\(context.record.id).file-\(file.ident)"
+        let account = ResetAccount(work: work)
+        var campaign = account.today(context)
         var reason = reason
+        var kind = ResetAccount.kind
         if let restore, restore.isNews(to: file) {
             campaign = restore.campaign(ofApp: context.name.app)
             reason = ResetReason.restored
+            kind = ResetMessage.type
             Resets(work: work).keep(reason: reason, of: campaign)
         }
         work.change(context).update(file.ident) {
             $0.state = .resetRequired
             $0.campaign = campaign
         }
-        let report = FoundReport(
-            kind: ResetMessage.type, campaign: campaign, app: context.name.app, slice: slice,
-            generation: context.record.generation, reason: reason, chunk: 0, chunks: 1,
-            clientRealms: [
-                FoundReport.ClientRealm(
-                    partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen)
-            ])
-        try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
+        try account.add(file, of: context, to: campaign, kind: kind, reason: reason)
         return campaign
     }
 }

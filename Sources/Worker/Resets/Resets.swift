@@ -12,6 +12,9 @@ struct Resets: SlicePart {
         guard let app = try await apps.latest(message.realm.app) else {
             throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
         }
+        if message.isUnasked == true, let ident = message.clientFile {
+            return try await reset(ident, ofUnasked: message)
+        }
         guard let campaign = message.campaign ?? messageID else {
             throw PoisonError(
                 reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
@@ -34,6 +37,28 @@ struct Resets: SlicePart {
         try await work.flush()
         try await reportFound(
             kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
+    }
+
+    /// One client realm must reset, and nobody has asked for it: its app's account has it.
+    private func reset(_ ident: FileIdent, ofUnasked message: ResetMessage) async throws {
+        guard let context = try await work.storedRealm(message.realm),
+            let file = try await work.clientFile(ident, in: context)
+        else { return }
+        switch file.state {
+        case .live:
+            let account = ResetAccount(work: work)
+            let campaign = account.today(context)
+            mark([file], in: context, campaign: campaign)
+            try account.add(file, of: context, to: campaign, reason: message.reason ?? ResetReason.reset)
+            metrics.unaskedReset(app: context.name.app)
+            try await inference.overtake(file, of: context.name, by: campaign)
+            try tell(file, of: context.name, campaign: campaign, reason: message.reason)
+        case .resetRequired:
+            // Whoever marked it may have died before anybody was told.
+            guard let campaign = file.campaign else { return }
+            try tell(file, of: context.name, campaign: campaign, reason: message.reason)
+        case .superseded, .expired: return
+        }
     }
 
     /// Marks every live client file, once for a campaign: those that are bound later have nothing to do with it.

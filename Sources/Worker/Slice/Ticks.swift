@@ -19,6 +19,7 @@ struct Ticks: SlicePart {
         try tellOfQuietRealms()
         try await Erasures(work: work).tellAgain(now: clock.now())
         try await goThroughApps(now: now)
+        try await sparing("old client files") { try await forget(now: now) }
         try await sparing("reset cases") { try await inference.settleCases(now: now) }
         try await work.flush()
         let compaction = Compaction(work: work)
@@ -77,6 +78,24 @@ struct Ticks: SlicePart {
                 realm: name, generation: position.generation, follows: position.latest.version,
                 latest: position.latest, entries: [], acknowledgements: [])
             try work.publish(notice, to: name.topicKey)
+        }
+    }
+
+    /// Client files that reset, or were to, and whose clients were not seen for very long since leave nothing behind: who comes
+    /// back all the same resets as an unknown one. Likewise with realms that were erased long ago.
+    private func forget(now: UInt64) async throws {
+        guard let age = limits.clientFileLifetime?.milliseconds, age < now else { return }
+        let files = try await store.forgettableClientFiles(seenBefore: now - age, limit: 500)
+        let erasures = try await store.sweptErasures(before: now - age, limit: 500)
+        guard !files.isEmpty || !erasures.isEmpty else { return }
+        work.stage {
+            $0.clientFileRemovals += files.map(\.record.key)
+            $0.erasureRemovals += erasures.map(\.realm)
+        }
+        try await work.flush()
+        for file in files {
+            work.memory.realms[file.name]?.forget(file.record.ident)
+            metrics.forgotten(app: file.name.app)
         }
     }
 

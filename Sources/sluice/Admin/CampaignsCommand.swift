@@ -15,14 +15,14 @@ enum CampaignTable {
     static func campaigns(_ documents: [CampaignSummary]) -> Table {
         Table(
             "CAMPAIGN", "APP", "KIND", "STATE", "STARTED", "FOUND", "NOTIFIED", "RECOVERED", "DISCARDED", "MANUAL",
-            "FAILED", "SUPERSEDED", "PENDING",
+            "FAILED", "SUPERSEDED", "UNKNOWN", "PENDING",
             rows: documents.map { summary in
                 let (campaign, counts) = (summary.campaign, summary.counts)
                 let started = Printing.time(ofUnixMilliseconds: campaign.startedAt)
                 return [campaign.id, campaign.app, campaign.kind.rawValue, campaign.state.rawValue, started]
                     + [
                         counts.found, counts.notified, counts.recovered, counts.discarded, counts.manual,
-                        counts.failed, counts.superseded, counts.pending,
+                        counts.failed, counts.superseded, counts.unknown, counts.pending,
                     ].map { "\($0)" }
             })
     }
@@ -39,7 +39,7 @@ enum CampaignTable {
     static func clientRealms(_ realms: [CampaignClientRealm]) -> Table {
         Table(
             "CLIENT FILE", "PARTITION", "USER", "OUTCOME", "MODE", "RECOVERED", "DISCARDED", "EVIDENCE", "LAST SEEN",
-            "BACKUP FILE",
+            "BACKUP FILE", "REASON",
             rows: realms.map { realm in
                 let report = realm.report
                 let evidence = report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" }
@@ -47,6 +47,7 @@ enum CampaignTable {
                     "\(realm.clientFile)", realm.partition, realm.user, realm.outcome.rawValue, (report?.modeUsed).cell,
                     (report?.changesets?.recovered).cell, (report?.changesets?.discarded).cell, evidence.cell,
                     Printing.age(ofUnixMilliseconds: realm.lastSeen), (report?.backupFile).cell,
+                    realm.reason.cell.oneLine,
                 ]
             })
     }
@@ -57,11 +58,27 @@ struct CampaignsList: AdminCommand {
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "At most so many.") var limit = 20
+    @Flag(help: "Only accounts: those of client realms that had to reset without anybody having asked for it.")
+    var accounts = false
 
     func run(_ admin: AdminClient) async throws {
-        let path = AdminRoute.campaigns.path(query: [(.limit, "\(limit)"), (.app, app)])
-        let campaigns = try await (admin.ask(path) as CampaignList).campaigns
-        try output.show(campaigns, CampaignTable.campaigns(campaigns))
+        let campaigns = try await list(admin, accounts: accounts, limit: limit)
+        if output.json { return try Printing.json(campaigns) }
+        Printing.line(CampaignTable.campaigns(campaigns).rendered())
+        guard !accounts else { return }
+        let newest = try await list(admin, accounts: true, limit: Self.shownAccounts)
+        guard !newest.isEmpty else { return }
+        Printing.line("\nreset without anybody having asked for it, by day (all: --accounts)")
+        Printing.line(CampaignTable.campaigns(newest).rendered())
+    }
+
+    /// Accounts that are shown beside the campaigns.
+    private static let shownAccounts = 5
+
+    private func list(_ admin: AdminClient, accounts: Bool, limit: Int) async throws -> [CampaignSummary] {
+        let path = AdminRoute.campaigns.path(
+            query: [(.limit, "\(limit)"), (.app, app), (.accounts, accounts ? "true" : nil)])
+        return try await (admin.ask(path) as CampaignList).campaigns
     }
 }
 
@@ -71,7 +88,10 @@ struct CampaignsShow: AdminCommand {
     @OptionGroup var common: ReportOptions
     @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
     @Flag(help: "Every client realm with its outcome.") var clientRealms = false
-    @Option(help: "Only client realms with this outcome: pending, recovered, discarded, manual, failed or superseded.")
+    @Option(
+        help:
+            "Only client realms with this outcome: pending, recovered, discarded, manual, failed, superseded or unknown."
+    )
     var outcome: String?
 
     func run(_ admin: AdminClient) async throws {
@@ -80,6 +100,9 @@ struct CampaignsShow: AdminCommand {
         let realms = clientRealms || outcome != nil ? try await admin.clientRealms(of: id, outcome: outcome) : nil
         if output.json {
             return try Printing.json(JoinedObject(document, ["clientRealms": realms].compactMapValues(\.self)))
+        }
+        if document.campaign.kind == .account {
+            Printing.line("client realms that had to reset without anybody having asked for it, of one day")
         }
         Printing.line(CampaignTable.campaigns([document]).rendered())
         if let unproven = CampaignTable.unproven(document.counts) { Printing.line(unproven) }
@@ -159,7 +182,7 @@ struct CampaignWatcher {
             "\(Date().formatted(.iso8601))  \(document.campaign.state.rawValue)"
                 + "  found \(counts.found)  notified \(counts.notified)  recovered \(counts.recovered)"
                 + "  discarded \(counts.discarded)  manual \(counts.manual)  failed \(counts.failed)"
-                + "  superseded \(counts.superseded)  pending \(counts.pending)")
+                + "  superseded \(counts.superseded)  unknown \(counts.unknown)  pending \(counts.pending)")
     }
 }
 

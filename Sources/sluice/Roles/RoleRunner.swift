@@ -113,6 +113,8 @@ struct RoleRunner {
         coordinator.quotas = configuration.quotas
         coordinator.anonymousLifetime =
             configuration.anonymousDays > 0 ? .seconds(configuration.anonymousDays * 86_400) : nil
+        coordinator.campaignLifetime =
+            configuration.campaignDays > 0 ? .seconds(configuration.campaignDays * 86_400) : nil
         coordinator.tls = certificates.coordinator
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness,
@@ -131,6 +133,8 @@ struct RoleRunner {
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
         limits.resetSharePercent = configuration.resetSharePercent
         limits.quotas = configuration.quotas
+        limits.clientFileLifetime =
+            configuration.clientFileDays > 0 ? .seconds(configuration.clientFileDays * 86_400) : nil
         var worker = WorkerConfiguration(
             id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
             prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,

@@ -77,7 +77,7 @@ func outcome(
 
 extension CampaignCounts {
     var addsUp: Bool {
-        found == recovered + discarded + manual + failed + superseded + pending && notified <= found
+        found == recovered + discarded + manual + failed + superseded + unknown + pending && notified <= found
             && unproven <= recovered
     }
 }

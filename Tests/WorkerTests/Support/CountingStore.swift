@@ -180,6 +180,12 @@ final class CountingStore: SliceStore {
     func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
         try await store.erasures(since: since, limit: limit)
     }
+    func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
+        try await store.sweptErasures(before: before, limit: limit)
+    }
+    func forgettableClientFiles(seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ListedClientFile] {
+        try await store.forgettableClientFiles(seenBefore: seenBefore, limit: limit)
+    }
     func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
         try await store.erasures(ofApp: app, limit: limit)
     }

@@ -56,6 +56,8 @@ final class Terminations: Sendable {
     }
 
     func campaigns(of app: String) async throws -> [Campaign] {
-        try await cluster.operateJSON([Campaign].self, "campaigns", "list", "--app", app, "--limit", "1000")
+        let list = ["campaigns", "list", "--app", app, "--limit", "1000"]
+        return try await cluster.operateJSON([Campaign].self, list)
+            + cluster.operateJSON([Campaign].self, list + ["--accounts"])
     }
 }
