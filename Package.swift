@@ -159,7 +159,8 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "RealmState", "Messages", "Storage", "Operations",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "RealmState", "Messages", "Storage",
+                "Operations",
                 logging, metrics, lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -40,7 +40,8 @@ struct QuotaCommandTests {
             try await cluster.operate("apps", "set", cluster.app, "--quota", "userBytes=1048576")
             try device.create(String(repeating: "x", count: 2 << 20))
             try await LocalCluster.retrying("the upload is refused for now") {
-                let metrics = try await cluster.ask("worker-1", "/metrics").text + cluster.ask("worker-2", "/metrics").text
+                let metrics =
+                    try await cluster.ask("worker-1", "/metrics").text + cluster.ask("worker-2", "/metrics").text
                 guard metrics.contains("sluice_worker_quotas_met_total"), metrics.contains("quota=\"userBytes\"") else {
                     throw LocalClusterError("no upload was refused yet")
                 }
