@@ -15,6 +15,8 @@ extension MemorySlice {
             generations[app] = nil
             resetHolds[app] = nil
             appErasures[app] = nil
+            terminationSteps = terminationSteps.filter { $0.value.app != app }
+            usage = usage.filter { $0.key.app != app }
         }
     }
 

@@ -44,8 +44,11 @@ extension MemorySlice {
     private func resets(of user: RealmUser) -> SliceFindings.UserResets {
         var found = SliceFindings.UserResets()
         let cases = resetCases.values.filter { $0.realm == user.realm && $0.user == user.user && $0.isOpen }
+        let known = realms[user.realm].flatMap { generations[$0.name.app] } ?? [:]
+        let latest = known.values.filter { $0.campaign != nil }.map(\.generation).max() ?? 0
         let files = clientFiles.values.filter {
-            $0.realm == user.realm && $0.user == user.user && $0.state == .resetRequired
+            $0.realm == user.realm && $0.user == user.user
+                && ($0.state == .resetRequired || $0.state == .live && $0.generation < latest)
         }
         found.openCases = Array(
             cases.sorted { $0.identOld > $1.identOld }.prefix(SliceFindings.UserResets.limit))

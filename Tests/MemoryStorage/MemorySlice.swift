@@ -30,6 +30,8 @@ struct MemorySlice: Sendable {
     /// By the erased realm's number.
     var erasures: [RealmID: ErasureRecord] = [:]
     var appErasures: [String: AppErasureRecord] = [:]
+    /// By campaign.
+    var terminationSteps: [String: TerminationSteps] = [:]
     var outbox: [(number: Int64, record: OutboxRecord)] = []
     private var lastNumber: Int64 = 0
 
@@ -67,7 +69,16 @@ struct MemorySlice: Sendable {
     // MARK: Writing
 
     mutating func apply(_ batch: SliceBatch) throws(StoreError) {
-        for record in batch.terminations { terminate(record) }
+        for steps in batch.terminationSteps { terminationSteps[steps.campaign] = steps }
+        let inSteps = Set(batch.terminationSteps.map(\.campaign))
+        for record in batch.terminations {
+            if generations[record.app]?[record.generation] == nil {
+                generations[record.app, default: [:]][record.generation] = record
+            }
+            guard let campaign = record.campaign, !inSteps.contains(campaign) else { continue }
+            for key in clientFiles.keys { mark(key, of: record.app, before: record.generation, campaign) }
+        }
+        for campaign in batch.terminationStepsDone { terminationSteps[campaign] = nil }
         reasons.merge(batch.reasons) { first, _ in first }
         for (key, version) in batch.historyTrims { trim(key, through: version) }
         for realm in batch.reciprocalResets { reciprocals = reciprocals.filter { $0.key.realm != realm } }
@@ -106,6 +117,7 @@ struct MemorySlice: Sendable {
         }
         for record in batch.resetCases { resetCases[record.key] = record }
         resetHolds.merge(batch.resetHolds) { $1 }
+        for user in batch.usageRemovals { usage[user] = nil }
         for (user, amounts) in batch.usage {
             usage[user] = (usage[user] ?? UserUsage(at: batch.usageAt)).adding(amounts, at: batch.usageAt)
         }
@@ -121,20 +133,6 @@ struct MemorySlice: Sendable {
             let latest = generations.keys.compactMap { latestGeneration(of: $0)?.campaign }
             let current = Set(resetting + latest + batch.reasons.keys + erasures.values.compactMap(\.campaign))
             reasons = reasons.filter { current.contains($0.key) }
-        }
-    }
-
-    private mutating func terminate(_ record: AppGenerationRecord) {
-        if generations[record.app]?[record.generation] == nil {
-            generations[record.app, default: [:]][record.generation] = record
-        }
-        guard let campaign = record.campaign else { return }
-        for (key, file) in clientFiles
-        where [.live, .resetRequired].contains(file.state) && file.generation < record.generation
-            && realms[key.realm]?.name.app == record.app
-        {
-            clientFiles[key]?.state = .resetRequired
-            clientFiles[key]?.campaign = campaign
         }
     }
 

@@ -4,7 +4,12 @@ package import SyncModel
 package struct SliceBatch: Sendable {
     /// New generations of apps. Every client file of an older generation that is live, or has yet to reset for an earlier
     /// campaign, must reset for the new generation's campaign, if there is one. A generation that is there already stays.
+    /// One whose campaign has `terminationSteps` in the same batch marks no client file itself.
     package var terminations: [AppGenerationRecord] = []
+    /// How far terminations are that go in steps. There is at most one for an app.
+    package var terminationSteps: [TerminationSteps] = []
+    /// Campaigns of terminations whose steps are all done: how far they were is forgotten.
+    package var terminationStepsDone: [String] = []
     /// By campaign, why client realms must reset, in the operator's words. A campaign's first reason stays, until another
     /// campaign's reason comes and the campaign is over: none of its client files has yet to reset, and no app's latest
     /// generation began with it.
@@ -52,6 +57,8 @@ package struct SliceBatch: Sendable {
     /// What users have added beside what the store counts already, and when.
     package var usage: [AppUser: UsageAmounts] = [:]
     package var usageAt: UInt64 = 0
+    /// Users of whom it is forgotten what they have added.
+    package var usageRemovals: [AppUser] = []
     /// Ids of messages whose effect must not be repeated; the last `rememberedMessages` are remembered.
     package var seenMessages: [String] = []
     /// Messages to publish after the commit. An id that the outbox holds already changes nothing.
@@ -68,6 +75,7 @@ package struct SliceBatch: Sendable {
             && tableRemovals.isEmpty && objectRemovals.isEmpty && objects.isEmpty && history.isEmpty
             && historyDigests.isEmpty && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty
             && resetCases.isEmpty && resetHolds.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
+            && terminationSteps.isEmpty && terminationStepsDone.isEmpty && usageRemovals.isEmpty
             && baseRemovals.isEmpty && usage.isEmpty && outbox.isEmpty && outboxRemovals.isEmpty && erasures.isEmpty
             && erasureRemovals.isEmpty && appErasures.isEmpty && appRemovals.isEmpty && clientFileRemovals.isEmpty
     }

@@ -122,7 +122,8 @@ package struct SliceFindings: Sendable {
     package struct UserResets: Sendable, Equatable {
         /// Reset cases of which something is still expected, the highest ident first.
         package var openCases: [ResetCaseRecord] = []
-        /// Client files that await their reset, the most recently seen first.
+        /// Client files that await their reset, the most recently seen first: those that must reset, and live ones of an earlier
+        /// generation than the latest that a campaign began for their app. The latter are not marked yet.
         package var waiting: [ClientFileRecord] = []
 
         package static let limit = 16

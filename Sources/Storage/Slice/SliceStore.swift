@@ -2,7 +2,9 @@ package import SyncModel
 
 /// Everything that one slice keeps, as its owner needs it: the owner is the only writer, reads what a batch of messages names,
 /// and writes what the batch changes in one commit that checks the owner's epoch.
-package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, SliceMaintenance, SliceErasure {
+package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, SliceMaintenance, SliceErasure,
+    SliceTerminations
+{
     /// Makes all changes of the batch durable, or none.
     ///
     /// - Throws: `fenced` if the slice is no longer owned under this epoch; `alreadyExists` for a version that its history has
@@ -63,6 +65,8 @@ package protocol SliceAgenda: Sendable {
     func idleClientFiles(app: String, seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ClientFileRecord]
     /// Client files that are not live any more and were last seen before `seenBefore`, in any order.
     func forgettableClientFiles(seenBefore: UInt64, limit: Int) async throws(StoreError) -> [ListedClientFile]
+    /// Users who have added nothing since a time, those longest ago first.
+    func forgettableUsage(before: UInt64, limit: Int) async throws(StoreError) -> [AppUser]
     /// The reset cases whose `dueAt` is not after a time, the longest overdue first.
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord]
     /// Messages that wait to be published, in the order in which they were committed: those after a number, at least one if
@@ -77,6 +81,19 @@ extension SliceAgenda {
     package func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
         try await appGenerations(after: nil, limit: .max)
     }
+}
+
+/// Terminations that reach very many client files, in steps.
+package protocol SliceTerminations: Sendable {
+    /// Those that are under way, by app.
+    func terminationSteps() async throws(StoreError) -> [TerminationSteps]
+    /// Goes on with one: looks at the app's next client files after `steps.last` in the order of their keys, of whatever state and
+    /// generation, at most `limit`, does to them what `SliceBatch.terminations` does to all of the app's, and stores how far
+    /// that is; all in one transaction.
+    ///
+    /// - Returns: how far it is: all are marked if there were fewer than `limit`.
+    /// - Throws: `fenced`.
+    func mark(_ steps: TerminationSteps, limit: Int, epoch: Epoch) async throws(StoreError) -> TerminationSteps
 }
 
 /// What was taken away and is not gone yet, and its going in steps.

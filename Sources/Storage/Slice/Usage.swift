@@ -50,6 +50,8 @@ package struct UsageAmounts: Sendable, Equatable {
 package struct UserUsage: Sendable, Equatable {
     /// In which half is forgotten, in milliseconds.
     package static let halfLife: Double = 7 * 86_400_000
+    /// After so many without an addition all of it is forgotten: less is left than what is worth a row.
+    package static let rememberedHalfLives = 8
 
     package var amounts: UsageAmounts
     /// When they were these; milliseconds of Unix time.

@@ -59,22 +59,25 @@ extension SliceFindings {
 
     private static func resets(of user: RealmUser, _ db: Database) throws -> UserResets {
         var found = UserResets()
-        let arguments: StatementArguments = [user.realm.value, user.user, UserResets.limit]
+        // Without statistics SQLite would rather go through all cases of a realm, and all client files in a state.
         found.openCases = try ResetCaseRecord.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT \(ResetCaseRecord.columns) FROM reset_cases
+                    SELECT \(ResetCaseRecord.columns) FROM reset_cases INDEXED BY reset_cases_by_user
                     WHERE realm = ? AND user = ? AND is_open ORDER BY ident_old DESC LIMIT ?
                     """),
-            arguments: arguments)
+            arguments: [user.realm.value, user.user, UserResets.limit])
         found.waiting = try ClientFileRecord.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT \(ClientFileRecord.columns) FROM client_files f
-                    WHERE f.realm = ? AND f.user = ? AND f.state = 'resetRequired'
+                    SELECT \(ClientFileRecord.columns) FROM client_files f INDEXED BY client_files_by_user
+                    WHERE f.realm = ? AND f.user = ? AND f.state IN ('resetRequired', 'live')
+                        AND (f.state = 'resetRequired' OR f.generation < (
+                            SELECT max(g.generation) FROM app_generations g JOIN realms r ON r.app = g.app
+                            WHERE r.id = ? AND g.campaign IS NOT NULL))
                     ORDER BY f.last_seen DESC, f.ident DESC LIMIT ?
                     """),
-            arguments: arguments)
+            arguments: [user.realm.value, user.user, user.realm.value, UserResets.limit])
         return found
     }
 

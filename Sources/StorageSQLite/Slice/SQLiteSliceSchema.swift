@@ -58,6 +58,9 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("erased realms and apps") { db in
             try db.execute(sql: erasures)
         }
+        migrator.registerMigration("terminations in steps") { db in
+            try db.execute(sql: terminationSteps)
+        }
         return migrator
     }
 
@@ -175,6 +178,15 @@ enum SQLiteSliceSchema {
         CREATE INDEX erasures_unswept ON erasures (realm) WHERE NOT swept;
         CREATE INDEX erasures_by_campaign ON erasures (campaign) WHERE campaign IS NOT NULL;
         CREATE TABLE app_erasures (app TEXT PRIMARY KEY, realms INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
+    /// The index of realms is one by app and number: the latter is part of every index.
+    private static let terminationSteps = """
+        CREATE TABLE termination_steps (
+            campaign TEXT PRIMARY KEY, app TEXT NOT NULL, generation INTEGER NOT NULL, last_realm INTEGER,
+            last_ident INTEGER, marked INTEGER NOT NULL, chunks INTEGER, reported INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE INDEX realms_by_app ON realms (app);
+        CREATE INDEX user_usage_by_age ON user_usage (at);
         """
 
     /// With a rowid: a digest is longer than what a page of an index holds well.

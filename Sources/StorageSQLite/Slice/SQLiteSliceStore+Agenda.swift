@@ -132,6 +132,15 @@ extension SQLiteSliceStore {
         }
     }
 
+    func forgettableUsage(before: UInt64, limit: Int) async throws(StoreError) -> [AppUser] {
+        try await query { db in
+            try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT app, user FROM user_usage WHERE at < ? ORDER BY at LIMIT ?"),
+                arguments: [before.stored, limit]
+            ).map { row in AppUser(app: row[0], user: row[1]) }
+        }
+    }
+
     func dueResetCases(at: UInt64, limit: Int) async throws(StoreError) -> [ResetCaseRecord] {
         try await query { db in
             try ResetCaseRecord.fetchAll(

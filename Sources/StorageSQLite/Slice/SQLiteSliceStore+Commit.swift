@@ -10,7 +10,7 @@ extension SQLiteSliceStore {
         try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
             var growth = RealmGrowth()
-            try Self.terminate(batch.terminations, db)
+            try Self.terminate(batch, db)
             try Self.putReasons(batch.reasons, db)
             try Self.remove(batch, &growth, db)
             try Self.putErasures(batch, db)
@@ -25,6 +25,7 @@ extension SQLiteSliceStore {
             try Self.putResetCases(batch.resetCases, db)
             try Self.putResetHolds(batch.resetHolds, db)
             try growth.save(db)
+            try Self.dropUsage(of: batch.usageRemovals, db)
             for (user, amounts) in batch.usage {
                 let usage = try UserUsage.of(user, db) ?? UserUsage(at: batch.usageAt)
                 try usage.adding(amounts, at: batch.usageAt).save(of: user, db)
@@ -35,19 +36,17 @@ extension SQLiteSliceStore {
         }
     }
 
-    private static func terminate(_ terminations: [AppGenerationRecord], _ db: Database) throws {
-        for record in terminations {
+    private static func terminate(_ batch: SliceBatch, _ db: Database) throws {
+        let inSteps = Set(batch.terminationSteps.map(\.campaign))
+        for record in batch.terminations {
             try db.run(
                 "INSERT OR IGNORE INTO app_generations (app, generation, campaign, at) VALUES (?, ?, ?, ?)", record.app,
                 record.generation.stored, record.campaign, record.at.stored)
-            guard record.campaign != nil else { continue }
-            try db.run(
-                """
-                UPDATE client_files SET state = 'resetRequired', campaign = ?
-                WHERE realm IN (SELECT id FROM realms WHERE app = ?) AND generation < ?
-                    AND state IN ('live', 'resetRequired')
-                """, record.campaign, record.app, record.generation.stored)
+            guard let campaign = record.campaign, !inSteps.contains(campaign) else { continue }
+            let all = TerminationSteps(app: record.app, generation: record.generation, campaign: campaign)
+            _ = try mark(all, limit: .max, db)
         }
+        try putTerminationSteps(batch, db)
     }
 
     private static func putReasons(_ reasons: [String: String], _ db: Database) throws {

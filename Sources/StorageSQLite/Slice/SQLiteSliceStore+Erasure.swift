@@ -114,7 +114,7 @@ extension SQLiteSliceStore {
             try db.run("INSERT OR REPLACE INTO app_erasures (app, realms) VALUES (?, ?)", record.app, record.realms)
         }
         for app in batch.appRemovals {
-            for table in ["app_generations", "reset_holds", "app_erasures", "user_usage"] {
+            for table in ["app_generations", "reset_holds", "app_erasures", "user_usage", "termination_steps"] {
                 try db.run("DELETE FROM \(table) WHERE app = ?", app)
             }
         }

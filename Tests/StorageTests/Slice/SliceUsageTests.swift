@@ -63,6 +63,21 @@ import Testing
             // A clock that was put back forgets nothing more.
             #expect(found.at(week) == found)
             #expect(found.at(4 * week).amounts.bytes == 125)
+
+            var later = SliceBatch()
+            let other = AppUser(app: "tasks", user: "other")
+            later.usage = [other: UsageAmounts(realms: 1)]
+            later.usageAt = 3 * week
+            try await store.commit(later, epoch: epoch)
+            #expect(try await store.forgettableUsage(before: 2 * week, limit: 9).isEmpty)
+            #expect(try await store.forgettableUsage(before: 4 * week, limit: 9) == [user, other])
+            #expect(try await store.forgettableUsage(before: 4 * week, limit: 1) == [user])
+            later = SliceBatch()
+            later.usageRemovals = [user]
+            #expect(!later.isEmpty)
+            try await store.commit(later, epoch: epoch)
+            #expect(try await store.usage(of: user) == nil)
+            #expect(try await store.usage(of: other) != nil)
         }
     }
 }

@@ -194,6 +194,14 @@ final class CountingStore: SliceStore {
         try await store.realms(ofApp: app, limit: limit)
     }
     func countRealms(ofApp app: String) async throws(StoreError) -> Int { try await store.countRealms(ofApp: app) }
+    func terminationSteps() async throws(StoreError) -> [TerminationSteps] { try await store.terminationSteps() }
+    func mark(_ steps: TerminationSteps, limit: Int, epoch: Epoch) async throws(StoreError) -> TerminationSteps {
+        try refuse()
+        return try await store.mark(steps, limit: limit, epoch: epoch)
+    }
+    func forgettableUsage(before: UInt64, limit: Int) async throws(StoreError) -> [AppUser] {
+        try await store.forgettableUsage(before: before, limit: limit)
+    }
     func countClientFiles(in realm: RealmID) async throws(StoreError) -> Int {
         try await store.countClientFiles(in: realm)
     }
