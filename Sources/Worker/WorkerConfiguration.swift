@@ -98,6 +98,8 @@ package struct WorkerLimits: Sendable {
 
     package var compaction = CompactionLimits()
     package var erasure = ErasureLimits()
+    package var termination = TerminationLimits()
+    package var restart = RestartLimits()
 
     /// What apps and users may have and add, where the app has no value of its own.
     package var quotas = QuotaValues()

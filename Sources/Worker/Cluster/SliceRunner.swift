@@ -272,14 +272,15 @@ actor SliceRunner {
         try? await owner.compactFurther(for: duration / 10)
     }
 
-    /// How long an idle slice goes on with what is left to do before it looks for messages again.
+    /// How long a slice goes on with what is left to do before it looks for messages again: one that has some, and an idle one.
+    private static let busyStep = Duration.milliseconds(20)
     private static let step = Duration.milliseconds(50)
 
     /// Goes on with what is left to do between messages: as long as there are none, else for one step. What ails the store shows
     /// with the next batch.
     private func step(between consumer: AMQPConsumer, _ isIdle: Bool) async throws {
         while let owner, !isLeaving, !isStopping, await owner.hasSteps {
-            guard let made = try? await owner.step(for: Self.step) else { return }
+            guard let made = try? await owner.step(for: isIdle ? Self.step : Self.busyStep) else { return }
             try await with.publisher.publish(made, stuck: { await self.isStuck($0) })
             await owner.arrived(made)
             guard isIdle, consumer.bufferedCount == 0 else { return }

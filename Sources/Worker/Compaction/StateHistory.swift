@@ -26,22 +26,32 @@ struct StateHistory {
         _ realm: RealmRecord, _ schema: Schema, _ builder: StateChangesets, from content: any SliceContent,
         pageBytes: Int, _ step: (StateHistory, SliceBatch) async throws -> Void
     ) async throws {
-        var builder = builder
-        if !schema.tables.isEmpty { append(StateChangesets(schema: schema).schemaChangeset()) }
-        var last: ObjectRow?
-        while true {
-            let page = try await content.objects(in: realm.id, after: last, maxBytes: pageBytes)
-            guard let end = page.last else { break }
-            for (row, body) in page {
-                // A row without its table is what an interrupted removal would leave; there is none such.
-                guard let table = schema.table(TableID(rawValue: row.table)) else { continue }
-                let object = try SliceWork.object(body, of: realm.name)
-                for changeset in builder.append(ObjectAddress(table.name, row.key), object) { append(changeset) }
-            }
-            last = end.row
-            try await step(self, take())
+        var walk = StateWalk(realm, schema, builder)
+        while try await write(&walk, from: content, pageBytes: pageBytes) { try await step(self, take()) }
+    }
+
+    /// Adds the next page of a realm's state.
+    ///
+    /// - Returns: whether there may be another.
+    mutating func write(
+        _ walk: inout StateWalk, from content: any SliceContent, pageBytes: Int
+    ) async throws -> Bool {
+        if walk.last == nil, !walk.schema.tables.isEmpty {
+            append(StateChangesets(schema: walk.schema).schemaChangeset())
         }
-        if let rest = builder.finish() { append(rest) }
+        let page = try await content.objects(in: walk.realm.id, after: walk.last, maxBytes: pageBytes)
+        guard let end = page.last else {
+            if let rest = walk.builder.finish() { append(rest) }
+            return false
+        }
+        for (row, body) in page {
+            // A row without its table is what an interrupted removal would leave; there is none such.
+            guard let table = walk.schema.table(TableID(rawValue: row.table)) else { continue }
+            let object = try SliceWork.object(body, of: walk.realm.name)
+            for changeset in walk.builder.append(ObjectAddress(table.name, row.key), object) { append(changeset) }
+        }
+        walk.last = end.row
+        return true
     }
 
     /// What has been added since this was last asked for.
@@ -62,5 +72,20 @@ struct StateHistory {
         let entry = HistoryEntry(
             serverVersion: latest, clientVersion: 0, originFile: .server, timestamp: timestamp, changeset: body)
         history.append(HistoryRecord(entry, salt: salt, cumulativeBytes: bytes))
+    }
+}
+
+/// How far somebody has come who goes through the state of a realm.
+struct StateWalk {
+    let realm: RealmRecord
+    let schema: Schema
+    fileprivate var builder: StateChangesets
+    /// The last object that was seen.
+    fileprivate var last: ObjectRow?
+
+    init(_ realm: RealmRecord, _ schema: Schema, _ builder: StateChangesets) {
+        self.realm = realm
+        self.schema = schema
+        self.builder = builder
     }
 }

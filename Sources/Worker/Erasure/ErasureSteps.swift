@@ -4,24 +4,14 @@ import Messages
 import Storage
 import SyncModel
 
-/// Deletes what was stored of erased realms and apps: in steps of bounded size between messages. Each step is a commit, after
-/// which the slice's next owner goes on where this one stopped.
+/// Deletes what was stored of erased realms and apps, in steps (`SliceSteps`).
 struct ErasureSteps: SlicePart {
     let work: SliceWork
 
-    /// Takes steps until nothing is left to do or the time is over; one at least.
-    func go(on time: Duration) async throws {
-        let deadline = ContinuousClock.now + time
-        repeat {
-            guard try await step() else {
-                work.memory.erasure.isBehind = false
-                return
-            }
-        } while ContinuousClock.now < deadline
-    }
-
+    /// Takes one step.
+    ///
     /// - Returns: whether there was anything to do.
-    private func step() async throws -> Bool {
+    func step() async throws -> Bool {
         if let record = try await store.unsweptErasures(limit: 1).first {
             try await step(record)
             return true

@@ -22,6 +22,7 @@ struct Erasures: SlicePart {
                 reason: "an erasure needs a campaign or a message id, so that its repetition changes nothing",
                 app: app.id)
         }
+        try work.requireNoTermination(of: app.id)
         try await work.flush()
         guard try await !store.erasures(of: message.realm).contains(where: { $0.campaign == campaign }) else { return }
         Resets(work: work).keep(reason: message.reason, of: campaign)
@@ -43,8 +44,10 @@ struct Erasures: SlicePart {
                 reason: "app \(message.app) exists: it is to be deleted first, with: sluice apps delete \(message.app)",
                 app: message.app)
         }
+        try work.requireNoTermination(of: message.app)
         try await work.flush()
         work.memory.realms.forget(app: message.app)
+        work.memory.restarts.forget(app: message.app)
         work.memory.generations[message.app] = nil
         let known = try await store.appErasures().first { $0.app == message.app }
         let record = known ?? AppErasureRecord(app: message.app)
@@ -64,6 +67,7 @@ struct Erasures: SlicePart {
             schema: realm.schema, nextIdent: realm.nextIdent, campaign: campaign, at: clock.now(),
             found: campaign == nil ? 0 : try await store.countClientFiles(in: realm.id))
         work.memory.realms.forget(realm.name)
+        work.memory.restarts.forget(realm.name)
         work.stage { $0.erasures.append(record) }
         work.memory.erasure.isBehind = true
         metrics.erased(app: realm.name.app)

@@ -151,7 +151,7 @@ struct Inference: SlicePart {
     }
 
     private func openCases(of user: String, in context: RealmContext) async throws -> [ClientFileKey] {
-        let stored = try await work.resets(of: RealmUser(realm: context.record.id, user: user)).openCases
+        let stored = try await work.resets(of: user, in: context).openCases
         for record in stored where work.cases[record.key] == nil {
             work.cases.remember(readable(record), of: record.key)
         }
@@ -165,7 +165,7 @@ struct Inference: SlicePart {
         let open = try await openCases(of: request.user, in: context).filter { work.cases[$0]?.awaitsIdent == true }
         if let key = open.first(where: { work.cases[$0]?.connection == request.connection }) { return (key, true) }
         // A live session was told by its gateway, and its UNBIND may still be on its way.
-        let waiting = try await work.resets(of: RealmUser(realm: context.record.id, user: request.user)).waiting
+        let waiting = try await work.resets(of: request.user, in: context).waiting
         for file in waiting where file.connection == request.connection {
             guard let campaign = file.campaign, try await !isUnfinishedCopy(file),
                 try await resetCase(context.key(file.ident)) == nil

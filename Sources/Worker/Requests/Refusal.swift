@@ -70,6 +70,14 @@ struct Refusal {
             backoff: BackoffPolicy(intervalSeconds: Int64(seconds), maxDelaySeconds: Int64(seconds), multiplier: 1))
     }
 
+    /// The realm's history begins anew, which takes longer the larger the realm is.
+    static func restarting(_ realm: RealmName) -> Refusal {
+        Refusal(
+            code: .initialSyncNotCompleted, action: .transient,
+            message: "realm \(realm.partition) of app \(realm.app) is being made ready after a termination",
+            backoff: BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 10, multiplier: 2))
+    }
+
     /// Too many would have to reset; the operator is asked first.
     static func held(_ hold: ResetHoldRecord) -> Refusal {
         Refusal(

@@ -28,12 +28,15 @@ struct SessionRequests: SlicePart {
                 metrics.paced(app: app.id)
                 return try admittance.refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
             }
+            // A realm that has to restart does so for the first who begins anew, and whose turn it is.
+            if request.needsClientFile, try await !hasRestarted(name, of: app) {
+                return try admittance.refuse(name, session, .restarting(name), to: address)
+            }
         }
         let user = AppUser(app: app.id, user: request.user)
         if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
             return try admittance.refuse(name, session, refusal, to: address)
         }
-        // A realm that has to restart does so for the first who begins anew, and whose turn it is.
         let context =
             request.needsClientFile
             ? try await work.realm(name, of: app) : try await work.unrestartedRealm(name, of: app)
@@ -54,6 +57,16 @@ struct SessionRequests: SlicePart {
         try await inference.observeBind(request, clientFile: file?.ident, in: context)
         try work.reply(BoundAnswer(generation: generation, slice: slice, clientFile: file), to: address)
         context.sessions.bound(session, on: request.connection)
+    }
+
+    /// Whether the realm is of the app's generation by now; has it restart if not.
+    private func hasRestarted(_ name: RealmName, of app: AppRecord) async throws -> Bool {
+        do {
+            _ = try await work.realm(name, of: app)
+            return true
+        } catch is WaitsForSteps {
+            return false
+        }
     }
 
     /// The client file that a request for one was given before, if a reset's fresh copy is made with it and it still holds.

@@ -45,14 +45,19 @@ struct ResetPaces {
     /// Beyond, all paces begin anew.
     private static let maxApps = 1_000
     private var paces: [String: ResetPace] = [:]
+    /// Apps of whose client realms it is not known yet how many reset.
+    private var estimates: Set<String> = []
+
+    func isEstimate(of app: String) -> Bool { estimates.contains(app) }
 
     func pace(of app: String, in generation: UInt64) -> ResetPace? {
         paces[app].flatMap { $0.generation == generation ? $0 : nil }
     }
 
-    mutating func keep(_ pace: ResetPace, of app: String) {
-        if paces.count >= Self.maxApps { paces = [:] }
+    mutating func keep(_ pace: ResetPace, of app: String, isEstimate: Bool = false) {
+        if paces.count >= Self.maxApps { (paces, estimates) = ([:], []) }
         paces[app] = pace
+        if isEstimate { estimates.insert(app) } else { estimates.remove(app) }
     }
 }
 
@@ -62,20 +67,26 @@ extension SessionRequests {
         let generation = try await work.generation(of: app)
         guard let campaign = generation.campaign else { return nil }
         let now = clock.uptime()
+        // While a termination marks them, the campaign has fewer than there are; all of the app's are no fewer.
+        let isMarking = work.memory.terminations[app.id].map { !$0.isMarked } ?? false
+        let known = work.memory.paces.pace(of: app.id, in: generation.generation)
         let pace: ResetPace
-        if let known = work.memory.paces.pace(of: app.id, in: generation.generation) {
+        if let known, isMarking || !work.memory.paces.isEstimate(of: app.id) {
             pace = known
         } else {
+            let count =
+                isMarking
+                ? try await store.usage(ofApp: app.id).clientFiles
+                : try await store.countClientFiles(campaign: campaign)
             pace = ResetPace(
-                generation: generation.generation, startedAt: now,
-                clientRealms: try await store.countClientFiles(campaign: campaign), limits: limits)
-            work.memory.paces.keep(pace, of: app.id)
+                generation: generation.generation, startedAt: known?.startedAt ?? now, clientRealms: count,
+                limits: limits)
+            work.memory.paces.keep(pace, of: app.id, isEstimate: isMarking)
         }
         guard let seconds = pace.wait(user: request.user, partition: context.name.partition, at: now) else {
             return nil
         }
         // Clients that are new, and not resetting, wait for nobody.
-        let resets = try await work.resets(of: RealmUser(realm: context.record.id, user: request.user))
-        return resets.waiting.isEmpty ? nil : seconds
+        return try await work.resets(of: request.user, in: context).waiting.isEmpty ? nil : seconds
     }
 }

@@ -7,7 +7,8 @@ import SyncModel
 extension Resets {
     /// Begins an app's next generation here and tells the coordinator whom it reaches.
     ///
-    /// Given twice it reports twice, with the same content: the campaign's client files stay listed.
+    /// Given twice it reports twice, with the same content: the campaign's client files stay listed. Where they are many, marking
+    /// and reporting go on between messages (`TerminationRun`).
     func terminate(_ message: TerminationMessage, messageID: String?) async throws {
         guard let app = try await apps.latest(message.app) else {
             throw PoisonError(reason: "app \(message.app) does not exist", app: message.app)
@@ -17,11 +18,19 @@ extension Resets {
                 reason: "a termination needs a campaign or a message id, so that its repetition changes nothing",
                 app: app.id)
         }
+        let run = TerminationRun(work: work)
+        let underWay = work.memory.terminations[app.id]
+        if underWay?.campaign != campaign { try work.requireNoTermination(of: app.id) }
         try await work.flush()
         let current = try await work.generation(of: app)
         var accounted = current
-        if let earlier = try await store.appGeneration(campaign: campaign), earlier.app == app.id {
+        if let underWay {
+            accounted.generation = underWay.generation
+        } else if let earlier = try await store.appGeneration(campaign: campaign), earlier.app == app.id {
             accounted = earlier
+            if try await run.isLarge(campaign: campaign) {
+                try await run.begin(earlier, campaign: campaign, isMarked: true)
+            }
         } else if let wanted = message.generation ?? Self.successor(of: current.generation),
             wanted > current.generation, wanted < UInt64(Int64.max)
         {
@@ -30,18 +39,25 @@ extension Resets {
             keep(reason: message.reason, of: campaign)
             // What is in memory of the app's client files is about to be wrong.
             work.memory.realms.forget(app: app.id)
+            work.memory.restarts.forget(app: app.id)
             work.memory.generations[app.id] = nil
+            let isLarge = try await run.isLarge(app.id)
+            if isLarge { try await run.begin(accounted, campaign: campaign, isMarked: false) }
             try await work.flush()
             logger.notice(
                 "sync terminated",
-                metadata: ["app": "\(app.id)", "campaign": "\(campaign)", "generation": "\(wanted)"])
+                metadata: [
+                    "app": "\(app.id)", "campaign": "\(campaign)", "generation": "\(wanted)", "in_steps": "\(isLarge)",
+                ])
         } else if let late = message.generation {
             // A later termination came first. Its own generation says which of the two accounts for a client realm.
             accounted.generation = min(late, current.generation)
         }
-        try await reportFound(
-            kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,
-            reason: message.reason)
+        if work.memory.terminations[app.id] == nil {
+            try await reportFound(
+                kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,
+                reason: message.reason)
+        }
         let notice = ResetNotice(
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
             campaign: campaign, code: .badClientFileIdent,
@@ -69,11 +85,7 @@ extension Resets {
             let report = FoundReport(
                 kind: kind, campaign: campaign, app: app, slice: slice, generation: generation, reason: reason,
                 chunk: chunk, chunks: chunks,
-                clientRealms: files.map {
-                    FoundReport.ClientRealm(
-                        partition: $0.name.partition, clientFile: $0.record.ident, user: $0.record.user,
-                        lastSeen: $0.record.lastSeen)
-                })
+                clientRealms: files.map(FoundReport.ClientRealm.init))
             work.publish(Publication(.outcomes, try AMQPMessage(report)))
             for file in files { try await inference.overtake(file.record, of: file.name, by: campaign) }
             // What was read and changed of their cases must not gather.

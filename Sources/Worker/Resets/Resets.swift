@@ -72,7 +72,9 @@ struct Resets: SlicePart {
             let files = try await store.clientFiles(in: context.record.id, state: .live, after: last, limit: limit)
             isDone = files.count < limit
             last = files.last?.ident ?? last
-            mark(files, in: context, campaign: campaign)
+            // Some may be a termination's already, although it has not come to their rows.
+            mark(
+                files.filter { work.marked($0, of: context.name.app).state == .live }, in: context, campaign: campaign)
             if isDone { work.stage { $0.seenMessages.append(pass) } }
             try await work.flush()
         }

@@ -17,13 +17,17 @@ struct MessageHandler: SlicePart {
 
     /// Deals with one message. One that cannot be dealt with leaves no trace, and hurts no other.
     ///
+    /// - Returns: false for a message that has to wait until what goes in steps has come further.
     /// - Throws: what is of more than this message: a failed commit, or a store that cannot be read.
-    mutating func take(_ delivery: SliceDelivery) async throws {
+    mutating func take(_ delivery: SliceDelivery) async throws -> Bool {
         if let realm = delivery.realm, let reason = givenUp[realm] {
             try await giveUp(delivery, reason: reason)
         } else {
             do {
                 try await handle(try delivery.content.get(), of: delivery)
+            } catch is WaitsForSteps {
+                work.undo()
+                return false
             } catch let error as PoisonError {
                 work.undo()
                 try work.setAside(delivery, reason: error.reason, app: error.app)
@@ -37,11 +41,14 @@ struct MessageHandler: SlicePart {
             }
         }
         work.keep()
+        return true
     }
 
     /// Deals with uploads that follow each other: with all of them together if that goes well, else with each alone. The result
     /// is the same, but what they all meet is read and merged with once.
-    mutating func take(together uploads: [SliceDelivery]) async throws {
+    ///
+    /// - Returns: false for a message, alone, that has to wait.
+    mutating func take(together uploads: [SliceDelivery]) async throws -> Bool {
         if let realm = uploads.first?.realm, uploads.count > 1, givenUp[realm] == nil, !damaged.contains(realm),
             var (message, upload) = uploads[0].upload
         {
@@ -52,13 +59,16 @@ struct MessageHandler: SlicePart {
             }
             do {
                 try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
-                return work.keep()
+                work.keep()
+                return true
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
                 work.undo()
             }
         }
-        for delivery in uploads { try await take(delivery) }
+        var isThrough = true
+        for delivery in uploads { isThrough = try await take(delivery) }
+        return isThrough
     }
 
     /// Whether the message in hand alone cannot go on with the error.

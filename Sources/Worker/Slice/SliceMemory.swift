@@ -23,6 +23,8 @@ final class SliceMemory {
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()
     var erasure = ErasureState()
+    var terminations = OpenTerminations()
+    var restarts = OpenRestarts()
     /// Sessions of erased realms that ended before there was another realm of the name.
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
@@ -36,5 +38,7 @@ final class SliceMemory {
         nextRealm = nil
         outbox.forget()
         quiet.dropped()
+        terminations = OpenTerminations()
+        restarts = OpenRestarts()
     }
 }

@@ -50,7 +50,15 @@ package actor SliceOwner {
             try await work.publishLeftovers()
             try await work.read(ahead: deliveries)
             var handler = MessageHandler(work: work)
-            for delivery in deliveries { try await handler.take(delivery) }
+            for delivery in deliveries {
+                // One that waits for steps has nobody here to let go first.
+                while try await !handler.take(delivery) {
+                    try await work.flush()
+                    guard try await SliceSteps(work: work).goOneRound() else {
+                        throw WorkerError(.busy, "slice \(slice) has a message that waits for nothing")
+                    }
+                }
+            }
         }
     }
 
@@ -91,7 +99,11 @@ package actor SliceOwner {
                 }
                 let together = together(waiting[next...])
                 let before = work.mergeSteps
-                try await handler.take(together: together)
+                guard try await handler.take(together: together) else {
+                    left += next..<next + together.count
+                    next += together.count
+                    continue
+                }
                 bytes += together.reduce(0) { $0 + $1.original.body.count }
                 if let realm = delivery.realm {
                     memory.shares.took(work.mergeSteps - before, for: realm)
@@ -101,7 +113,8 @@ package actor SliceOwner {
             }
         }
         environment.metrics.waited(left.count)
-        return SliceTurn(publications: publications, left: left)
+        return SliceTurn(
+            publications: publications, left: left, isIdle: left.count == waiting.count && publications.isEmpty)
     }
 
     /// The first message, and if it is an upload those behind it that go on where it ends.
@@ -135,14 +148,14 @@ package actor SliceOwner {
     }
 
     /// Whether something is left to be done between messages that goes in steps.
-    package var hasSteps: Bool { memory?.erasure.isBehind ?? false }
+    package var hasSteps: Bool { memory.map(SliceSteps.isPending) ?? false }
 
     /// Goes on with what is to be done between messages.
     ///
     /// - Returns: what to publish.
     package func step(for time: Duration) async throws -> [Publication] {
         guard hasSteps else { return [] }
-        return try await withWork { try await ErasureSteps(work: $0).go(on: time) }
+        return try await withWork { try await SliceSteps(work: $0).go(on: time) }
     }
 
     private func withWork(_ body: (SliceWork) async throws -> Void) async throws -> [Publication] {
@@ -151,6 +164,7 @@ package actor SliceOwner {
         defer { self.memory = memory }
         let work = SliceWork(environment, memory)
         do {
+            try await TerminationRun(work: work).load()
             try await body(work)
             try await work.flush()
             memory.quiet.told()

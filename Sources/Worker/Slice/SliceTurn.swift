@@ -4,6 +4,6 @@ package struct SliceTurn: Sendable {
     package var publications: [Publication] = []
     /// Which of the messages have to wait for a later turn, ascending.
     package var left: [Int] = []
-    /// Whether nobody's turn has come yet.
+    /// Whether no message's turn has come.
     package var isIdle = false
 }

@@ -20,6 +20,7 @@ struct Ticks: SlicePart {
         try await Erasures(work: work).tellAgain(now: clock.now())
         try await goThroughApps(now: now)
         try await sparing("old client files") { try await forget(now: now) }
+        try await sparing("what users have added") { try await forgetUsage(now: now) }
         try await sparing("reset cases") { try await inference.settleCases(now: now) }
         try await work.flush()
         let compaction = Compaction(work: work)
@@ -85,7 +86,9 @@ struct Ticks: SlicePart {
     /// back all the same resets as an unknown one. Likewise with realms that were erased long ago.
     private func forget(now: UInt64) async throws {
         guard let age = limits.clientFileLifetime?.milliseconds, age < now else { return }
+        // What a termination has yet to find stays until then.
         let files = try await store.forgettableClientFiles(seenBefore: now - age, limit: 500)
+            .filter { work.memory.terminations[$0.name.app] == nil }
         let erasures = try await store.sweptErasures(before: now - age, limit: 500)
         guard !files.isEmpty || !erasures.isEmpty else { return }
         work.stage {
@@ -99,9 +102,22 @@ struct Ticks: SlicePart {
         }
     }
 
+    /// Of what users have added so long ago too little counts still to keep it.
+    private func forgetUsage(now: UInt64) async throws {
+        let age = UInt64(UserUsage.halfLife) * UInt64(UserUsage.rememberedHalfLives)
+        guard age < now else { return }
+        let users = try await store.forgettableUsage(before: now - age, limit: 500)
+        guard !users.isEmpty else { return }
+        work.stage { $0.usageRemovals += users }
+        try await work.flush()
+    }
+
     /// Client files that were not seen for the app's maximum offline time cannot come back.
     private func expire(_ id: String, now: UInt64) async throws {
-        guard let app = try await apps.app(id), app.maxOfflineDays > 0 else { return }
+        // Those that a termination has yet to mark reset for that.
+        guard work.memory.terminations[id] == nil, let app = try await apps.app(id), app.maxOfflineDays > 0 else {
+            return
+        }
         let offline = UInt64(app.maxOfflineDays).multipliedReportingOverflow(by: 86_400_000)
         guard !offline.overflow, offline.partialValue < now else { return }
         let files = try await store.idleClientFiles(app: id, seenBefore: now - offline.partialValue, limit: 500)

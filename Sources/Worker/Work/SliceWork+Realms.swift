@@ -23,11 +23,13 @@ extension SliceWork {
     }
 
     /// The realm as it is now, made if it is new and of the app's current generation.
+    ///
+    /// - Throws: `WaitsForSteps` while the realm restarts.
     func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
         let generation = try await generation(of: app)
         guard let context = try await storedRealm(name) else { return try await create(name, of: app, generation) }
         return context.record.generation < generation.generation
-            ? try await RealmRestart(work: self).restart(context, generation: generation.generation) : context
+            ? try await RealmRestart(work: self).restarted(context, generation: generation.generation) : context
     }
 
     /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
@@ -151,8 +153,10 @@ extension SliceWork {
         } else {
             stored = try await environment.store.clientFile(key)
         }
-        if let stored { context.remember(stored) }
-        return stored
+        guard let stored else { return nil }
+        let file = marked(stored, of: context.name.app)
+        context.remember(file)
+        return file
     }
 
     /// Loads what applying changesets touches.

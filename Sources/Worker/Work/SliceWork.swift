@@ -86,9 +86,13 @@ final class SliceWork {
         return (false, try await store.isSeen(messageID: id))
     }
 
-    func resets(of user: RealmUser) async throws -> SliceFindings.UserResets {
-        if let known = ahead.found.users[user] { return known }
-        return try await store.resets(of: user)
+    /// What a user of a realm has to do with resets; those included that the steps of a termination have not come to.
+    func resets(of user: String, in context: RealmContext) async throws -> SliceFindings.UserResets {
+        let user = RealmUser(realm: context.record.id, user: user)
+        var found: SliceFindings.UserResets
+        if let known = ahead.found.users[user] { found = known } else { found = try await store.resets(of: user) }
+        found.waiting = found.waiting.map { marked($0, of: context.name.app) }.filter { $0.state == .resetRequired }
+        return found
     }
 
     // MARK: Changing
@@ -289,6 +293,9 @@ extension SliceBatch {
             return sum
         }
         terminations += other.terminations
+        terminationSteps += other.terminationSteps
+        terminationStepsDone += other.terminationStepsDone
+        usageRemovals += other.usageRemovals
         reasons.merge(other.reasons) { first, _ in first }
         erasures += other.erasures
         erasureRemovals += other.erasureRemovals

@@ -16,6 +16,7 @@ extension OwnerHarness {
         limits.compaction.versionsPerStep = 3
         limits.compaction.pageBytes = 300
         limits.compaction.changesetBytes = 200
+        limits.restart.stepsAtOnce = 1_000
         return limits
     }
 

@@ -74,9 +74,12 @@ struct SyncingClient {
     ///
     /// - Returns: whether that was all there is.
     @discardableResult
-    mutating func download(from harness: OwnerHarness, maxBytes: Int = 1 << 18) async throws -> Bool {
-        let page = try await harness.page(file, session: session, after: progress.download, maxBytes: maxBytes)
-            .one(PageAnswer.self)
+    mutating func download(
+        from harness: OwnerHarness, maxBytes: Int = 1 << 18, generation: UInt64 = 1
+    ) async throws -> Bool {
+        let page = try await harness.page(
+            file, session: session, after: progress.download, generation: generation, maxBytes: maxBytes
+        ).one(PageAnswer.self)
         try integrate(page)
         return page.isComplete
     }
