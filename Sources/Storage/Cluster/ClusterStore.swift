@@ -11,6 +11,8 @@ package protocol ClusterStore: Sendable {
         _ change: @escaping @Sendable (inout ClusterRecord) -> Void
     ) async throws(StoreError) -> ClusterRecord
 
+    /// The number of slices that this cluster was created with; records `count` if it is new.
+    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int
     /// The slices that were ever made, each with the latest epoch in which it is known to have been taken.
     func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch]
     /// Notes that a slice was made, and taken in an epoch; never sets the epoch back.

@@ -108,6 +108,7 @@ package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkS
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.
     func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord]
+    func userCount(app: String) async throws(StoreError) -> Int
     /// The users that have changed since a version of the app's users, removed ones among them; nil if that cannot be told, and
     /// any may have.
     func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>?

@@ -98,8 +98,6 @@ package protocol AppStore: SchemaStore, RulesStore {
     func updateApp(
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord
-    /// The number of slices that this cluster was created with; records `count` if it is new.
-    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int
 }
 
 extension AppStore {

@@ -1,4 +1,2 @@
 /// Apps with their rules, accounts and campaigns: everything that belongs to the cluster rather than to a slice.
-package protocol ControlStore: ClusterStore, AppStore, AccountStore, AdminStore, CampaignStore, AppDeletionStore {
-    func userCount(app: String) async throws(StoreError) -> Int
-}
+package protocol ControlStore: ClusterStore, AppStore, AccountStore, AdminStore, CampaignStore, AppDeletionStore {}

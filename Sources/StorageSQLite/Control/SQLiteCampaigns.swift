@@ -2,12 +2,6 @@ import GRDB
 import Storage
 import SyncModel
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The tables of campaigns, within one transaction. The connection is in this process, so a row costs no round trip.
 struct SQLiteCampaigns: CampaignTransaction {
     let db: Database
@@ -225,25 +219,5 @@ extension CampaignClientRealm {
             reason: row["reason"],
             report: try (row["report"] as String?).map(OutcomeReport.init(storedText:)),
             updatedAt: row.unsigned("updated_at"))
-    }
-}
-
-extension OutcomeReport {
-    init(storedText: String) throws {
-        self = try JSONDecoder().decode(OutcomeReport.self, from: Data(storedText.utf8))
-    }
-
-    /// What a client wrote is cut to a size that is worth keeping.
-    func storedText() throws -> String {
-        var report = self
-        report.error = report.error.map {
-            Failure(name: String($0.name.prefix(200)), message: String($0.message.prefix(2000)))
-        }
-        report.backupFile = report.backupFile.map { String($0.prefix(300)) }
-        report.modeUsed = report.modeUsed.map { String($0.prefix(40)) }
-        report.modeRequested = report.modeRequested.map { String($0.prefix(40)) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
 }

@@ -5,10 +5,24 @@ import Storage
 
 /// The control store in one SQLite file, shared by the processes of a machine: WAL, synchronous=FULL, every write in a
 /// transaction that begins IMMEDIATE, so that two processes never decide on the same state.
-final class SQLiteControlStore: ControlStore {
+struct SQLiteControlStore: DividedControlStore, SQLiteControlPart {
     let database: any DatabaseWriter
+    let ofCluster: any ClusterStore
+    let ofApps: any AppStore
+    let ofAccounts: any AccountStore
+    let ofAdmins: any AdminStore
+    let ofCampaigns: any CampaignStore
+    let ofDeletions: any AppDeletionStore
 
-    init(database: any DatabaseWriter) { self.database = database }
+    init(database: any DatabaseWriter) {
+        self.database = database
+        ofCluster = SQLiteClusterStore(database: database)
+        ofApps = SQLiteAppStore(database: database)
+        ofAccounts = SQLiteAccountStore(database: database)
+        ofAdmins = SQLiteAdminStore(database: database)
+        ofCampaigns = SQLiteCampaignStore(database: database)
+        ofDeletions = SQLiteDeletionStore(database: database)
+    }
 
     /// How long one process waits for another's transaction.
     static let busyTimeout: Double = 10
@@ -60,7 +74,12 @@ final class SQLiteControlStore: ControlStore {
     }
 }
 
-extension SQLiteControlStore {
+/// A part of the control store: all of them have one database.
+protocol SQLiteControlPart: Sendable {
+    var database: any DatabaseWriter { get }
+}
+
+extension SQLiteControlPart {
     func read<Value: Sendable>(
         _ what: StaticString, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {

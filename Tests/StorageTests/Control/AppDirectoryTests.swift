@@ -28,7 +28,6 @@ import Testing
         func updateApp(
             _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
         ) async throws(StoreError) -> AppRecord { AppRecord(id: id, createdAt: 1) }
-        func sliceCount(orCreate count: Int) async throws(StoreError) -> Int { count }
         func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] { [] }
         func extendSchema(
             ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?

@@ -23,9 +23,6 @@ final class FragileApps: AppStore {
     func updateApp(
         _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
     ) async throws(StoreError) -> AppRecord { try await store.updateApp(id, change) }
-    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
-        try await store.sliceCount(orCreate: count)
-    }
     func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
         if let failure = failure.withLock({ $0 }) { throw failure }
         return try await store.schema(ofApp: app)

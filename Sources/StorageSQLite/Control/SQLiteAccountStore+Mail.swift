@@ -1,7 +1,7 @@
 import GRDB
 import Storage
 
-extension SQLiteControlStore {
+extension SQLiteAccountStore {
     func insert(_ token: MailTokenRecord, at now: UInt64) async throws(StoreError) {
         try await write("the mail's token") { db in
             // A few at a time keeps the table as large as what still lives.

@@ -6,7 +6,10 @@ extension CampaignRecord: SnakeCaseRow {
     static var databaseTableName: String { "campaigns" }
 }
 
-extension SQLiteControlStore {
+/// Campaigns as they are read; `SQLiteCampaigns` changes them.
+struct SQLiteCampaignStore: CampaignStore, SQLiteControlPart {
+    let database: any DatabaseWriter
+
     func changeCampaigns<Value: Sendable>(
         _ change: @escaping @Sendable (any CampaignTransaction) throws -> Value
     ) async throws(StoreError) -> Value {

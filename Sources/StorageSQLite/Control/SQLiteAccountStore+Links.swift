@@ -1,13 +1,7 @@
 import GRDB
 import Storage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-extension SQLiteControlStore {
+extension SQLiteAccountStore {
     func link(
         email: String, to user: String, app: String, as identity: UserRecord.Identity
     ) async throws(StoreError) {
@@ -36,7 +30,7 @@ extension SQLiteControlStore {
                 INSERT OR REPLACE INTO external_identities (app, provider, external_id, user, profile)
                 VALUES (?, ?, ?, ?, ?)
                 """, app, identity.provider, externalID, user,
-                String(decoding: try JSONEncoder().encode(profile), as: UTF8.self))
+                try ExternalIdentity.storedText(ofProfile: profile))
         }
     }
 
@@ -48,7 +42,8 @@ extension SQLiteControlStore {
         }
         user.link(identity, email: email)
         try db.run(
-            "UPDATE users SET identities = ?, email = ? WHERE app = ? AND id = ?", try Self.text(of: user.identities),
+            "UPDATE users SET identities = ?, email = ? WHERE app = ? AND id = ?",
+            try UserRecord.Identity.storedText(user.identities),
             user.email, app, id)
         try usersChanged(app: app, user: id, db)
     }

@@ -39,7 +39,10 @@ extension ClusterRecord {
     }
 }
 
-extension SQLiteControlStore {
+/// The cluster's id and the slices that it has made.
+struct SQLiteClusterStore: ClusterStore, SQLiteControlPart {
+    let database: any DatabaseWriter
+
     func cluster() async throws(StoreError) -> ClusterRecord? {
         try await read("the cluster's id") { try ClusterRecord.recorded($0) }
     }
@@ -82,6 +85,17 @@ extension SQLiteControlStore {
     func forgetSlice(_ slice: SliceNumber) async throws(StoreError) {
         try await write("the slices that were made") {
             try $0.run("DELETE FROM settings WHERE name = ?", "slice.\(slice)")
+        }
+    }
+
+    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
+        try await write("the number of slices") { db in
+            try db.run("INSERT OR IGNORE INTO settings (name, value) VALUES ('slices', ?)", String(count))
+            let text = try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'")
+            guard let text, let recorded = Int(text), recorded > 0 else {
+                throw StoreError(.corrupt, "the recorded number of slices is not a number")
+            }
+            return recorded
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Storage
 
-extension SQLiteControlStore {
+extension SQLiteAccountStore {
     // MARK: Settings
 
     func loginSettings(app: String, provider: String) async throws(StoreError) -> Data? {
@@ -89,7 +89,7 @@ extension SQLiteControlStore {
         _ user: UserRecord, provider: String, externalID: String, profile: [String: String]
     ) async throws(StoreError) -> String {
         try await write("the user") { db in
-            let encoded = String(decoding: try JSONEncoder().encode(profile), as: UTF8.self)
+            let encoded = try ExternalIdentity.storedText(ofProfile: profile)
             let known = try String.fetchOne(
                 db, sql: "SELECT user FROM external_identities WHERE app = ? AND provider = ? AND external_id = ?",
                 arguments: [user.app, provider, externalID])
@@ -109,10 +109,9 @@ extension SQLiteControlStore {
                 db, sql: "SELECT * FROM external_identities WHERE app = ? AND user = ? ORDER BY provider, external_id",
                 arguments: [app, user]
             ).map { row in
-                let profile: String = row["profile"]
-                return ExternalIdentity(
+                ExternalIdentity(
                     app: row["app"], provider: row["provider"], externalID: row["external_id"], userID: row["user"],
-                    profile: try JSONDecoder().decode([String: String].self, from: Data(profile.utf8)))
+                    profile: try ExternalIdentity.profile(storedText: row["profile"]))
             }
         }
     }
@@ -129,7 +128,9 @@ extension SQLiteControlStore {
                     SELECT app, id, created_at, identities FROM users WHERE (app, id) > (?, ?) ORDER BY app, id LIMIT ?
                     """, arguments: [after?.app ?? "", after?.user ?? "", max(limit, 1)])
             var removed = 0
-            for row in users where row.unsigned("created_at") < before && Self.isAnonymous(row["identities"]) {
+            for row in users
+            where row.unsigned("created_at") < before && UserRecord.Identity.isAnonymous(storedText: row["identities"])
+            {
                 let (app, id): (String, String) = (row["app"], row["id"])
                 let isSeen = try Int.fetchOne(
                     db, sql: "SELECT 1 FROM login_sessions WHERE app = ? AND user = ? AND last_used_at >= ? LIMIT 1",
@@ -142,11 +143,6 @@ extension SQLiteControlStore {
             let last = users.count == limit ? users.last : nil
             return (removed, last.map { UserCursor(app: $0["app"], user: $0["id"]) })
         }
-    }
-
-    private static func isAnonymous(_ identities: String) -> Bool {
-        let pairs = try? JSONDecoder().decode([[String]].self, from: Data(identities.utf8))
-        return pairs?.count == 1 && pairs?.first?.last == "anon-user"
     }
 }
 

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-extension SQLiteControlStore {
+extension SQLiteAppStore {
     func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
         try await read("the rules") { db in
             try Row.fetchOne(

@@ -29,12 +29,15 @@ extension AppRecord: SnakeCaseRow {
             """, id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
             sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
             compatibility.rawValue, onReadDenied.rawValue, onWriteDenied.rawValue, sqlInteger(rulesVersion),
-            sqlInteger(usersVersion), String(decoding: try JSONEncoder().encode(quotas), as: UTF8.self),
+            sqlInteger(usersVersion), try quotas.storedText(),
             sqlInteger(schemaVersion))
     }
 }
 
-extension SQLiteControlStore {
+/// Apps with their settings, rules and schemas.
+struct SQLiteAppStore: AppStore, SQLiteControlPart {
+    let database: any DatabaseWriter
+
     func app(_ id: String) async throws(StoreError) -> AppRecord? {
         try await read("the app") { try AppRecord.fetchOne($0, key: id) }
     }
@@ -67,23 +70,6 @@ extension SQLiteControlStore {
             let app = try AppRecord.existing(id, db).changed(by: change)
             try app.save(db)
             return app
-        }
-    }
-
-    func sliceCount(orCreate count: Int) async throws(StoreError) -> Int {
-        try await write("the number of slices") { db in
-            try db.run("INSERT OR IGNORE INTO settings (name, value) VALUES ('slices', ?)", String(count))
-            let text = try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'")
-            guard let text, let recorded = Int(text), recorded > 0 else {
-                throw StoreError(.corrupt, "the recorded number of slices is not a number")
-            }
-            return recorded
-        }
-    }
-
-    func userCount(app: String) async throws(StoreError) -> Int {
-        try await read("the number of users") { db in
-            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM users WHERE app = ?", arguments: [app]) ?? 0
         }
     }
 }

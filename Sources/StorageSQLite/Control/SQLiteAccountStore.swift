@@ -1,13 +1,10 @@
 import GRDB
 import Storage
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
+/// Users, their ways to log in, and what signs their tokens.
+struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
+    let database: any DatabaseWriter
 
-extension SQLiteControlStore {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
         try await read("the user") { try Self.user(app: app, id: id, $0) }
     }
@@ -22,6 +19,12 @@ extension SQLiteControlStore {
                 db, sql: "SELECT * FROM users WHERE app = ? AND id > ? ORDER BY id LIMIT ?",
                 arguments: [app, after ?? "", max(limit, 0)]
             ).map(UserRecord.init(row:))
+        }
+    }
+
+    func userCount(app: String) async throws(StoreError) -> Int {
+        try await read("the number of users") { db in
+            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM users WHERE app = ?", arguments: [app]) ?? 0
         }
     }
 
@@ -241,12 +244,9 @@ extension SQLiteControlStore {
         }
         try db.run(
             "INSERT INTO users (app, id, identities, email, disabled, created_at, custom_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            user.app, user.id, try text(of: user.identities), user.email, user.isDisabled, sqlInteger(user.createdAt),
+            user.app, user.id, try UserRecord.Identity.storedText(user.identities), user.email, user.isDisabled,
+            sqlInteger(user.createdAt),
             user.customData)
-    }
-
-    static func text(of identities: [UserRecord.Identity]) throws -> String {
-        String(decoding: try JSONEncoder().encode(identities.map { [$0.id, $0.provider] }), as: UTF8.self)
     }
 
     static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
@@ -272,14 +272,10 @@ extension SQLiteControlStore {
 
 extension UserRecord {
     fileprivate init(row: Row) throws {
-        let text: String = row["identities"]
-        let identities = try JSONDecoder().decode([[String]].self, from: Data(text.utf8))
         self.init(
             app: row["app"], id: row["id"],
-            identities: identities.compactMap { pair in
-                pair.count == 2 ? UserRecord.Identity(id: pair[0], provider: pair[1]) : nil
-            },
-            email: row["email"], isDisabled: row["disabled"], createdAt: row.unsigned("created_at"),
+            identities: try UserRecord.Identity.list(storedText: row["identities"]), email: row["email"],
+            isDisabled: row["disabled"], createdAt: row.unsigned("created_at"),
             customData: row["custom_data"])
     }
 }

@@ -1,7 +1,7 @@
 import GRDB
 import Storage
 
-extension SQLiteControlStore {
+extension SQLiteAppStore {
     func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
         try await read("the app's schema") { db in
             let rows = try Row.fetchAll(

@@ -1,7 +1,10 @@
 import GRDB
 import Storage
 
-extension SQLiteControlStore {
+/// Admin tokens, and the log of what was done with them.
+struct SQLiteAdminStore: AdminStore, SQLiteControlPart {
+    let database: any DatabaseWriter
+
     func insert(_ token: AdminTokenRecord) async throws(StoreError) {
         try await write("the admin token") { db in
             guard try Int.fetchOne(db, sql: "SELECT 1 FROM admin_tokens WHERE name = ?", arguments: [token.name]) == nil

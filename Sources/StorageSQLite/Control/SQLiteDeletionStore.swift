@@ -21,7 +21,10 @@ extension AppDeletionRecord {
     }
 }
 
-extension SQLiteControlStore {
+/// Apps that were deleted, and the going of what belonged to them.
+struct SQLiteDeletionStore: AppDeletionStore, SQLiteControlPart {
+    let database: any DatabaseWriter
+
     func deleteApp(_ deletion: AppDeletionRecord) async throws(StoreError) -> AppDeletionRecord {
         try await write("the deletion") { db in
             if let known = try AppDeletionRecord.fetch(deletion.app, db) { return known }
