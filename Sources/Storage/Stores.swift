@@ -29,7 +29,7 @@ package protocol Stores: SliceStores {
 package protocol StoreInspector: Sendable {
     /// The slices that have a store, in order.
     /// - Throws: `notFound` if there is no such place.
-    func slices() throws(StoreError) -> [SliceNumber]
+    func slices() async throws(StoreError) -> [SliceNumber]
     /// - Throws: `notFound` if the slice has no store; `mismatch` if another version of Sluice wrote it.
     func reader(for slice: SliceNumber) async throws(StoreError) -> any SliceReader
     /// What is there of a cluster.
@@ -40,6 +40,8 @@ package protocol StoreInspector: Sendable {
     func recordedSliceCount() async throws(StoreError) -> Int?
     /// What a check of the whole control store finds wrong, at most `limit` findings; empty if it is sound.
     func controlProblems(limit: Int) async throws(StoreError) -> [String]
+    /// Where the stores are, as an operator knows it, without credentials; nil for stores that no other process can reach.
+    var place: String? { get }
     /// The files that the stores are kept in; nil for an engine whose data is not in files of this machine.
     var files: StoreFiles? { get }
 }

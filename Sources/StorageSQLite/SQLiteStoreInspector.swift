@@ -8,6 +8,8 @@ struct SQLiteStoreInspector: StoreInspector {
     /// Nil: in memory, where nothing can be read beside the process that has it.
     let folder: String?
 
+    var place: String? { folder }
+
     var files: StoreFiles? {
         folder.map { folder in
             StoreFiles(folder: folder, control: "\(folder)/control.sqlite") { slice in
@@ -17,7 +19,7 @@ struct SQLiteStoreInspector: StoreInspector {
         }
     }
 
-    func slices() throws(StoreError) -> [SliceNumber] {
+    func slices() async throws(StoreError) -> [SliceNumber] {
         let folder = try existingFolder()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
@@ -51,12 +53,26 @@ struct SQLiteStoreInspector: StoreInspector {
 extension SQLiteStoreInspector {
     func cluster() async throws(StoreError) -> StoredCluster {
         guard let files, FileManager.default.fileExists(atPath: files.control) else { return .none }
+        if let copied = try await copied() { throw StoreError.unfinishedCopy(of: copied, at: files.folder) }
         return try await readControl { db in
             guard try db.tableExists("settings") else { return .none }
             if let cluster = try ClusterRecord.recorded(db) { return .named(cluster) }
             // A process that was stopped between the file and its first row has made nothing.
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM settings") == 0
             return try isEmpty && !db.hasApps ? .none : .unnamed
+        }
+    }
+
+    /// The setting that says of which cluster this is a copy that has not been finished.
+    static let copyMark = "copy"
+
+    /// The cluster of which this is an unfinished copy; nil if it is none.
+    func copied() async throws(StoreError) -> String? {
+        guard let files, FileManager.default.fileExists(atPath: files.control) else { return nil }
+        return try await readControl { db in
+            guard try db.tableExists("settings") else { return nil }
+            return try String.fetchOne(
+                db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [Self.copyMark])
         }
     }
 

@@ -75,7 +75,7 @@ struct AppRoutes: Sendable {
 
     /// The most that a slice has; nil where the slices' stores cannot be read.
     private func usage(of app: String) async throws -> AppUsage? {
-        guard let stores = context.configuration.stores, let stored = try? stores.slices() else { return nil }
+        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else { return nil }
         var most = AppUsage()
         for slice in stored {
             let usage = try await stores.reader(for: slice).usage(ofApp: app)

@@ -27,7 +27,7 @@ struct CampaignRequests: Sendable {
     func requireRealm(_ name: RealmName) async throws {
         guard let stores = context.configuration.stores, try await context.store.app(name.app) != nil else { return }
         let slice = name.slice(of: context.slices)
-        guard let slices = try? stores.slices() else { return }
+        guard let slices = try? await stores.slices() else { return }
         let realm: RealmRecord?
         do throws(StoreError) {
             realm = slices.contains(slice) ? try await stores.reader(for: slice).realm(name) : nil

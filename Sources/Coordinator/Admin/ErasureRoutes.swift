@@ -117,7 +117,7 @@ struct ErasureRoutes: Sendable {
     // MARK: What would go
 
     private func plan(_ empty: ErasurePlan) async throws -> ErasurePlan {
-        guard let stores = context.configuration.stores, let stored = try? stores.slices() else {
+        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
             throw AdminError(
                 status: .notImplemented, code: "no_store",
                 message: "this coordinator cannot read the slices' stores, from which it is told what would go")

@@ -21,7 +21,7 @@ struct PlanRoutes: Sendable {
 
     /// Reads the slices' stores beside their owners; memory does not grow with the number of client realms.
     private func plan(_ app: AppRecord, limit: Int) async throws -> PlanDocument {
-        guard let stores = context.configuration.stores, let stored = try? stores.slices() else {
+        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
             throw AdminError(
                 status: .notImplemented, code: "no_store",
                 message: "this coordinator cannot read the slices' stores, from which plans are made")

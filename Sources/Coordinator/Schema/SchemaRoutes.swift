@@ -20,7 +20,7 @@ struct SchemaRoutes: Sendable {
     }
 
     private func prune(_ app: AppRecord, _ request: PruneRequest) async throws -> PruneDocument {
-        guard let stores = context.configuration.stores, let stored = try? stores.slices() else {
+        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
             throw AdminError(
                 status: .notImplemented, code: "no_store",
                 message: "this coordinator cannot read the slices' stores, which tell what is used")

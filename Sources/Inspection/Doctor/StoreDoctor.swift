@@ -25,7 +25,7 @@ package struct StoreDoctor: Sendable {
     package func examine() async -> [Diagnosis] {
         let existing: [SliceNumber]
         do {
-            existing = try stores.slices()
+            existing = try await stores.slices()
         } catch {
             return [Diagnosis(.store, "folder", .fault, error.message, "set store.url to what the workers have")]
         }

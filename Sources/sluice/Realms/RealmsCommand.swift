@@ -27,9 +27,9 @@ struct StoredRealms {
     let slices: [SliceNumber]
     let count: SliceCount
 
-    init(_ settings: ClusterSettings) throws {
+    init(_ settings: ClusterSettings) async throws {
         stores = try settings.stores().inspector()
-        slices = try stores.slices()
+        slices = try await stores.slices()
         count = try settings.sliceCount()
         guard let beyond = slices.last(where: { $0.value >= count.value }) else { return }
         throw CommandFailure(

@@ -29,7 +29,7 @@ struct RealmsVerify: ReportingCommand {
             throw CommandFailure(.badInput, "give --app, --app and --realm, or --all")
         }
         guard realm == nil || app != nil else { throw CommandFailure(.badInput, "--realm needs --app") }
-        let realms = try StoredRealms(settings)
+        let realms = try await StoredRealms(settings)
         var (sound, unsound) = (0, 0)
         /// Checks a realm and prints a line as soon as it is done.
         ///

@@ -23,7 +23,7 @@ struct ClusterEntrance {
 
     /// - Throws: `StoreError` (`mismatch`) with what to do; what opening the store or reaching the broker throws.
     func enter() async throws -> Admission {
-        guard let place = stores.inspector().files?.folder else {
+        guard let place = stores.inspector().place else {
             let gate = BrokerGate(onlyIfUnmarked: mark(of: "in memory"), place: settings.brokerPlace)
             return Admission(control: try await stores.control(), gate: gate)
         }
@@ -45,7 +45,8 @@ struct ClusterEntrance {
         while true {
             let inspector = stores.inspector()
             let entry = try ClusterEntry(
-                try await inspector.cluster(), slices: (try? inspector.slices()) ?? [], count: slices, prefix: prefix,
+                try await inspector.cluster(), slices: (try? await inspector.slices()) ?? [], count: slices,
+                prefix: prefix,
                 place: place)
             switch entry {
             case .enter(let cluster): return cluster

@@ -23,7 +23,7 @@ struct StoreAdopt: ClusterCommand {
             throw CommandFailure(.badInput, "say what to adopt: --broker, --slice N (or both), or --new")
         }
         let stores = try settings.stores()
-        guard let place = stores.inspector().files?.folder else {
+        guard let place = stores.inspector().place else {
             throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
         }
         var steps: [Step] = []

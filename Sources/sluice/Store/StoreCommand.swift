@@ -39,7 +39,7 @@ struct StoreShow: ReportingCommand {
 
     func run(_ settings: ClusterSettings) async throws {
         let inspector = try settings.stores().inspector()
-        guard let place = inspector.files?.folder else {
+        guard let place = inspector.place else {
             throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
         }
         var report = Report(store: place, made: [], missing: [], broker: "not marked yet")
@@ -49,7 +49,7 @@ struct StoreShow: ReportingCommand {
         case .named(let cluster):
             report.cluster = cluster.id
             report.prefix = cluster.prefix
-            let there = Set(try inspector.slices())
+            let there = Set(try await inspector.slices())
             let made = try await inspector.slicesMade().keys.sorted()
             report.made = made.map(\.value)
             report.missing = made.filter { !there.contains($0) }.map(\.value)

@@ -26,7 +26,7 @@ struct SliceHistory {
     /// - Returns: oldest first within each slice; nothing of slices that nobody has ever taken.
     func entries(of slices: [SliceNumber]) async throws -> [Entry] {
         var entries: [Entry] = []
-        let existing = Set(try stores.slices())
+        let existing = Set(try await stores.slices())
         for slice in slices where existing.contains(slice) {
             let changes = try await stores.reader(for: slice).ownershipHistory(limit: OwnershipChange.kept)
             entries += changes.reversed().map { change in

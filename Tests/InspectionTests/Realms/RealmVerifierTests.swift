@@ -207,7 +207,9 @@ import Testing
     @Test func whatIsNotThereIsNotMade() async throws {
         let realm = try await StoredRealm()
         await #expect(throws: StoreError.self) { try await realm.readers.reader(for: SliceNumber(1)) }
-        #expect(try realm.readers.slices() == [SliceNumber(0)])
-        #expect(throws: StoreError.self) { try SQLiteStores(folder: "/nowhere/at/all").inspector().slices() }
+        #expect(try await realm.readers.slices() == [SliceNumber(0)])
+        await #expect(throws: StoreError.self) {
+            try await SQLiteStores(folder: "/nowhere/at/all").inspector().slices()
+        }
     }
 }
