@@ -100,10 +100,12 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         module("SyncModel"),
         module("AMQP", ["CRabbitMQ", logging, collections]),
+        module("PostgreSQL", ["CPostgreSQL", logging, collections]),
         module("Changesets"),
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
@@ -232,6 +234,7 @@ let package = Package(
 
         tests("SyncModel"),
         tests("AMQP", ["CRabbitMQ", logging]),
+        tests("PostgreSQL", [logging]),
         tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["SyncModel", "Changesets", "RealmState", "MergeConformance"]),
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),

@@ -1,0 +1,124 @@
+import TestSupport
+import Testing
+
+@testable import PostgreSQL
+
+@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct TransactionTests {
+    @Test func aTransactionReadsAndThenWrites() async throws {
+        try await withClient { client in
+            let before = client.statistics.roundTrips
+            let last = try await client.withTransaction { transaction in
+                let last = try await transaction.query("SELECT coalesce(max(id), 0) FROM notes")[0].int(0)
+                var pipeline = PostgresPipeline()
+                pipeline.add("INSERT INTO notes VALUES ($1, 'a')", .int(last + 1))
+                _ = try await transaction.commit(pipeline)
+                return last
+            }
+            #expect(last == 0)
+            // Its beginning goes with the first statement, its end with the last.
+            #expect(client.statistics.roundTrips - before == 2)
+            #expect(try await client.notes() == [1])
+            try await client.withTransaction { _ = try await $0.query("INSERT INTO notes VALUES (2, 'b')") }
+            #expect(try await client.notes() == [1, 2])
+        }
+    }
+
+    @Test func whatThrowsChangesNothing() async throws {
+        struct Refused: Error {}
+        try await withClient { client in
+            await #expect(throws: Refused.self) {
+                try await client.withTransaction { transaction in
+                    try await transaction.query("INSERT INTO notes VALUES (1, 'a')")
+                    throw Refused()
+                }
+            }
+            let afterRefusal = try await client.notes()
+            #expect(afterRefusal == [])
+            // An error that the body swallows has rolled back all the same, and is not taken for a success.
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withTransaction { transaction in
+                    try await transaction.query("INSERT INTO notes VALUES (1, 'a')")
+                    _ = try? await transaction.query("INSERT INTO notes VALUES (1, 'a')")
+                }
+            }
+            #expect(error?.kind == .other)
+            #expect(try await client.notes() == [])
+        }
+    }
+
+    /// Each reads the same and would write beside the other: as if they had run one after the other, they add up.
+    @Test func transactionsInEachOthersWayAreRepeated() async throws {
+        try await withClient({ $0.sessions = 4 }) { client in
+            try await client.execute("INSERT INTO notes VALUES (0, '0')")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<3 {
+                            try await client.withTransaction(.serializable) { transaction in
+                                let body = try await transaction.query("SELECT body FROM notes WHERE id = 0")[0].text(0)
+                                try await transaction.query(
+                                    "UPDATE notes SET body = $1 WHERE id = 0", .text(String((Int(body) ?? 0) + 1)))
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await client.query("SELECT body FROM notes")[0].text(0) == "12")
+            #expect(client.statistics.conflicts > 0)
+        }
+    }
+
+    @Test func aPipelineInADeadlockIsRepeated() async throws {
+        try await withClient { client in
+            try await client.execute("INSERT INTO notes VALUES (1, '0'), (2, '0')")
+            func add(_ first: Int, _ second: Int) -> PostgresPipeline {
+                PostgresPipeline(
+                    "UPDATE notes SET body = (body::int + 1)::text WHERE id = \(first)", "SELECT pg_sleep(0.3)",
+                    "UPDATE notes SET body = (body::int + 1)::text WHERE id = \(second)")
+            }
+            let (there, back) = (add(1, 2), add(2, 1))
+            async let one = client.run(there, .write())
+            async let two = client.run(back, .write())
+            _ = try await (one, two)
+            #expect(try await client.query("SELECT body FROM notes").map { $0.text(0) } == ["2", "2"])
+            #expect(client.statistics.conflicts > 0)
+        }
+    }
+
+    @Test func aSnapshotStandsStill() async throws {
+        try await withClient { client in
+            try await client.execute("INSERT INTO notes VALUES (1, 'a')")
+            try await client.withSnapshot { snapshot in
+                #expect(try await snapshot.query("SELECT count(*) FROM notes")[0].int(0) == 1)
+                try await client.execute("INSERT INTO notes VALUES (2, 'b')")
+                #expect(try await snapshot.query("SELECT count(*) FROM notes")[0].int(0) == 1)
+                #expect(try await client.notes() == [1, 2])
+            }
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.withSnapshot { try await $0.query("INSERT INTO notes VALUES (3, 'c')") }
+            }
+            #expect(error?.kind == .readOnly)
+        }
+    }
+
+    /// However many snapshots are open, pipelines have connections.
+    @Test func transactionsLeaveConnectionsToOthers() async throws {
+        try await withClient({ change in
+            change.connections = 1
+            change.sessions = 2
+        }) { client in
+            try await client.withSnapshot { _ in
+                try await client.withSnapshot { second in
+                    #expect(try await second.query("SELECT 1")[0].int(0) == 1)
+                    let third = Task { try await client.withSnapshot { try await $0.query("SELECT 3")[0].int(0) } }
+                    try await Task.sleep(for: .milliseconds(50))
+                    #expect(try await client.notes() == [])
+                    third.cancel()
+                    let error = await #expect(throws: PostgresError.self) { try await third.value }
+                    #expect(error?.kind == .cancelled)
+                }
+            }
+        }
+    }
+}
