@@ -15,6 +15,8 @@ package struct MergeError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let malformedChangeset = Code(description: "malformed changeset")
         /// The merge would take more work than its caller allows.
         package static let budgetExceeded = Code(description: "budget exceeded")
+        /// The merge takes longer than its caller waits for it in that place. It says nothing about either side.
+        package static let paused = Code(description: "paused")
         /// Nobody waits for the merge any more. It says nothing about either side.
         package static let cancelled = Code(description: "cancelled")
     }

@@ -24,7 +24,7 @@ package struct WorkerConfiguration: Sendable {
     package var registry: SliceRegistry?
 
     package init(
-        id: String, amqp: AMQPConfiguration, topology: Topology, slices: SliceCount, prefetch: Int = 200,
+        id: String, amqp: AMQPConfiguration, topology: Topology, slices: SliceCount, prefetch: Int = 1_000,
         heartbeatInterval: Duration = .seconds(2), leaseDuration: Duration = .seconds(15),
         limits: WorkerLimits = WorkerLimits()
     ) {
@@ -69,10 +69,13 @@ package struct WorkerLimits: Sendable {
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
     package var mergeStepsPerUpload: UInt64 = 500_000_000
-    /// What merges of one realm, of one app, and of all together take before the rest waits for a later turn.
-    package var mergeStepsPerRealm: UInt64 = 15_000_000
-    package var mergeStepsPerApp: UInt64 = 30_000_000
-    package var mergeStepsPerTurn: UInt64 = 120_000_000
+    /// What a merge may take of its slice's time; beyond, it goes on beside the slice, and its realm waits.
+    package var mergeStepsInSlice: UInt64 = 1_000_000
+    /// What one realm and one app may take of a slice at once before the rest waits, and what all together take between two
+    /// commits.
+    package var mergeStepsPerRealm: UInt64 = 6_000_000
+    package var mergeStepsPerApp: UInt64 = 12_000_000
+    package var mergeStepsPerTurn: UInt64 = 24_000_000
     /// Uploads in a row of one client are merged together up to this.
     package var maxTogetherBytes = 4 << 20
     /// Above this a notice names its versions without carrying them.

@@ -47,6 +47,17 @@ public struct AMQPConsumer: AsyncSequence, Sendable {
         try await handle.subscription.buffer.take(max: max, maxBytes: maxBytes)
     }
 
+    /// Waits until a delivery can be taken, the consumer has ended, or the time is over.
+    public func waitForDelivery(upTo time: Duration) async {
+        let buffer = handle.subscription.buffer
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await buffer.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Acknowledges a delivery of this consumer and all earlier ones of it that are not answered yet, never those of
     /// other consumers.
     ///

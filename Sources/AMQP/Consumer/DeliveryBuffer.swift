@@ -110,7 +110,7 @@ final class DeliveryBuffer: Sendable {
     }
 
     /// Returns when something has arrived, at the end, or when the task is cancelled.
-    private func wait() async {
+    func wait() async {
         let id = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter

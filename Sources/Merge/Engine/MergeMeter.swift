@@ -12,22 +12,39 @@ package final class MergeMeter {
     /// The same for each element that the list had.
     static let stepsPerElement = 16
 
-    package private(set) var steps: UInt64 = 0
+    package private(set) var steps: UInt64
     private let limit: UInt64
+    private let pause: UInt64
+    private let isCancelled: () -> Bool
     private var unchecked = 0
 
-    /// - Parameter limit: how many steps may be taken.
-    package init(limit: UInt64 = .max) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: how many steps may be taken.
+    ///   - taken: how many of them were taken before.
+    ///   - patience: after how many more the merge ends so that its caller can have it done elsewhere.
+    ///   - isCancelled: whether nobody waits for the merge any more; asked now and then.
+    package init(
+        limit: UInt64 = .max, taken: UInt64 = 0, patience: UInt64 = .max,
+        isCancelled: @escaping () -> Bool = { Task.isCancelled }
+    ) {
+        self.limit = limit
+        steps = taken
+        pause = taken.addingReportingOverflow(patience).overflow ? .max : taken + patience
+        self.isCancelled = isCancelled
+    }
 
-    /// - Throws: `budgetExceeded`; or `cancelled`, if the task has been.
+    /// - Throws: `budgetExceeded`, `paused`, `cancelled`.
     func take(_ steps: Int) throws(MergeError) {
         self.steps &+= UInt64(steps)
         if self.steps > limit {
             throw MergeError(code: .budgetExceeded, message: "expected a merge of at most \(limit) steps")
         }
+        if self.steps > pause {
+            throw MergeError(code: .paused, message: "the merge takes longer than its caller waits for it here")
+        }
         unchecked += steps
         guard unchecked >= 1 << 20 else { return }
         unchecked = 0
-        if Task.isCancelled { throw MergeError(code: .cancelled, message: "the task was cancelled") }
+        if isCancelled() { throw MergeError(code: .cancelled, message: "nobody waits for the merge any more") }
     }
 }

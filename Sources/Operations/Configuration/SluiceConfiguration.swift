@@ -77,7 +77,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var keyRotationDays = 90
 
     /// `worker.prefetch`: deliveries in hand.
-    package var workerPrefetch = 200
+    package var workerPrefetch = 1_000
     /// `worker.spool_folder`: where bodies of deliveries wait that would take too much memory.
     package var spoolFolder = "/var/tmp"
     /// `worker.heartbeat_seconds`.
@@ -87,8 +87,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     /// `worker.upload_merge_steps`: what merging one upload may take before it is cut off.
     package var uploadMergeSteps = 500_000_000
     /// `worker.realm_merge_steps`, `worker.app_merge_steps`: what merges of a realm, and of an app, take before others come first.
-    package var realmMergeSteps = 15_000_000
-    package var appMergeSteps = 30_000_000
+    package var realmMergeSteps = 6_000_000
+    package var appMergeSteps = 12_000_000
     /// `worker.compaction_versions`, `worker.compaction_bytes`: a realm's history is compacted once it has grown by both.
     package var compactionVersions = 1_000
     package var compactionBytes = 256 << 10

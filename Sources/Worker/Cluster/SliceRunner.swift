@@ -12,6 +12,7 @@ actor SliceRunner {
         var consuming: AMQPConnection
         var publisher: WorkerPublisher
         var spool: AMQPSpool
+        var merges: MergePool
         var apps: AppDirectory
         var clock: WorkerClock
         var metrics: WorkerMetrics
@@ -253,8 +254,14 @@ actor SliceRunner {
         let owner = try await owned(holding: last)
         let start = ContinuousClock.now
         let contents = waiting.map(\.content)
-        let turn = try await patiently(holding: last) { try await owner.turn(contents) }
-        guard !turn.isIdle else { return try await Task.sleep(for: .milliseconds(20)) }
+        let bytes = waiting.reduce(0) { $0 + $1.delivery.message.body.count }
+        let isCrowded =
+            bytes > with.configuration.limits.maxWaitingBytes / 2 || waiting.count > with.configuration.prefetch / 2
+        let turn = try await patiently(holding: last) { try await owner.turn(contents, isCrowded: isCrowded) }
+        guard !turn.isIdle else {
+            guard await !owner.hasSteps else { return }
+            return await rest(until: consumer, isFull: bytes >= with.configuration.limits.maxWaitingBytes)
+        }
         try await with.publisher.publish(turn.publications, stuck: { await self.isStuck($0) })
         await owner.arrived(turn.publications)
         let done = try await acknowledge(waiting, butFor: turn.left, of: consumer)
@@ -270,6 +277,15 @@ actor SliceRunner {
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)
+    }
+
+    /// Waits a little for the turn of those that wait, or until somebody else's messages come.
+    private func rest(until consumer: AMQPConsumer, isFull: Bool) async {
+        if isFull {
+            try? await Task.sleep(for: .milliseconds(10))
+        } else {
+            await consumer.waitForDelivery(upTo: .milliseconds(10))
+        }
     }
 
     /// How long a slice goes on with what is left to do before it looks for messages again: one that has some, and an idle one.
@@ -381,7 +397,8 @@ actor SliceRunner {
                 renewedAt = uptime
                 let taken = SliceOwner(
                     store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
-                    slices: with.configuration.slices, limits: with.configuration.limits, clock: with.clock,
+                    slices: with.configuration.slices, limits: with.configuration.limits, merges: with.merges,
+                    clock: with.clock,
                     metrics: with.metrics, logger: with.logger)
                 owner = taken
                 with.metrics.tookSlice()

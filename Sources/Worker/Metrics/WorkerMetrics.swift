@@ -93,6 +93,8 @@ package struct WorkerMetrics: Sendable {
     func mergeSteps(_ steps: UInt64, app: String) {
         count("sluice.worker.merge.steps", app, by: Int(clamping: steps))
     }
+    /// An upload whose merge goes on beside its slice.
+    func mergesAside(app: String) { count("sluice.worker.merges.aside", app) }
     /// A merge that took longer than a second.
     func slowMerge(app: String) { count("sluice.worker.merges.slow", app) }
     /// Messages whose realm or app has had its share of a turn.

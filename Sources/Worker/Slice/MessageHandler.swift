@@ -17,8 +17,9 @@ struct MessageHandler: SlicePart {
 
     /// Deals with one message. One that cannot be dealt with leaves no trace, and hurts no other.
     ///
-    /// - Returns: false for a message that has to wait until what goes in steps has come further.
+    /// - Returns: false for a message that has to wait: for its merge, or until what goes in steps has come further.
     /// - Throws: what is of more than this message: a failed commit, or a store that cannot be read.
+    @discardableResult
     mutating func take(_ delivery: SliceDelivery) async throws -> Bool {
         if let realm = delivery.realm, let reason = givenUp[realm] {
             try await giveUp(delivery, reason: reason)
@@ -31,6 +32,9 @@ struct MessageHandler: SlicePart {
             } catch let error as PoisonError {
                 work.undo()
                 try work.setAside(delivery, reason: error.reason, app: error.app)
+            } catch let pause as MergePause {
+                put(aside: pause, [delivery])
+                return false
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
                 work.undo()
@@ -47,8 +51,8 @@ struct MessageHandler: SlicePart {
     /// Deals with uploads that follow each other: with all of them together if that goes well, else with each alone. The result
     /// is the same, but what they all meet is read and merged with once.
     ///
-    /// - Returns: false for a message, alone, that has to wait.
-    mutating func take(together uploads: [SliceDelivery]) async throws -> Bool {
+    /// - Returns: how many were dealt with; the others have to wait.
+    mutating func take(together uploads: [SliceDelivery]) async throws -> Int {
         if let realm = uploads.first?.realm, uploads.count > 1, givenUp[realm] == nil, !damaged.contains(realm),
             var (message, upload) = uploads[0].upload
         {
@@ -60,15 +64,27 @@ struct MessageHandler: SlicePart {
             do {
                 try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
                 work.keep()
-                return true
+                return uploads.count
+            } catch let pause as MergePause {
+                put(aside: pause, uploads)
+                return 0
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
                 work.undo()
             }
         }
-        var isThrough = true
-        for delivery in uploads { isThrough = try await take(delivery) }
-        return isThrough
+        for (index, delivery) in uploads.enumerated() {
+            guard try await take(delivery) else { return index }
+        }
+        return uploads.count
+    }
+
+    /// Undoes what uploads have changed before their merge turned out to take long.
+    private func put(aside pause: MergePause, _ uploads: [SliceDelivery]) {
+        work.undo()
+        guard let realm = uploads.first?.realm else { return }
+        metrics.mergesAside(app: realm.app)
+        work.memory.asides.pause(realm, messages: uploads.count, for: pause.merge)
     }
 
     /// Whether the message in hand alone cannot go on with the error.

@@ -28,8 +28,12 @@ final class SliceMemory {
     /// Sessions of erased realms that ended before there was another realm of the name.
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
+    var asides: SliceAsides
 
-    init(_ limits: WorkerLimits) { shares = SliceShares(limits) }
+    init(_ limits: WorkerLimits, merges: MergePool) {
+        shares = SliceShares(limits)
+        asides = SliceAsides(merges)
+    }
 
     /// Memory may be ahead of the store: the realms are read again.
     func forgetRealms() {

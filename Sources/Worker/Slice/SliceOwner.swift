@@ -20,7 +20,8 @@ package actor SliceOwner {
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
         slices: SliceCount? = nil, limits: WorkerLimits = WorkerLimits(),
-        clock: WorkerClock = .system, metrics: WorkerMetrics = WorkerMetrics(), logger: Logger
+        merges: MergePool = MergePool(), clock: WorkerClock = .system, metrics: WorkerMetrics = WorkerMetrics(),
+        logger: Logger
     ) {
         slice = store.slice
         self.epoch = epoch
@@ -28,7 +29,7 @@ package actor SliceOwner {
         var logger = logger
         logger[metadataKey: "slice"] = "\(store.slice)"
         logger[metadataKey: "epoch"] = "\(epoch)"
-        memory = SliceMemory(limits)
+        memory = SliceMemory(limits, merges: merges)
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
             limits: limits, held: held, clock: clock, metrics: metrics, logger: logger)
@@ -66,49 +67,56 @@ package actor SliceOwner {
     package func read(_ messages: [AMQPMessage]) -> [SliceDelivery] { messages.map(SliceDelivery.init) }
 
     /// Deals with those of the waiting messages whose realms and apps may go now (`SliceShares`), in their order, and with the
-    /// others not at all. What those change is durable when this returns.
+    /// others not at all. What those change is durable when this returns. A merge that takes long goes on beside the slice
+    /// (`SliceAsides`), and its realm's messages wait.
     ///
     /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is given up alone:
     /// what it has changed is undone, and the others go on. A store that cannot be read or written at all is no message's fault.
     ///
+    /// - Parameter isCrowded: whether so many messages are waiting that no more are taken.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     ///   `CancellationError`, if the task was cancelled while a merge went on; likewise.
-    package func turn(_ waiting: [SliceDelivery]) async throws -> SliceTurn {
+    package func turn(_ waiting: [SliceDelivery], isCrowded: Bool = false) async throws -> SliceTurn {
         guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
         let realms = waiting.map(\.realm)
+        let names = Set(realms.compactMap(\.self))
+        memory.asides.beginTurn(waiting: names)
+        let busy = names.filter(memory.asides.isBusy)
         guard
             memory.shares.beginTurn(
-                waiting: Set(realms.compactMap(\.self)), hasOthers: realms.contains(nil) || waiting.isEmpty,
-                at: environment.clock.uptime())
+                waiting: names.subtracting(busy), hasOthers: realms.contains(nil) || waiting.isEmpty,
+                isCrowded: isCrowded, at: environment.clock.uptime())
         else { return SliceTurn(left: Array(waiting.indices), isIdle: true) }
         var left: [Int] = []
-        defer { memory.shares.endTurn() }
+        defer { memory.asides.endTurn() }
         let publications = try await withWork { work in
             try await work.publishLeftovers()
-            try await work.read(ahead: waiting.filter { memory.shares.isFree($0.realm) })
+            work.mergePatience = environment.limits.mergeStepsInSlice
+            try await work.read(
+                ahead: waiting.filter { delivery in
+                    memory.shares.isFree(delivery.realm) && !(delivery.realm.map(busy.contains) ?? false)
+                })
             var handler = MessageHandler(work: work)
             var bytes = 0
             var next = 0
             while next < waiting.count {
                 let delivery = waiting[next]
+                if let realm = delivery.realm, busy.contains(realm) { memory.shares.leave(realm) }
                 guard bytes < environment.limits.maxBatchBytes, memory.shares.mayGo(delivery.realm, app: delivery.app)
                 else {
                     left.append(next)
                     next += 1
                     continue
                 }
-                let together = together(waiting[next...])
-                let before = work.mergeSteps
-                guard try await handler.take(together: together) else {
-                    left += next..<next + together.count
-                    next += together.count
-                    continue
-                }
-                bytes += together.reduce(0) { $0 + $1.original.body.count }
+                let together = together(waiting[next...], memory)
+                let before = work.steps
+                let dealt = try await handler.take(together: together)
+                bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
                 if let realm = delivery.realm {
-                    memory.shares.took(work.mergeSteps - before, for: realm)
-                    environment.metrics.mergeSteps(work.mergeSteps - before, app: realm.app)
+                    memory.shares.took(work.steps - before, for: realm)
+                    if dealt < together.count { memory.shares.leave(realm) }
                 }
+                left += next + dealt..<next + together.count
                 next += together.count
             }
         }
@@ -118,13 +126,15 @@ package actor SliceOwner {
     }
 
     /// The first message, and if it is an upload those behind it that go on where it ends.
-    private func together(_ waiting: ArraySlice<SliceDelivery>) -> [SliceDelivery] {
+    private func together(_ waiting: ArraySlice<SliceDelivery>, _ memory: SliceMemory) -> [SliceDelivery] {
         guard let first = waiting.first else { return [] }
         var found = [first]
         guard let (message, upload) = first.upload else { return found }
         var bytes = first.original.body.count
         var follows = upload.progress.clientVersion
-        for delivery in waiting.dropFirst() {
+        // As many as there were when their merge was begun.
+        let count = memory.asides.messages(of: message.realm) ?? waiting.count
+        for delivery in waiting.prefix(count).dropFirst() {
             bytes += delivery.original.body.count
             guard let (next, head) = delivery.upload, next.realm == message.realm, head.session == upload.session,
                 head.clientFile == upload.clientFile, head.generation == upload.generation,

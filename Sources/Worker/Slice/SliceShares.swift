@@ -1,15 +1,13 @@
 import SyncModel
 
-/// What apps and realms have taken of a slice, and whose turn it is: deficit round robin over apps, and over realms in them.
+/// What apps and realms have taken of a slice, and whose turn it is.
 ///
-/// A turn is what an owner goes through between two commits. In it, all messages go in their order, but a realm or an app
-/// whose merges have taken their share leaves the rest of its messages for later turns: everybody else's come first. What it
-/// has taken beyond its share is its debt, of which each turn of the others pays one share. Where only those in debt have
-/// messages waiting, they go on at once; but if others had any lately, no faster than at a part of the slice's speed, so
-/// that the others do not mostly find the slice busy.
+/// A turn is what an owner goes through between two commits. In it, all messages go in their order, but a realm or an app that has
+/// taken its share leaves the rest of its messages for later turns. What was taken is a debt, which is paid off by time: while
+/// others have messages, or had some lately, each in debt gets a part of the slice's time, so that the others mostly find the
+/// slice free; where nobody else has any, debts are forgotten as they are met.
 ///
-/// Counted are steps of merging (`MergeMeter`), which are what a client can make dear. Who only waits forgets nothing: the order
-/// of the messages of one realm stays.
+/// Counted is work and not time, in steps of merging (`MergeMeter`). The order of the messages of one realm stays.
 struct SliceShares {
     /// Who owes.
     private enum Debtor: Hashable {
@@ -19,7 +17,7 @@ struct SliceShares {
 
     /// Who counts as having had messages lately.
     private static let recentMilliseconds: UInt64 = 5_000
-    /// What those in debt may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
+    /// What one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
     private static let stepsPerMillisecond: UInt64 = 60_000
     /// Realms that are remembered as having had messages lately.
     private static let maximumRealms = 1_000
@@ -33,7 +31,6 @@ struct SliceShares {
     private var turnedAt: UInt64?
 
     // Of the turn in hand.
-    private var taken: [Debtor: UInt64] = [:]
     private var takenTogether: UInt64 = 0
     private var leftRealms: Set<RealmName> = []
     private var leftApps: Set<String> = []
@@ -49,30 +46,28 @@ struct SliceShares {
     /// Begins a turn.
     ///
     /// - Parameters:
-    ///   - waiting: the realms that messages are waiting for.
+    ///   - waiting: the realms that messages are waiting for, and that wait for nothing else.
     ///   - hasOthers: whether there are messages about no realm.
+    ///   - isCrowded: whether so many messages are waiting that no more are taken: to let some of them wait would hold up
+    ///     everybody.
     ///   - uptime: in milliseconds.
     /// - Returns: false if nobody may go now.
-    mutating func beginTurn(waiting: Set<RealmName>, hasOthers: Bool, at uptime: UInt64) -> Bool {
-        (taken, takenTogether, leftRealms, leftApps) = ([:], 0, [], [])
+    mutating func beginTurn(waiting: Set<RealmName>, hasOthers: Bool, isCrowded: Bool, at uptime: UInt64) -> Bool {
+        (takenTogether, leftRealms, leftApps) = (0, [], [])
         let elapsed = uptime &- min(turnedAt ?? uptime, uptime)
         turnedAt = uptime
         servedAt = servedAt.filter { uptime &- min($0.value, uptime) < Self.recentMilliseconds }
-        guard !debts.isEmpty else { return true }
-        if hasOthers || waiting.contains(where: { debt(of: $0) == 0 }) {
-            pay(appShare)
-            return true
+        if !debts.isEmpty {
+            let (paid, overflows) = elapsed.multipliedReportingOverflow(by: Self.stepsPerMillisecond)
+            pay(overflows ? .max : paid)
+            let hasCompany = servedAt.keys.contains(where: isFree) || waiting.contains(where: isFree)
+            if !waiting.isEmpty, isCrowded || !hasCompany { pay(waiting.lazy.map(excess(of:)).min() ?? 0) }
         }
-        if servedAt.keys.contains(where: { debt(of: $0) == 0 }) {
-            pay(elapsed.multipliedReportingOverflow(by: Self.stepsPerMillisecond).partialValue)
-        } else {
-            pay(waiting.lazy.map(debt).min() ?? 0)
-        }
-        return waiting.contains { debt(of: $0) == 0 }
+        return hasOthers || waiting.contains(where: isFree)
     }
 
     /// Whether a message of the realm may go at all in this turn.
-    func isFree(_ realm: RealmName?) -> Bool { realm.map { debt(of: $0) == 0 } ?? true }
+    func isFree(_ realm: RealmName?) -> Bool { realm.map(isFree) ?? true }
 
     /// Whether a message goes in this turn. Once one of a realm has to wait, all that come after it do.
     mutating func mayGo(_ realm: RealmName?, app: String?) -> Bool {
@@ -80,42 +75,37 @@ struct SliceShares {
             // About all of an app: behind what waits there.
             return app.map { !leftApps.contains($0) } ?? true
         }
-        if takenTogether < total, debt(of: realm) == 0, !leftRealms.contains(realm),
-            taken[.app(realm.app), default: 0] < appShare, taken[.realm(realm), default: 0] < realmShare
-        {
-            return true
-        }
-        leftRealms.insert(realm)
-        leftApps.insert(realm.app)
+        if takenTogether < total, !leftRealms.contains(realm), isFree(realm) { return true }
+        leave(realm)
         return false
     }
 
-    /// Notes that a message was dealt with, and what its merges have taken.
+    /// Leaves the rest of a realm's messages for later turns.
+    mutating func leave(_ realm: RealmName) {
+        leftRealms.insert(realm)
+        leftApps.insert(realm.app)
+    }
+
+    /// Notes that a message was dealt with, and what it has taken.
     mutating func took(_ steps: UInt64, for realm: RealmName) {
         if servedAt.count < Self.maximumRealms || servedAt[realm] != nil { servedAt[realm] = turnedAt ?? 0 }
         guard steps > 0 else { return }
-        taken[.app(realm.app), default: 0] &+= steps
-        taken[.realm(realm), default: 0] &+= steps
+        debts[.app(realm.app), default: 0] &+= steps
+        debts[.realm(realm), default: 0] &+= steps
         takenTogether &+= steps
-    }
-
-    /// What was taken beyond the shares is to be made up for.
-    mutating func endTurn() {
-        for (debtor, steps) in taken {
-            let share =
-                switch debtor {
-                case .app: appShare
-                case .realm: realmShare
-                }
-            if steps > share { debts[debtor, default: 0] &+= steps - share }
-        }
-        taken = [:]
     }
 
     // MARK: Debts
 
-    private func debt(of realm: RealmName) -> UInt64 {
-        max(debts[.app(realm.app), default: 0], debts[.realm(realm), default: 0])
+    private func isFree(_ realm: RealmName) -> Bool {
+        debts[.app(realm.app), default: 0] < appShare && debts[.realm(realm), default: 0] < realmShare
+    }
+
+    /// What has to be paid off until the realm is free.
+    private func excess(of realm: RealmName) -> UInt64 {
+        func beyond(_ debt: UInt64, _ share: UInt64) -> UInt64 { debt < share ? 0 : debt - share + 1 }
+        return max(
+            beyond(debts[.app(realm.app), default: 0], appShare), beyond(debts[.realm(realm), default: 0], realmShare))
     }
 
     private mutating func pay(_ steps: UInt64) {

@@ -11,6 +11,7 @@ struct UploadMerge: SlicePart {
     let context: RealmContext
     /// Counts what the merge takes, and ends it where it takes too much.
     let meter: MergeMeter
+    let upload: AsideMerge.Upload
 
     func merge(_ integration: inout UploadIntegration) async throws {
         let current = context.record.latest.version
@@ -77,15 +78,25 @@ struct UploadMerge: SlicePart {
     private func merge(
         _ integration: inout UploadIntegration, over entries: [LocalChangeset], through end: ServerVersion
     ) throws {
+        let taken = meter.steps
         do {
             let conflicts = try integration.merge(over: entries, through: end, using: MeteredMerge(meter: meter))
             if !entries.isEmpty { metrics.merged(over: entries.count, conflicts: conflicts, app: context.name.app) }
         } catch {
-            switch error.code {
-            case .cancelled: throw CancellationError()
-            case .budgetExceeded: throw BadChangesetError(reason: costs, isTooDear: true)
-            default: throw BadChangesetError(reason: error.description)
-            }
+            guard error.code == .paused else { throw failure(error) }
+            throw MergePause(
+                merge: AsideMerge(
+                    upload: upload, integration: integration, entries: entries, end: end, taken: taken,
+                    limit: limits.mergeStepsPerUpload))
+        }
+    }
+
+    /// What a failed merge means for its upload.
+    func failure(_ error: MergeError) -> any Error {
+        switch error.code {
+        case .cancelled: CancellationError()
+        case .budgetExceeded: BadChangesetError(reason: costs, isTooDear: true)
+        default: BadChangesetError(reason: error.description)
         }
     }
 

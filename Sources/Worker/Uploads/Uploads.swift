@@ -124,14 +124,34 @@ struct Uploads: SlicePart {
                 throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
             }
         }
-        var integration = UploadIntegration(
-            upload.head, of: file.ident, changesets: changesets, recorded: file.progress)
+        let part = AsideMerge.Upload(
+            realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
+            recorded: file.progress, head: upload.head, entries: entries.map(\.0))
+        let merged = entries.isEmpty ? nil : work.memory.asides.take(part)
+        let taken = (try? merged?.get().steps) ?? 0
+        let meter = MergeMeter(limit: limits.mergeStepsPerUpload, taken: taken, patience: work.mergePatience)
+        let merge = UploadMerge(work: work, file: file, context: context, meter: meter, upload: part)
+        var integration: UploadIntegration
+        switch merged {
+        case .success(let merged):
+            metrics.merged(over: merged.entries, conflicts: merged.conflicts, app: app.id)
+            metrics.mergeSteps(merged.ownSteps, app: app.id)
+            if merged.duration > .seconds(1) { metrics.slowMerge(app: app.id) }
+            integration = merged.integration
+        case .failure(let error): throw merge.failure(error)
+        case nil:
+            integration = UploadIntegration(
+                upload.head, of: file.ident, changesets: changesets, recorded: file.progress)
+        }
         if !entries.isEmpty {
-            let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
-            defer { work.mergeSteps += meter.steps }
-            let start = ContinuousClock.now
-            defer { if start.duration(to: .now) > .seconds(1) { metrics.slowMerge(app: app.id) } }
-            try await UploadMerge(work: work, file: file, context: context, meter: meter).merge(&integration)
+            do {
+                defer {
+                    work.steps += meter.steps - taken
+                    metrics.mergeSteps(meter.steps - taken, app: app.id)
+                }
+                try await merge.merge(&integration)
+            }
+            work.steps += Self.steps(toApply: integration.changesets)
             try await apply(integration.changesets.map(\.changeset), in: context) {
                 let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
                 let author = SchemaAuthor(user: file.user, limit: limit)
@@ -187,6 +207,11 @@ struct Uploads: SlicePart {
         // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
         if let id = delivery.id { work.stage { $0.seenMessages.append(id) } }
         metrics.integrated(message.entries.count, app: app.id)
+    }
+
+    /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.
+    private static func steps(toApply changesets: [IncomingChangeset]) -> UInt64 {
+        changesets.reduce(100_000) { $0 + 5_000 + 1_000 * UInt64($1.changeset.instructions.count) }
     }
 
     private func existingApp(of message: ChangesetMessage) async throws -> AppRecord {

@@ -17,8 +17,10 @@ final class SliceWork {
     /// What is to be published, as far as it is durable.
     private(set) var published: [Publication] = []
     var cases = ResetCases()
-    /// What merging has taken so far.
-    var mergeSteps: UInt64 = 0
+    /// What messages have taken so far of what clients can make dear, in steps of merging (`MergeMeter`).
+    var steps: UInt64 = 0
+    /// After how many steps a merge is to go on beside the slice.
+    var mergePatience: UInt64 = .max
 
     /// What is changed beside realms and reset cases, and what is to be published for it.
     private struct Effects {

@@ -36,7 +36,7 @@ final class OwnerHarness: Sendable {
     static func make(
         limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
         control given: (any ControlStore)? = nil,
-        apps known: AppDirectory? = nil
+        apps known: AppDirectory? = nil, merges: MergePool = MergePool()
     ) async throws -> OwnerHarness {
         let control: any ControlStore
         if let given {
@@ -59,7 +59,7 @@ final class OwnerHarness: Sendable {
         let owner = SliceOwner(
             store: opened, epoch: epoch, apps: known ?? AppDirectory(store: apps, lifetime: .zero),
             topology: Topology(),
-            limits: limits, clock: WorkerClock(now: time.now, uptime: time.now),
+            limits: limits, merges: merges, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return OwnerHarness(control: control, apps: apps, store: opened, owner: owner, time: time)
     }

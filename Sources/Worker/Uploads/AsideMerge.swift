@@ -1,0 +1,55 @@
+import Merge
+import Messages
+import Storage
+import SyncModel
+
+/// A step of an upload's merge that takes longer than a slice waits for it: it goes on beside the slice (`MergePool`).
+///
+/// Holds all that the step needs, so that nothing the slice does meanwhile makes a difference to it.
+struct AsideMerge: Sendable {
+    /// Which upload the step is of. By this the upload finds what became of the step when its turn comes again.
+    struct Upload: Equatable, Sendable {
+        var realm: RealmID
+        var generation: UInt64
+        var clientFile: FileIdent
+        var recorded: ClientFileProgress
+        var head: UploadHead
+        var entries: [UploadedChangeset]
+    }
+
+    /// What became of it.
+    struct Merged: Sendable {
+        var integration: UploadIntegration
+        /// History merged over, and how much of it conflicted.
+        var entries: Int
+        var conflicts: Int
+        /// What merging the upload has taken so far, and how much of that this step.
+        var steps: UInt64
+        var ownSteps: UInt64
+        var duration: Duration
+    }
+
+    let upload: Upload
+    /// The upload as merging has left it before this step.
+    let integration: UploadIntegration
+    let entries: [LocalChangeset]
+    let end: ServerVersion
+    /// What the steps before have taken, and what all may take.
+    let taken: UInt64
+    let limit: UInt64
+
+    func run(isCancelled: @escaping () -> Bool) throws(MergeError) -> Merged {
+        let start = ContinuousClock.now
+        let meter = MergeMeter(limit: limit, taken: taken, isCancelled: isCancelled)
+        var integration = integration
+        let conflicts = try integration.merge(over: entries, through: end, using: MeteredMerge(meter: meter))
+        return Merged(
+            integration: integration, entries: entries.count, conflicts: conflicts, steps: meter.steps,
+            ownSteps: meter.steps - taken, duration: start.duration(to: .now))
+    }
+}
+
+/// The message in hand has to wait until a step of its merge is through that goes on beside the slice.
+struct MergePause: Error {
+    var merge: AsideMerge
+}

@@ -1,0 +1,91 @@
+import SyncModel
+import Testing
+
+@testable import Worker
+
+/// Whose turn it is, by what was taken and by the time.
+@Suite struct SliceSharesTests {
+    private let heavy = RealmName(app: "heavy", partition: "\"h\"")
+    private let light = RealmName(app: "light", partition: "\"l\"")
+
+    /// A reference, so that expectations can ask.
+    private final class Shares {
+        private var shares: SliceShares
+
+        init() {
+            var limits = WorkerLimits()
+            limits.mergeStepsPerRealm = 1_000_000
+            limits.mergeStepsPerApp = 1_000_000
+            shares = SliceShares(limits)
+        }
+
+        func begin(_ waiting: Set<RealmName>, crowded: Bool = false, at time: UInt64) -> Bool {
+            shares.beginTurn(waiting: waiting, hasOthers: false, isCrowded: crowded, at: time)
+        }
+
+        func mayGo(_ realm: RealmName?, app: String?) -> Bool { shares.mayGo(realm, app: app) }
+        func took(_ steps: UInt64, for realm: RealmName) { shares.took(steps, for: realm) }
+        func leave(_ realm: RealmName) { shares.leave(realm) }
+    }
+
+    @Test func oneThatIsAloneNeverWaits() {
+        let shares = Shares()
+        for time in 0..<100 as Range<UInt64> {
+            #expect(shares.begin([heavy], at: time))
+            #expect(shares.mayGo(heavy, app: nil))
+            shares.took(50_000_000, for: heavy)
+            #expect(!shares.mayGo(heavy, app: nil))
+        }
+    }
+
+    @Test func oneInCompanyGetsAPartOfTheTime() {
+        let shares = Shares()
+        var gone: [UInt64] = []
+        for time in stride(from: 0, to: 10_000 as UInt64, by: 10) {
+            #expect(shares.begin([heavy, light], at: time))
+            if shares.mayGo(heavy, app: nil) {
+                // As much as is merged in 15 ms.
+                shares.took(5_000_000, for: heavy)
+                gone.append(time)
+            }
+            #expect(shares.mayGo(light, app: nil))
+            shares.took(40_000, for: light)
+        }
+        // A fifth of 10 s.
+        #expect((110...130).contains(gone.count))
+    }
+
+    @Test func oneInCompanyThatHasNothingNowWaitsAllTheSame() {
+        let shares = Shares()
+        #expect(shares.begin([heavy, light], at: 0))
+        shares.took(40_000, for: light)
+        shares.took(7_000_000, for: heavy)
+        #expect(!shares.begin([heavy], at: 50))
+        #expect(shares.begin([heavy], at: 101))
+        shares.took(1_000_000_000, for: heavy)
+        #expect(!shares.begin([heavy], at: 4_000))
+        // Nobody else has had any for five seconds.
+        #expect(shares.begin([heavy], at: 5_001))
+    }
+
+    @Test func nobodyWaitsWhereNoMoreAreTaken() {
+        let shares = Shares()
+        #expect(shares.begin([heavy, light], at: 0))
+        shares.took(40_000, for: light)
+        shares.took(1_000_000_000, for: heavy)
+        #expect(!shares.begin([heavy], at: 10))
+        #expect(shares.begin([heavy], crowded: true, at: 20))
+        #expect(shares.mayGo(heavy, app: nil))
+    }
+
+    @Test func whatComesBehindWaitsToo() {
+        let shares = Shares()
+        #expect(shares.begin([heavy, light], at: 0))
+        shares.leave(heavy)
+        #expect(!shares.mayGo(heavy, app: nil))
+        #expect(!shares.mayGo(nil, app: "heavy"))
+        #expect(shares.mayGo(nil, app: "light") && shares.mayGo(light, app: nil))
+        #expect(shares.begin([heavy, light], at: 1))
+        #expect(shares.mayGo(heavy, app: nil) && shares.mayGo(nil, app: "heavy"))
+    }
+}
