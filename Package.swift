@@ -119,6 +119,12 @@ let package = Package(
             "StorageSQLite",
             ["SyncModel", "Storage", "Changesets", grdb, sqlite, .product(name: "Crypto", package: "swift-crypto")]),
         module(
+            "StoragePostgreSQL",
+            [
+                "SyncModel", "Storage", "Changesets", "PostgreSQL", logging,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        module(
             "Operations",
             [
                 "SyncModel", "AMQP", hummingbird, logging, metrics, lifecycle, nio("NIOCore"), nio("NIOPosix"),
@@ -192,7 +198,9 @@ let package = Package(
         // No part of the product: tools, and what tools and tests share.
         shared("TestSupport", ["LocalCluster"]),
         shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
-        shared("StorageSupport", ["Storage", "StorageSQLite", "MemoryStorage"]),
+        shared(
+            "StorageSupport",
+            ["Storage", "StorageSQLite", "StoragePostgreSQL", "PostgreSQL", "MemoryStorage", "TestSupport", logging]),
         shared("MessagingSupport", ["SyncModel", "AMQP", "Messages", "TestSupport", logging]),
         shared("SeededRandom"),
         shared("APIDescriptions", ["SyncModel"]),
@@ -244,7 +252,11 @@ let package = Package(
         tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
         tests(
-            "Storage", ["SyncModel", "Rules", "StorageSQLite", "MemoryStorage", "StorageSupport", "Changesets", grdb]),
+            "Storage",
+            [
+                "SyncModel", "Rules", "StorageSQLite", "StoragePostgreSQL", "PostgreSQL", "MemoryStorage",
+                "StorageSupport", "Changesets", grdb, logging,
+            ]),
         tests(
             "Operations",
             [metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), ssl]),

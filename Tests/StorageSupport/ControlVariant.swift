@@ -1,11 +1,18 @@
 import Foundation
 import MemoryStorage
 package import Storage
+import StoragePostgreSQL
 import StorageSQLite
+import TestSupport
 
 /// The stores that keep the contract of the control store.
-package enum ControlVariant: CaseIterable, Sendable {
-    case sqliteFile, sqliteInMemory, dictionaries
+package enum ControlVariant: Sendable {
+    case sqliteFile, sqliteInMemory, dictionaries, postgres
+
+    /// All, with PostgreSQL where there is a server.
+    package static var allCases: [ControlVariant] {
+        [.sqliteFile, .sqliteInMemory, .dictionaries] + (TestPostgres.isAvailable ? [.postgres] : [])
+    }
 
     /// One of each engine, for what does not depend on files.
     package static let inMemory: [ControlVariant] = [.sqliteInMemory, .dictionaries]
@@ -16,6 +23,10 @@ package enum ControlVariant: CaseIterable, Sendable {
         case .sqliteInMemory: try await body(try await SQLiteStores.inMemory().control())
         case .sqliteFile:
             try await withControlFolder { try await body(try await SQLiteStores(folder: $0).control()) }
+        case .postgres:
+            try await withPostgresSchema { schema in
+                try await body(try await PostgresControlStore.open(schema.client()))
+            }
         }
     }
 }

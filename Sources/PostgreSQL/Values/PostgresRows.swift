@@ -21,6 +21,11 @@ package final class PostgresRows: RandomAccessCollection, @unchecked Sendable {
         PostgresRow(rows: self, index: Int32(truncatingIfNeeded: position))
     }
 
+    /// The names of the columns.
+    package var columns: [String] {
+        (0..<PQnfields(result)).map { column in PQfname(result, column).map { String(cString: $0) } ?? "" }
+    }
+
     /// How many rows the statement has inserted, updated, deleted or returned.
     package var affected: Int { PQcmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 }

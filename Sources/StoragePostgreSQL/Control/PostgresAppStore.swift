@@ -1,0 +1,153 @@
+import Changesets
+import Storage
+import SyncModel
+
+/// Apps with their settings, rules and schemas.
+struct PostgresAppStore: AppStore {
+    let database: PostgresControlDatabase
+
+    func app(_ id: String) async throws(StoreError) -> AppRecord? {
+        try await database.read("the app") {
+            try await $0.rows("SELECT * FROM apps WHERE id = $1", id).first.map(AppRecord.init(row:))
+        }
+    }
+
+    func apps() async throws(StoreError) -> [AppRecord] {
+        try await database.read("the apps") {
+            try await $0.rows("SELECT * FROM apps ORDER BY id").map(AppRecord.init(row:))
+        }
+    }
+
+    func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
+        try await database.change("the app") { transaction in
+            var app = app
+            app.rulesVersion = 0
+            let first = try rules.map { try RulesRecord.replacing(0, of: app, with: $0) }
+            app.rulesVersion = first?.version ?? 0
+            guard try await app.insert(transaction) else {
+                throw StoreError(.alreadyExists, "there is an app \(app.id) already")
+            }
+            // Not before: the insertion waits for whoever is deleting an app of this id.
+            if let deletion = try await AppDeletionRecord.fetch(app.id, transaction) { throw deletion.refusal }
+            if let first { try await Self.insert(first, transaction) }
+        }
+    }
+
+    func updateApp(
+        _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
+    ) async throws(StoreError) -> AppRecord {
+        try await database.change("the app") { transaction in
+            let app = try await AppRecord.locked(id, transaction).changed(by: change)
+            try await app.update(transaction)
+            return app
+        }
+    }
+}
+
+// MARK: - Rules
+
+extension PostgresAppStore {
+    func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
+        try await database.read("the rules") { queries in
+            try await queries.rows("SELECT * FROM app_rules WHERE app = $1 AND version = $2", app, version).first
+                .map { row in
+                    RulesRecord(
+                        app: try row.text("app"), version: try row.unsigned("version"),
+                        document: try row.bytes("document"), author: try row.text("author"), at: try row.unsigned("at"))
+                }
+        }
+    }
+
+    func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
+        try await database.read("the rules' history") { queries in
+            try await queries.rows(
+                """
+                SELECT version, author, at, length(document)::bigint AS bytes FROM app_rules
+                WHERE app = $1 AND version < $2 ORDER BY version DESC LIMIT $3
+                """, app, after ?? .max, max(limit, 0)
+            ).map { row in
+                RulesHeading(
+                    version: try row.unsigned("version"), author: try row.text("author"), at: try row.unsigned("at"),
+                    bytes: try row.integer("bytes"))
+            }
+        }
+    }
+
+    func replaceRules(
+        app: String, expecting version: UInt64, with change: RulesChange
+    ) async throws(StoreError) -> RulesRecord {
+        try await database.change("the rules") { transaction in
+            let app = try await AppRecord.locked(app, transaction)
+            let record = try RulesRecord.replacing(version, of: app, with: change)
+            try await Self.insert(record, transaction)
+            try await transaction.run(
+                """
+                DELETE FROM app_rules WHERE app = $1 AND version <=
+                    (SELECT version FROM app_rules WHERE app = $1 ORDER BY version DESC LIMIT 1 OFFSET $2)
+                """, app.id, RulesRecord.kept)
+            try await transaction.run("UPDATE apps SET rules_version = $1 WHERE id = $2", record.version, app.id)
+            return record
+        }
+    }
+
+    private static func insert(_ record: RulesRecord, _ transaction: ControlTransaction) async throws {
+        try await transaction.run(
+            "INSERT INTO app_rules (app, version, document, author, at) VALUES ($1, $2, $3, $4, $5)", record.app,
+            record.version, record.document, record.author, record.at)
+    }
+}
+
+// MARK: - Schemas
+
+extension PostgresAppStore {
+    func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
+        try await database.read("the app's schema") { queries in
+            try await queries.rows(
+                "SELECT class, property, type FROM app_schema WHERE app = $1 ORDER BY class, property, type", app
+            ).map { row in
+                let property = try row.text("property")
+                return SchemaElement(
+                    className: try row.text("class"), property: property.isEmpty ? nil : property,
+                    type: try row.text("type"))
+            }
+        }
+    }
+
+    func extendSchema(
+        ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
+    ) async throws(StoreError) {
+        try await database.change("the app's schema") { transaction in
+            // Locked, so that what others add at the same time is counted.
+            _ = try await AppRecord.locked(app, transaction)
+            try await transaction.run(
+                """
+                INSERT INTO app_schema (app, class, property, type, author)
+                SELECT $1, class, property, type, $2 FROM unnest($3::text[], $4::text[], $5::text[])
+                    AS added (class, property, type)
+                ON CONFLICT DO NOTHING
+                """, app, author?.user, elements.map(\.className), elements.map { $0.property ?? "" },
+                elements.map(\.type))
+            let counts = try await transaction.rows(
+                "SELECT count(*) AS whole, count(*) FILTER (WHERE author = $2) AS own FROM app_schema WHERE app = $1",
+                app, author?.user)
+            let (count, own) = (try counts.first?.integer("whole") ?? 0, try counts.first?.integer("own") ?? 0)
+            guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
+            if let author, own > author.limit { throw SchemaElement.full(app, of: author, own) }
+        }
+    }
+
+    func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int {
+        try await database.change("the app's schema") { transaction in
+            _ = try await AppRecord.locked(app, transaction)
+            let count = try await transaction.run(
+                """
+                DELETE FROM app_schema WHERE app = $1 AND (class, property, type) IN
+                    (SELECT * FROM unnest($2::text[], $3::text[], $4::text[]))
+                """, app, elements.map(\.className), elements.map { $0.property ?? "" }, elements.map(\.type))
+            if count > 0 {
+                try await transaction.run("UPDATE apps SET schema_version = schema_version + 1 WHERE id = $1", app)
+            }
+            return count
+        }
+    }
+}
