@@ -73,7 +73,7 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "SyncModel", "Changesets", "Merge", "RealmState", "MergeConformance", "SeededRandom",
+                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "MergeConformance", "SeededRandom",
                 "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage", "StorageSQLite", "Worker",
                 "LocalCluster",
             ]),
@@ -109,6 +109,7 @@ let package = Package(
         module("Changesets"),
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
+        module("Query", ["Changesets", "RealmState"]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
         module("Rules", ["SyncModel"]),
@@ -212,7 +213,7 @@ let package = Package(
         shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",
-            ["SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", "SeededRandom", "CZlib"]),
+            ["SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", "SeededRandom", "CZlib"]),
         shared(
             "BoundaryFuzzing",
             [
@@ -248,6 +249,7 @@ let package = Package(
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("BoundaryFuzzing", ["MergeConformance"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
+        tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),

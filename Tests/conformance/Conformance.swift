@@ -6,6 +6,7 @@ struct Conformance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check the merge engine against recordings, and against its own laws.",
         subcommands: [
-            ReplayCommand.self, PairsCommand.self, MergeBenchCommand.self, SimulateCommand.self, ExhaustiveCommand.self,
+            ReplayCommand.self, PairsCommand.self, QueriesCommand.self, MergeBenchCommand.self, SimulateCommand.self,
+            ExhaustiveCommand.self,
         ])
 }

@@ -66,6 +66,14 @@ package struct VarintReader: Sendable {
         return Array(bytes[position..<position + count])
     }
 
+    /// Passes over `count` bytes.
+    package mutating func skip(_ count: Int) throws(ChangesetError) {
+        guard count >= 0, count <= remaining else {
+            throw malformed("truncated input: expected \(count) bytes, \(remaining) remain")
+        }
+        position += count
+    }
+
     /// A little-endian or big-endian unsigned number of fixed width.
     package mutating func readFixed(_ count: Int, littleEndian: Bool) throws(ChangesetError) -> UInt64 {
         guard count <= remaining, count <= 8 else {

@@ -71,7 +71,7 @@ extension VarintReader {
         return StoredObject(values)
     }
 
-    private mutating func readValue(depth: Int) throws(ChangesetError) -> Value {
+    mutating func readValue(depth: Int) throws(ChangesetError) -> Value {
         guard depth <= Value.maxDepth else { throw malformed("nested too deep") }
         let type = try readPayloadType()
         switch type {

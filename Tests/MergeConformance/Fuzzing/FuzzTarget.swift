@@ -10,6 +10,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case merge
     /// Two peers' recorded edits, which the bytes choose: after the merge both hold the same.
     case converge
+    /// Queries: a refusal that names a place, or a query that can be tried on any object and written again.
+    case query
     /// The parser of clients' messages.
     case protocolMessage = "protocol"
 
@@ -23,6 +25,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .apply: try ApplyFuzz.run(bytes)
         case .merge: try MergeFuzz.run(bytes)
         case .converge: try ConvergenceFuzz.run(bytes)
+        case .query: try QueryFuzz.run(bytes)
         case .protocolMessage: try ProtocolFuzz.run(bytes)
         }
     }

@@ -9,6 +9,8 @@ package struct Difference: Sendable {
         case apply
         /// A peer ends in another state than the recorded one, or than another peer.
         case state
+        /// A query selects other objects than the recorded ones, or is written otherwise.
+        case query
     }
 
     package var kind: Kind

@@ -1,7 +1,7 @@
 /// What checking one file has found.
 package struct FileReport: Sendable {
     package enum Unit: String, Sendable {
-        case events, cases
+        case events, cases, queries
     }
 
     package var file: String

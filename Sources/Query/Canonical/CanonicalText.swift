@@ -1,0 +1,244 @@
+import Changesets
+import RealmState
+
+/// A query in the one text that clients send for it: two queries with equal texts mean the same.
+struct CanonicalText {
+    /// What the subqueries around call the objects that they look at.
+    private var variables: [String] = []
+    private let schema: QuerySchema?
+    /// Where the constants go, if the text is to be that of a template: it then tells apart all that does not mean the same.
+    private let collector: ConstantCollector?
+
+    init(schema: QuerySchema?, collector: ConstantCollector? = nil) {
+        self.schema = schema
+        self.collector = collector
+    }
+
+    static func path(_ path: QueryPath) -> String { CanonicalText(schema: nil).text(path, withQuantifier: false) }
+
+    // MARK: Conditions
+
+    /// Outside of NOT and SUBQUERY a chain stands in the order that clients bring it into.
+    func text(_ condition: Condition, isNested: Bool = false) -> String {
+        switch condition {
+        case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .all(let parts):
+            let operands = (isNested ? parts : ConditionOrder.flattened(parts, of: .all)).filter { !isVoid($0) }
+            guard !operands.isEmpty else { return "TRUEPREDICATE" }
+            return operands.map { text($0, isNested: isNested) }.joined(separator: " and ")
+        case .any(let parts):
+            guard isNested, parts.count > 2 else {
+                let operands = isNested ? parts : ConditionOrder.flattened(parts, of: .any)
+                return "(\(operands.map { text($0, isNested: isNested) }.joined(separator: " or ")))"
+            }
+            let texts = parts.map { text($0, isNested: true) }
+            let opening = String(repeating: "(", count: texts.count - 1)
+            return opening + texts[0] + texts.dropFirst().map { " or \($0))" }.joined()
+        case .not(let part): return "!(\(text(part, isNested: true)))"
+        case .comparison(let comparison): return isVoid(condition) ? "TRUEPREDICATE" : text(comparison)
+        case .member(let membership): return text(membership)
+        case .bounds(let low, let high): return "\(text(low)) and \(text(high))"
+        case .between(let path, let low, let high):
+            let values = [low, high].map { text($0, isShort: false) }.joined(separator: ", ")
+            return "\(text(path)) between {\(values)}"
+        case .fullText(let path, _, let text): return "\(self.text(path)) FULLTEXT \(value(.string(text), .full))"
+        case .geoWithin(let path, _, let region):
+            return "\(text(path)) GEOWITHIN \(CanonicalValue.region(region, isExact: collector != nil))"
+        }
+    }
+
+    /// Bounds that every integer keeps: clients leave them out.
+    private func isVoid(_ condition: Condition) -> Bool {
+        guard collector == nil, case .comparison(let comparison) = condition, comparison.isDirect,
+            case .path(let path) = comparison.left,
+            let property = path.ownProperty, property.type == .int, !property.isNullable,
+            case .int(let value)? = comparison.right.singleConstant?.value
+        else { return false }
+        return (comparison.op == .greaterOrEqual && value == .min) || (comparison.op == .lessOrEqual && value == .max)
+    }
+
+    private func text(_ comparison: Comparison) -> String {
+        if collector == nil, let text = integerBound(comparison) ?? links(comparison) { return text }
+        let isMember = comparison.op == .member && collector == nil
+        let op = (isMember ? "==" : comparison.op.rawValue) + (comparison.ignoresCase ? "[c]" : "")
+        let left = text(comparison.left)
+        var right = text(comparison.right)
+        if comparison.isDirect, comparison.left.type == .mixed, let only = comparison.right.singleConstant {
+            right = only.isNull && collector == nil ? "null" : text(only, isShort: true)
+        }
+        return "\(left) \(op) \(right)"
+    }
+
+    /// `i >= 5` on integers of the class itself is `i > 4`.
+    private func integerBound(_ comparison: Comparison) -> String? {
+        guard comparison.isDirect, case .path(let path) = comparison.left, path.ownProperty?.type == .int,
+            case .int(let value)? = comparison.right.singleConstant?.value
+        else { return nil }
+        switch comparison.op {
+        case .greaterOrEqual where value > .min: return "\(text(path)) > \(value - 1)"
+        case .lessOrEqual where value < .max: return "\(text(path)) < \(value + 1)"
+        default: return nil
+        }
+    }
+
+    /// A link of the class itself beside constants.
+    private func links(_ comparison: Comparison) -> String? {
+        guard comparison.op == .equal || comparison.op == .notEqual, case .path(var path) = comparison.left,
+            path.suffix == .none, path.hops.count == 1, case .objects = path.end, path.quantifier ?? .any == .any
+        else { return nil }
+        let elements: [Constant]
+        switch comparison.right {
+        case .constant(let constant): elements = [constant]
+        case .list(let list): elements = list.elements
+        case .path, .aggregate, .subquery, .operation: return nil
+        }
+        path.quantifier = nil
+        let texts = elements.map { text($0, isShort: true) }
+        let values = texts.count == 1 ? texts[0] : "{\(texts.joined(separator: ","))}"
+        return "\(text(path)) \(comparison.op.rawValue) \(values)"
+    }
+
+    private func text(_ membership: Membership) -> String {
+        let path = text(membership.path)
+        if let collector { return "\(path) IN {\(collector.mark(.list(membership.values)))}" }
+        switch membership.path.type {
+        case .int, .string, .objectID, .uuid:
+            var seen: Set<Value> = []
+            let values = membership.values.filter { seen.insert($0).inserted }
+            return "\(path) IN {\(values.map { CanonicalValue.text($0, digits: .short) }.joined(separator: ", "))}"
+        default:
+            let isFloat = membership.path.type == .float || membership.path.type == .double
+            let texts = membership.values.map { value in
+                let text = value == .null && isFloat ? "nan" : CanonicalValue.text(value, digits: .full)
+                return "\(path) == \(text)"
+            }
+            return texts.count == 1 ? texts[0] : "(\(texts.joined(separator: " or ")))"
+        }
+    }
+
+    // MARK: Sides
+
+    private func text(_ side: Side) -> String {
+        switch side {
+        // What arithmetic made of constants is a mixed value.
+        case .constant(let constant): return text(constant, isShort: constant.type == .mixed)
+        case .list(let list):
+            let isMarked = collector != nil && list.type != .typeName
+            let values =
+                isMarked
+                ? value(.list(list.elements.map(\.comparable)), .full)
+                : list.elements.map { text($0, isShort: true) }.joined(separator: ", ")
+            return "\(list.quantifier.map { "\($0.rawValue) " } ?? ""){\(values)}"
+        case .path(let path): return text(path)
+        case .aggregate(let path, let function, let field):
+            let suffix = field.map { ".\(Self.name($0.name))" } ?? ""
+            return "\(aggregated(path, field)).\(function.rawValue)\(suffix)"
+        case .subquery(let subquery): return text(subquery)
+        case .operation(let op, let left, let right, _):
+            return "(\(text(left)) \(op.rawValue) \(text(right)))"
+        }
+    }
+
+    private func aggregated(_ path: QueryPath, _ field: QueryProperty?) -> String {
+        guard field == nil, case .property(let property, _) = path.end, property.collection == .dictionary else {
+            return text(path)
+        }
+        // A dictionary before an aggregate goes without [*].
+        var text = self.text(path)
+        if text.hasSuffix("[*]") { text.removeLast(3) }
+        return text
+    }
+
+    private func text(_ subquery: Subquery) -> String {
+        var inner = self
+        let target = subquery.path.hops.last?.target ?? ""
+        inner.variables.append(variable(for: target))
+        let condition = inner.text(subquery.condition, isNested: true)
+        return "SUBQUERY(\(text(subquery.path)), \(inner.variables[inner.variables.count - 1]), \(condition)).@count"
+    }
+
+    /// `$x`, `$y`, `$z`, `$a` ...: the first that is neither taken nor a property's name.
+    private func variable(for target: ByteString) -> String {
+        var prefix = "$"
+        while true {
+            for letter in "xyzabcdefghijklmnopqrstuvw" {
+                let guess = "\(prefix)\(letter)"
+                if !variables.contains(guess), schema?[target]?[ByteString(guess)] == nil { return guess }
+            }
+            prefix += "x"
+        }
+    }
+
+    private func text(_ constant: Constant, isShort: Bool) -> String {
+        switch constant.content {
+        case .types(let types): "\"\(types.name)\""
+        case .value(let value): self.value(value, isShort ? .short : .full)
+        }
+    }
+
+    private func value(_ value: Value, _ digits: CanonicalValue.Digits) -> String {
+        collector?.mark(value) ?? CanonicalValue.text(value, digits: digits)
+    }
+
+    // MARK: Paths
+
+    func text(_ path: QueryPath, withQuantifier: Bool = true) -> String {
+        var parts: [String] = variables.last.map { [$0] } ?? []
+        for hop in path.hops { parts.append(text(hop)) }
+        switch path.end {
+        case .objects: break
+        case .property(let property, let indexes):
+            let all = property.collection == .dictionary && indexes.isEmpty ? "[*]" : ""
+            parts.append(Self.name(property.name) + all + indexes.map(Self.index).joined())
+        case .keys(let property):
+            parts.append(Self.name(property.name))
+            parts.append("@keys")
+        case .elementLengths(let property):
+            parts.append(Self.name(property.name))
+            parts.append("length")
+        case .backlinkCount:
+            parts.append("@links")
+            parts.append("@count")
+        }
+        switch path.suffix {
+        case .none: break
+        case .type: parts.append("@type")
+        case .count: if case .objects = path.end { parts.append("@count") } else { parts.append("@size") }
+        }
+        let quantifier = withQuantifier && path.suffix != .count ? path.quantifier.map { "\($0.rawValue) " } ?? "" : ""
+        return quantifier + parts.joined(separator: ".")
+    }
+
+    private func text(_ hop: QueryPath.Hop) -> String {
+        switch hop.kind {
+        case .link(let property):
+            Self.name(property.name) + (hop.selection == .all ? "" : Self.index(hop.selection))
+        case .backlink(let className, let property): "@links.\(className).\(Self.name(property.name))"
+        }
+    }
+
+    static func index(_ index: PathIndex) -> String {
+        switch index {
+        case .all: "[*]"
+        case .last: "[LAST]"
+        case .index(0): "[FIRST]"
+        case .index(let number): "[\(number)]"
+        case .key(let key): "[\(CanonicalValue.key(key.bytes))]"
+        }
+    }
+
+    /// Blanks in names are written with a backslash.
+    static func name(_ name: ByteString) -> String {
+        var text: [UInt8] = []
+        for byte in name.bytes {
+            switch byte {
+            case 0x20: text += Array("\\ ".utf8)
+            case 0x09: text += Array("\\t".utf8)
+            case 0x0A: text += Array("\\n".utf8)
+            case 0x0D: text += Array("\\r".utf8)
+            default: text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

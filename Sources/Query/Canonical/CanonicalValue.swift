@@ -1,0 +1,96 @@
+import Changesets
+import RealmState
+
+/// Constants in canonical text.
+enum CanonicalValue {
+    /// How many digits of binary numbers are written.
+    enum Digits {
+        /// So many that they read back as the same number.
+        case full
+        /// Six, as beside mixed properties and in lists.
+        case short
+    }
+
+    static func text(_ value: Value, digits: Digits) -> String {
+        switch value {
+        case .null: "NULL"
+        case .int(let value): "\(value)"
+        case .bool(let value): "\(value)"
+        case .string(let text): string(text.bytes)
+        case .binary(let bytes): "binary(\(string(bytes)))"
+        case .timestamp(let value): "T\(value.seconds):\(value.nanoseconds)"
+        case .float(let bits):
+            NumberText.text(
+                Double(Float(bitPattern: bits)),
+                digits: digits == .full ? NumberText.floatDigits : NumberText.shortDigits)
+        case .double(let bits):
+            NumberText.text(
+                Double(bitPattern: bits), digits: digits == .full ? NumberText.doubleDigits : NumberText.shortDigits)
+        case .decimal(let value): DecimalNumber(value).queryText
+        case .objectID(let value): "oid(\(hex(value.high, 16))\(hex(UInt64(value.low), 8)))"
+        case .uuid(let value): "uuid(\(uuid(value)))"
+        case .link(let address): "obj(\(string(Array("class_".utf8) + address.className.bytes)),\(key(address.key)))"
+        case .list, .set, .dictionary, .embedded: "NULL"
+        }
+    }
+
+    private static func key(_ key: ObjectKey) -> String {
+        switch key {
+        case .null: "NULL"
+        case .int(let value): "\(value)"
+        case .string(let text): string(text.bytes)
+        case .objectID(let value): "oid(\(hex(value.high, 16))\(hex(UInt64(value.low), 8)))"
+        case .uuid(let value): "uuid(\(uuid(value)))"
+        case .globalKey(let high, let low): "\"\(high)-\(low)\""
+        }
+    }
+
+    private static func uuid(_ value: UUIDValue) -> String {
+        let high = hex(value.high, 16)
+        let low = hex(value.low, 16)
+        return
+            "\(high.prefix(8))-\(high.dropFirst(8).prefix(4))-\(high.dropFirst(12))-\(low.prefix(4))-\(low.dropFirst(4))"
+    }
+
+    private static func hex(_ value: UInt64, _ count: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: count - text.utf8.count) + text
+    }
+
+    /// In quotes if every byte may stand there, else as base64.
+    static func string(_ bytes: [UInt8]) -> String {
+        isPlain(bytes) ? "\"\(String(decoding: bytes, as: UTF8.self))\"" : "B64\"\(Base64Text.encode(bytes))\""
+    }
+
+    /// A dictionary's key, which stands in single quotes.
+    static func key(_ bytes: [UInt8]) -> String {
+        isPlain(bytes) ? "'\(String(decoding: bytes, as: UTF8.self))'" : "B64\"\(Base64Text.encode(bytes))\""
+    }
+
+    private static let special = Set(" {|}~:;<=>?@!#$%&()*+,-./[]^_`".utf8)
+
+    private static func isPlain(_ bytes: [UInt8]) -> Bool {
+        for byte in bytes where byte < 0x80 {
+            let isLetter = byte.asciiLowercase >= UInt8(ascii: "a") && byte.asciiLowercase <= UInt8(ascii: "z")
+            guard isLetter || byte.decimalDigit != nil || special.contains(byte) else { return false }
+        }
+        return String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    // MARK: Regions
+
+    /// - Parameter isExact: whether all digits are written, and not six.
+    static func region(_ region: GeoRegion, isExact: Bool = false) -> String {
+        func number(_ value: Double) -> String {
+            NumberText.text(value, digits: isExact ? NumberText.doubleDigits : NumberText.shortDigits)
+        }
+        func point(_ point: GeoRegion.Point) -> String {
+            "[\(number(point.longitude)), \(number(point.latitude))]"
+        }
+        return switch region {
+        case .circle(let center, let radius): "GeoCircle(\(point(center)), \(number(radius)))"
+        case .polygon(let loops):
+            "GeoPolygon(\(loops.map { "{\($0.map(point).joined(separator: ", "))}" }.joined(separator: ", ")))"
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Changesets
+import RealmState
+
+extension Checker {
+    mutating func check(_ syntax: ConditionSyntax.Comparison) throws(QueryError) -> Condition {
+        let (left, right) = try sides(syntax)
+        try checkTypes(left, right, syntax)
+        if syntax.op == .member || syntax.op == .equal, let membership = membership(left, right) { return membership }
+        let isDirect = isDirect(left, right, syntax.op)
+        var ignoresCase = syntax.ignoresCase
+        if ignoresCase, !syntax.op.isString {
+            if isDirect {
+                // A direct comparison of other types does not look at the flag.
+                let isText = left.type == .string || left.type == .binary || left.type == .mixed
+                if !isText || right.singleConstant?.isNull == true { ignoresCase = false }
+            } else {
+                try checkText(right, "\(syntax.op.rawValue)[c]", syntax.offset)
+            }
+        }
+        return .comparison(
+            Comparison(op: syntax.op, ignoresCase: ignoresCase, left: left, right: right, isDirect: isDirect))
+    }
+
+    /// Both sides; a constant takes its type from the other one.
+    private mutating func sides(_ syntax: ConditionSyntax.Comparison) throws(QueryError) -> (Side, Side) {
+        guard !syntax.left.isConstant || !syntax.right.isConstant else {
+            throw QueryError(.query, "expected a property on one side at least, found two constants", at: syntax.offset)
+        }
+        let left: Side
+        let right: Side
+        if syntax.right.isConstant {
+            left = try side(syntax.left, hint: .int)
+            right = try side(syntax.right, hint: left.type)
+            try checkShapes(left, right, syntax.offset)
+        } else {
+            right = try side(syntax.right, hint: .int)
+            left = try side(syntax.left, hint: syntax.left.isConstant ? right.type : .int)
+            try checkShapes(right, left, syntax.offset)
+        }
+        return (try withLinks(left, beside: right, syntax.offset), try withLinks(right, beside: left, syntax.offset))
+    }
+
+    private func checkShapes(_ left: Side, _ right: Side, _ offset: Int) throws(QueryError) {
+        if case .path(let first) = left, case .path(let second) = right, first.scalarCollection != nil,
+            second.scalarCollection != nil
+        {
+            throw QueryError(
+                .query, "two collections cannot be compared: \(first.description) and \(second.description)", at: offset
+            )
+        }
+        if case .constant(let first) = left, case .constant(let second) = right, first.type == .typeName,
+            second.type == .typeName
+        {
+            throw QueryError(
+                .query, "expected a property that can be of several types before @type, found two constants", at: offset
+            )
+        }
+        if case .constant(let first) = left, case .list(let second) = right, first.type == .typeName,
+            second.type == .typeName
+        {
+            throw QueryError(
+                .query, "expected a property that can be of several types before @type, found two constants", at: offset
+            )
+        }
+        if case .path(let path) = left, path.suffix == .none, case .objects = path.end, path.isMulti,
+            right.singleConstant?.isNull == true
+        {
+            throw QueryError(.query, "\(path.description) cannot be compared with null", at: offset)
+        }
+    }
+
+    /// Constants beside links have to be objects of the class that the link points to.
+    private func withLinks(_ side: Side, beside other: Side, _ offset: Int) throws(QueryError) -> Side {
+        guard case .path(let path) = other, path.suffix == .none, case .objects = path.end,
+            let target = path.hops.last?.target
+        else { return side }
+        switch side {
+        case .constant(let constant):
+            try checkLink(constant, path, target, offset)
+            return side
+        case .list(let list):
+            for element in list.elements { try checkLink(element, path, target, offset) }
+            return .list(ConstantList(elements: list.elements, quantifier: list.quantifier, type: .link))
+        case .path, .aggregate, .subquery, .operation: return side
+        }
+    }
+
+    private func checkLink(
+        _ constant: Constant, _ path: QueryPath, _ target: ByteString, _ offset: Int
+    ) throws(QueryError) {
+        switch constant.value {
+        case .null: break
+        case .link(let address):
+            guard address.className == target else {
+                throw QueryError(
+                    .argument, "\(path.description) cannot be compared with an object of \"\(address.className)\"",
+                    at: offset)
+            }
+        default:
+            throw QueryError(
+                .query, "\(path.description) cannot be compared with \(constant.type.rawValue)", at: offset)
+        }
+    }
+
+    private func checkTypes(
+        _ left: Side, _ right: Side, _ syntax: ConditionSyntax.Comparison
+    ) throws(QueryError) {
+        let offset = syntax.offset
+        if syntax.op.isString { return try checkText(right, syntax.op.rawValue, offset) }
+        if syntax.op.isOrder, [left.type, right.type].contains(where: { $0 == .link || $0 == .typeName }) {
+            throw QueryError(
+                .query, "\(syntax.op.rawValue) does not go with \(left.type.rawValue): expected == or !=", at: offset)
+        }
+        guard left.type.isComparable(with: right.type) else {
+            throw QueryError(
+                .query, "\(left.description) cannot be compared with \(right.description)", at: offset)
+        }
+        if left.type == .typeName || right.type == .typeName, left.type != right.type {
+            throw QueryError(
+                .argument,
+                "@type is compared with the name of a type, found \(left.description) and \(right.description)",
+                at: offset)
+        }
+        if syntax.op == .member, !right.hasSeveralValues {
+            throw QueryError(
+                .argument, "expected a list or collection after IN, found \(right.description)", at: offset)
+        }
+    }
+
+    private func checkText(_ right: Side, _ name: String, _ offset: Int) throws(QueryError) {
+        guard [.string, .binary, .mixed].contains(right.type) else {
+            throw QueryError(
+                .query, "expected a string or binary to the right of \(name), found \(right.description)", at: offset)
+        }
+    }
+
+    /// A list beside a property of the class itself is a set of values of the property's own type.
+    private func membership(_ left: Side, _ right: Side) -> Condition? {
+        guard case .list(let list) = right, !list.elements.isEmpty, list.quantifier ?? .any == .any,
+            list.type == .mixed,
+            case .path(let path) = left, let property = path.ownProperty, !property.isCollection,
+            property.type != .mixed
+        else { return nil }
+        let values = list.elements.compactMap { element -> Value? in
+            guard let value = element.value else { return nil }
+            // Clients keep null for these types, whether or not the property may be null.
+            let keepsNull = [.string, .objectID, .uuid].contains(property.type)
+            if value == .null { return property.isNullable || keepsNull ? value : nil }
+            return QueryType(value) == property.type ? value : nil
+        }
+        return values.isEmpty ? .constant(false) : .member(Membership(path: path, values: values))
+    }
+
+    private func isDirect(_ left: Side, _ right: Side, _ op: ComparisonOperator) -> Bool {
+        guard case .path(let path) = left, let property = path.ownProperty, !property.isCollection,
+            let constant = right.singleConstant
+        else { return false }
+        if op.isString, constant.type != .string, constant.type != .binary { return false }
+        if case .list = right { return property.type == .mixed }
+        return property.type == constant.type || property.type == .mixed
+    }
+}
+
+extension Checker {
+    mutating func between(
+        _ left: ExpressionSyntax, _ list: ListSyntax, _ offset: Int
+    ) throws(QueryError) -> Condition {
+        guard list.elements.count == 2 else {
+            throw QueryError(
+                .query, "expected a list of 2 elements after BETWEEN, found \(list.elements.count)", at: list.offset)
+        }
+        let subject = try side(left, hint: .int)
+        if case .path(let path) = subject {
+            if path.scalarCollection != nil, path.quantifier != .all {
+                throw QueryError(.query, "expected ALL before a collection with BETWEEN", at: offset)
+            }
+            switch path.end {
+            case .elementLengths, .backlinkCount:
+                throw QueryError(.query, "\(path.description) cannot stand before BETWEEN", at: offset)
+            default: break
+            }
+        }
+        if case .path(let path) = subject, let property = path.ownProperty, !property.isCollection,
+            property.type == .int || property.type == .timestamp,
+            case .constant(let low) = try side(list.elements[0], property.type),
+            case .constant(let high) = try side(list.elements[1], property.type),
+            low.type == property.type, high.type == property.type
+        {
+            return .between(path, low, high)
+        }
+        let low = ConditionSyntax.Comparison(
+            op: .greaterOrEqual, ignoresCase: false, left: left, right: .constant(list.elements[0]), offset: offset)
+        let high = ConditionSyntax.Comparison(
+            op: .lessOrEqual, ignoresCase: false, left: left, right: .constant(list.elements[1]), offset: offset)
+        guard case .comparison(let least) = try check(low), case .comparison(let greatest) = try check(high) else {
+            return .constant(false)
+        }
+        return .bounds(least, greatest)
+    }
+
+    mutating func fullText(
+        _ left: ExpressionSyntax, _ right: ExpressionSyntax, _ offset: Int
+    ) throws(QueryError) -> Condition {
+        guard case .path(let path) = try side(left, hint: .int), case .property(let property, _) = path.end,
+            path.suffix == .none, property.isFullText
+        else { throw QueryError(.query, "expected a property with a full-text index before TEXT", at: offset) }
+        guard case .constant(let constant) = try side(right, hint: .string), case .string(let text) = constant.value
+        else {
+            throw QueryError(.query, "expected a string after TEXT", at: offset)
+        }
+        return .fullText(path, try FullTextPattern(text, at: offset), text: text)
+    }
+}
+
+extension Side {
+    /// The one constant that the side is; also that of a list with one element.
+    var singleConstant: Constant? {
+        switch self {
+        case .constant(let constant): constant
+        case .list(let list): list.elements.count == 1 ? list.elements[0] : nil
+        case .path, .aggregate, .subquery, .operation: nil
+        }
+    }
+
+    /// Whether the side can have more than one value, as IN wants it.
+    var hasSeveralValues: Bool {
+        switch self {
+        case .list: return true
+        case .constant, .aggregate, .subquery: return false
+        case .operation(_, let left, let right, _): return left.hasSeveralValues || right.hasSeveralValues
+        case .path(let path):
+            switch path.end {
+            case .keys, .backlinkCount: return false
+            case .elementLengths, .objects: return path.isMulti || path.end != .objects
+            case .property(let property, let indexes):
+                if path.isMulti { return true }
+                if property.collection == .dictionary, !indexes.isEmpty { return indexes.contains(.all) }
+                return property.isCollection
+            }
+        }
+    }
+
+    /// The side for people.
+    var description: String {
+        switch self {
+        case .path(let path): path.description
+        case .constant(let constant): constant.isNull ? "null" : "a constant of type \(constant.type.rawValue)"
+        case .list: "a list"
+        case .aggregate, .subquery, .operation: "a value of type \(type.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import Changesets
+import RealmState
+
+/// Gives a query's syntax its meaning: finds its properties in the schema, gives constants the types of what they are compared with,
+/// and refuses what cannot be compared. All that can be wrong with a query is found here, before any object is looked at.
+struct Checker {
+    let schema: QuerySchema
+    let arguments: [QueryArgument]
+    let limits: QueryLimits
+    /// Whether an object exists that a query names; one that does not counts as null.
+    let exists: (@Sendable (ObjectAddress) -> Bool)?
+    /// The class that paths begin at.
+    var current: QueryClass
+    /// The subqueries around, outermost first.
+    var variables: [(name: ByteString, className: ByteString)] = []
+
+    mutating func check(_ syntax: ConditionSyntax) throws(QueryError) -> Condition {
+        switch syntax {
+        case .constant(let value): return .constant(value)
+        case .all(let parts): return .all(try check(parts))
+        case .any(let parts): return .any(try check(parts))
+        case .not(let part): return .not(try check(part))
+        case .comparison(let comparison): return try check(comparison)
+        case .between(let left, let list, let offset): return try between(left, list, offset)
+        case .fullText(let left, let right, let offset): return try fullText(left, right, offset)
+        case .geoWithin(let path, let region, let offset): return try geoWithin(path, region, offset)
+        }
+    }
+
+    private mutating func check(_ parts: [ConditionSyntax]) throws(QueryError) -> [Condition] {
+        var result: [Condition] = []
+        result.reserveCapacity(parts.count)
+        for part in parts { result.append(try check(part)) }
+        return result
+    }
+
+    /// One side of a comparison.
+    /// - Parameter hint: the type of the other side, for a constant.
+    mutating func side(_ expression: ExpressionSyntax, hint: QueryType) throws(QueryError) -> Side {
+        switch expression {
+        case .constant(let constant): return try side(constant, hint)
+        case .list(let list): return .list(try self.list(list, hint))
+        case .path(let path): return try side(try resolve(path))
+        case .aggregate(let path, let function, let field): return try aggregate(path, function, field)
+        case .subquery(let path, let variable, let condition): return try subquery(path, variable, condition)
+        case .operation(let op, let left, let right, let offset): return try operation(op, left, right, offset, hint)
+        }
+    }
+
+    /// The type of a property that can only have one is a constant.
+    private func side(_ path: QueryPath) throws(QueryError) -> Side {
+        guard path.suffix == .type else { return .path(path) }
+        switch path.end {
+        case .objects: return .constant(Constant(.link))
+        case .property(let property, _) where !property.isCollection && property.type != .mixed:
+            guard let types = TypeNames(property.type) else { return .path(path) }
+            return .constant(Constant(types))
+        default: return .path(path)
+        }
+    }
+
+    private mutating func subquery(
+        _ syntax: PathSyntax, _ variable: ByteString, _ condition: ConditionSyntax
+    ) throws(QueryError) -> Side {
+        let path = try resolve(syntax)
+        guard case .objects = path.end, let last = path.hops.last else {
+            throw QueryError(
+                .query, "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
+                at: syntax.offset)
+        }
+        if case .link(let property) = last.kind, property.collection != .list {
+            throw QueryError(
+                .query, "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
+                at: syntax.offset)
+        }
+        guard let target = schema[last.target] else { throw unknownClass(last.target, syntax.offset) }
+        guard !variables.contains(where: { $0.name == variable && $0.className == target.name }) else {
+            throw QueryError(
+                .query, "the variable \(variable) already stands for objects of \(target.name) here", at: syntax.offset)
+        }
+        let outer = current
+        current = target
+        variables.append((variable, target.name))
+        let inner = try check(condition)
+        variables.removeLast()
+        current = outer
+        return .subquery(Subquery(path: path, condition: inner))
+    }
+
+    private mutating func aggregate(
+        _ syntax: PathSyntax, _ function: AggregateFunction, _ field: ByteString?
+    ) throws(QueryError) -> Side {
+        let path = try resolve(syntax)
+        guard let field else {
+            guard case .property(let property, let indexes) = path.end, property.isCollection, indexes.isEmpty else {
+                throw QueryError(
+                    .query, "expected a collection before \(function.rawValue), found \(path.description)",
+                    at: syntax.offset)
+            }
+            let type = property.type
+            guard type.isNumeric || type == .mixed else {
+                throw QueryError(
+                    .query, "expected numbers or mixed values before \(function.rawValue), found \(type.rawValue)",
+                    at: syntax.offset)
+            }
+            return .aggregate(path, function, field: nil)
+        }
+        guard case .objects = path.end, let last = path.hops.last, let target = schema[last.target] else {
+            throw QueryError(
+                .query, "expected links before \(function.rawValue).\(field), found \(path.description)",
+                at: syntax.offset)
+        }
+        guard let property = target[field] else { throw unknownProperty(field, target, syntax.offset) }
+        let isTime = property.type == .timestamp && (function == .min || function == .max)
+        guard !property.isCollection, property.type.isNumeric || property.type == .mixed || isTime else {
+            throw QueryError(
+                .query,
+                "\(function.rawValue) cannot be taken of \(target.name).\(field), which is \(property.kindText)",
+                at: syntax.offset)
+        }
+        return .aggregate(path, function, field: property)
+    }
+
+    private mutating func operation(
+        _ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax, _ offset: Int, _ hint: QueryType
+    ) throws(QueryError) -> Side {
+        var leftSide: Side
+        var rightSide: Side
+        if left.isConstant, right.isConstant {
+            leftSide = try side(left, hint: hint)
+            rightSide = try side(right, hint: hint)
+            if case .constant(let first) = leftSide, case .constant(let second) = rightSide,
+                let firstValue = first.value,
+                let secondValue = second.value
+            {
+                return .constant(Constant(Arithmetic.apply(op, firstValue, secondValue), .mixed))
+            }
+        } else if right.isConstant {
+            leftSide = try side(left, hint: .int)
+            rightSide = try side(right, hint: leftSide.type)
+        } else {
+            rightSide = try side(right, hint: .int)
+            leftSide = try side(left, hint: left.isConstant ? rightSide.type : .int)
+        }
+        for type in [leftSide.type, rightSide.type] where !type.isNumeric && type != .mixed {
+            throw QueryError(
+                .argument, "expected numbers on both sides of \"\(op.rawValue)\", found \(type.rawValue)", at: offset)
+        }
+        return .operation(op, leftSide, rightSide, type: leftSide.type)
+    }
+
+    // MARK: Errors
+
+    func unknownClass(_ name: ByteString, _ offset: Int) -> QueryError {
+        QueryError(.query, "there is no class \"\(name)\"", at: offset)
+    }
+
+    func unknownProperty(_ name: ByteString, _ type: QueryClass, _ offset: Int) -> QueryError {
+        QueryError(.query, "the class \"\(type.name)\" has no property \"\(name)\"", at: offset)
+    }
+
+    func argument(_ number: Int, _ offset: Int) throws(QueryError) -> QueryArgument {
+        guard arguments.indices.contains(number) else {
+            throw QueryError(
+                .argument, "expected an argument for $\(number), found \(arguments.count) arguments", at: offset)
+        }
+        return arguments[number]
+    }
+}
+
+extension QueryProperty {
+    /// The type for people: `list of int`.
+    var kindText: String {
+        let base = type == .link ? "link to \(target.map(\.string) ?? "any class")" : type.rawValue
+        switch collection {
+        case .single: return base
+        case .list: return "list of \(base)"
+        case .set: return "set of \(base)"
+        case .dictionary: return "dictionary of \(base)"
+        }
+    }
+}
+
+extension QueryPath {
+    /// The path and its type for people.
+    var description: String {
+        switch (suffix, end) {
+        case (.none, .property(let property, _)): "\"\(CanonicalText.path(self))\" (\(property.kindText))"
+        case (.none, .objects):
+            "\"\(CanonicalText.path(self))\" (\(isMulti ? "links" : "a link") to \(hops.last?.target.string ?? ""))"
+        default: "\"\(CanonicalText.path(self))\" (\(type.rawValue))"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Changesets
+import RealmState
+
+/// An object on a query's way: what it holds, where it is, and for an embedded one what it belongs to.
+struct QueryNode: Sendable {
+    /// Nil for an object that is known by its address only.
+    var object: (any QueryObject)?
+    var className: ByteString
+    /// Nil for embedded objects.
+    var address: ObjectAddress?
+    var parent: QueryParent?
+
+    /// What the object holds for a property.
+    func value(_ slot: PropertySlot, default defaultValue: Value) -> Value {
+        switch slot {
+        case .key: address.map { Value($0.key) } ?? .null
+        case .column(let column): object.map { $0.value(of: column) ?? defaultValue } ?? .null
+        }
+    }
+
+    func value(_ property: QueryProperty) -> Value { value(property.slot, default: property.defaultValue) }
+
+    /// The point that the object is, if it is one.
+    func point(_ properties: GeoProperties) -> GeoRegion.Point? {
+        guard case .string(let kind) = value(properties.type), TextMatch.folded(kind.bytes) == Array("point".utf8)
+        else {
+            return nil
+        }
+        let coordinates = value(properties.coordinates).elements.compactMap(Arithmetic.double)
+        guard coordinates.count >= 2 else { return nil }
+        return GeoRegion.Point(longitude: coordinates[0], latitude: coordinates[1])
+    }
+
+    /// The object as a value of a comparison.
+    var reference: Value { address.map { .link($0) } ?? .embedded(StoredObject()) }
+}
+
+/// The object that holds an embedded one, and the property by which.
+final class QueryParent: Sendable {
+    let node: QueryNode
+    let property: PropertySlot
+
+    init(_ node: QueryNode, _ property: PropertySlot) {
+        self.node = node
+        self.property = property
+    }
+}
+
+extension Value {
+    init(_ key: ObjectKey) {
+        switch key {
+        case .null, .globalKey: self = .null
+        case .int(let value): self = .int(value)
+        case .string(let value): self = .string(value)
+        case .objectID(let value): self = .objectID(value)
+        case .uuid(let value): self = .uuid(value)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package import Changesets
+package import RealmState
+
+/// A query on the objects of one class: read, checked against a schema, and ready to be tried on objects.
+package struct ObjectQuery: Sendable {
+    package let className: ByteString
+    package let condition: Condition
+    package let arrangement: Arrangement
+    /// The columns of the class itself that the condition looks at, in ascending order.
+    package let columns: [ColumnID]
+    let schema: QuerySchema
+    private let test: Test
+
+    /// Reads and checks a query.
+    /// - Parameters:
+    ///   - arguments: what stands for `$0`, `$1` ...
+    ///   - exists: whether an object exists that the query names as `obj(...)`; one that does not acts as null. Without it all do.
+    package init(
+        _ text: ByteString, on className: ByteString, schema: QuerySchema, arguments: [QueryArgument] = [],
+        limits: QueryLimits = QueryLimits(), exists: (@Sendable (ObjectAddress) -> Bool)? = nil
+    ) throws(QueryError) {
+        let syntax = try SyntaxParser.parse(text.bytes, limits: limits)
+        guard let type = schema[className] else {
+            throw QueryError(.query, "there is no class \"\(className)\"", at: 0)
+        }
+        var checker = Checker(
+            schema: schema, arguments: arguments, limits: limits, exists: exists, current: type)
+        let condition = try checker.check(syntax.condition)
+        self.init(
+            className: className, condition: condition, arrangement: try checker.check(syntax.arrangement),
+            schema: schema)
+    }
+
+    /// A query whose condition has been checked.
+    package init(
+        className: ByteString, condition: Condition, arrangement: Arrangement = Arrangement(), schema: QuerySchema
+    ) {
+        self.className = className
+        self.condition = condition
+        self.arrangement = arrangement
+        self.schema = schema
+        columns = condition.ownColumns
+        test = Compiler.compile(condition)
+    }
+
+    /// Whether the query selects an object; what SORT, DISTINCT and LIMIT do is `arrangement`.
+    package func matches(_ object: any QueryObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
+        let node = QueryNode(object: object, className: className, address: ObjectAddress(className, key))
+        return test(Trial(node: node, graph: graph))
+    }
+
+    /// The query in the text that clients send for it.
+    package var canonicalText: String { CanonicalText(schema: schema).text(condition) + arrangement.text }
+}

@@ -1,0 +1,28 @@
+/// Why a query is refused: what kind of mistake, where it stands in the text, what was expected and what came.
+package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The text is not in the grammar.
+        case syntax
+        /// Types, names, quantifiers or operators that do not go together.
+        case query
+        /// An argument that is missing or does not fit where it stands.
+        case argument
+        /// Longer, deeper or of more terms than a query may be.
+        case limit
+        /// Part of the language, but not of what a subscription may contain.
+        case subscription
+    }
+
+    package var kind: Kind
+    package var message: String
+    /// The byte of the query's text, counted from 0, at which the mistake stands.
+    package var offset: Int
+
+    package init(_ kind: Kind, _ message: String, at offset: Int) {
+        self.kind = kind
+        self.message = message
+        self.offset = offset
+    }
+
+    package var description: String { "\(message) (at byte \(offset))" }
+}

@@ -1,0 +1,15 @@
+/// How large a query may be. Beyond these it is refused before anything is done for it.
+package struct QueryLimits: Sendable {
+    /// Of the text.
+    package var bytes = 256 * 1024
+    /// Conditions and constants together.
+    package var terms = 100_000
+    /// Parentheses, negations and arithmetic operators within each other.
+    package var depth = 100
+    /// Subqueries within each other.
+    package var subqueryDepth = 8
+    /// Names and indexes of one path.
+    package var pathElements = 64
+
+    package init() {}
+}
