@@ -27,11 +27,12 @@ extension ClusterLink: Service {
         try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
         let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
         let queue = GatewayQueue(
-            name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, logger: logger)
+            name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, spool: spool,
+            limits: configuration.limits, logger: logger)
         try await queue.declare()
         await bindings.use(consumeChannel)
         try await bindings.retain([SigningKeysNotice.topicKey])
-        let consumer = try await consumeChannel.consume(queue: queue.name)
+        let consumer = try await queue.consume()
         let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
         readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")
         await publishing.close()
@@ -144,6 +145,7 @@ extension ClusterLink: Service {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(500))
             let now = clock.unixMilliseconds()
+            metrics.holds(spool.statistics)
             for request in requests.takeExpired(at: now) {
                 metrics.requestTimedOut()
                 sessions.deliver(

@@ -25,6 +25,8 @@ final class ClusterLink: Sendable {
     let bindings: TopicBindings
     let lanes: [PublishLane]
     let inbox: ClusterInbox
+    /// Answers and notices that wait to be handed over.
+    let spool: AMQPSpool
     private let up = Atomic(false)
     let readinessName = "gateway.broker"
 
@@ -43,6 +45,7 @@ final class ClusterLink: Sendable {
         inbox = ClusterInbox(
             gateway: configuration.id, watch: watch, requests: requests, apps: apps,
             keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)
+        spool = AMQPSpool(folder: configuration.spoolFolder, maxHeldBytes: configuration.limits.heldBytes)
         let topology = configuration.topology
         bindings = TopicBindings(queue: topology.gateway(configuration.id), exchange: topology.realms)
         lanes = (0..<Self.laneCount).map { _ in PublishLane() }

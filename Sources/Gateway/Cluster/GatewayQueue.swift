@@ -7,7 +7,11 @@ struct GatewayQueue: Sendable {
     let channel: AMQPChannel
     let bindings: TopicBindings
     let inbox: ClusterInbox
+    let spool: AMQPSpool
+    let limits: GatewayLimits
     let logger: Logger
+
+    func consume() async throws(AMQPError) -> AMQPConsumer { try await channel.consume(queue: name, spool: spool) }
 
     func declare() async throws {
         try await channel.declareQueue(
@@ -28,7 +32,7 @@ struct GatewayQueue: Sendable {
     /// A value in between: the compiler (6.3.1) crashes on a typed error in the loop's condition.
     private func next(_ consumer: AMQPConsumer) async -> Result<[AMQPDelivery]?, AMQPError> {
         do {
-            return .success(try await consumer.nextBatch(max: 256))
+            return .success(try await consumer.nextBatch(max: limits.batch, maxBytes: limits.batchBytes))
         } catch {
             logger.error("the gateway's queue is lost", metadata: ["queue": "\(name)", "error": "\(error)"])
             return .failure(error)
@@ -43,7 +47,7 @@ struct GatewayQueue: Sendable {
             do {
                 try await declare()
                 try await bindings.rebind()
-                return try await channel.consume(queue: name)
+                return try await consume()
             } catch {
                 try Task.checkCancellation()
                 if (error as? AMQPError)?.code == .closed { throw error }

@@ -28,6 +28,8 @@ package struct GatewayConfiguration: Sendable {
     package var tls: ServerIdentity?
     /// What hands mails over to be sent; nil: no app can have addresses confirmed or forgotten passwords replaced.
     package var mail: (any MailHook)?
+    /// Where answers and notices wait that would take too much memory.
+    package var spoolFolder = "/var/tmp"
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,
@@ -73,8 +75,12 @@ package struct GatewayLimits: Sendable {
     package var pageBytes = 256 << 10
     /// The body of an account request.
     package var accountBodyBytes = 64 << 10
-    /// Deliveries that the broker may send ahead.
+    /// Deliveries that the broker may send ahead, those that are handed out at once, and the bytes of either that stay in memory;
+    /// what comes beyond waits in a file.
     package var prefetch = 512
+    package var batch = 256
+    package var batchBytes = 8 << 20
+    package var heldBytes = 32 << 20
     /// Password hashes computed at the same time, of 128 MiB each, and those with what waits for that.
     package var passwordThreads = 2
     package var passwordQueue = 64

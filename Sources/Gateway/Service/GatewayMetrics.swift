@@ -7,6 +7,9 @@ final class GatewayMetrics: Sendable {
     private let sessionMeter = Meter(label: "sluice.gateway.sessions")
     private let linkMeter = Meter(label: "sluice.gateway.broker.up")
     private let unacknowledgedMeter = Meter(label: "sluice.gateway.uploads.unacknowledged.bytes")
+    private let heldMeter = Meter(label: "sluice.gateway.deliveries.held_bytes")
+    private let spooledMeter = Meter(label: "sluice.gateway.deliveries.spooled_bytes")
+    private let spoolFailureMeter = Meter(label: "sluice.gateway.deliveries.spool_failures")
     private let publishFailures = Counter(label: "sluice.gateway.publish.failures")
     private let requestTimeouts = Counter(label: "sluice.gateway.requests.timeouts")
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
@@ -15,6 +18,12 @@ final class GatewayMetrics: Sendable {
     private let passwordTimer = Timer(label: "sluice.gateway.password.duration.seconds")
     private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
 
+    /// Bodies of deliveries that wait in memory and in the spool's file, in bytes.
+    func holds(_ spool: (held: Int, spooled: Int, failures: Int)) {
+        heldMeter.set(spool.held)
+        spooledMeter.set(spool.spooled)
+        spoolFailureMeter.set(spool.failures)
+    }
     func connections(_ count: Int) { connectionMeter.set(count) }
     func sessions(_ count: Int) { sessionMeter.set(count) }
     func link(isUp: Bool) { linkMeter.set(isUp ? 1 : 0) }

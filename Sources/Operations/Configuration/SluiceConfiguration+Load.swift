@@ -62,6 +62,7 @@ extension SluiceConfiguration {
         try await reader.readSeconds("gateway.request_seconds", in: 0.1...600, into: &value.requestDeadline)
         try await reader.read("gateway.trusted_proxies", into: &value.trustedProxies)
         try await reader.read("gateway.proxy_protocol", into: &value.proxyProtocol)
+        try await reader.read("gateway.spool_folder", into: &value.gatewaySpoolFolder)
         try await reader.read("gateway.password_hashes", in: 1...64, into: &value.passwordHashes)
         try await reader.read("gateway.mail_url", into: &value.mailURL)
         try await reader.read("gateway.mail_secret", into: &value.mailSecret)

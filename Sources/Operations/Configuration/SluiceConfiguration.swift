@@ -45,6 +45,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var trustedProxies = AddressRanges()
     /// `gateway.proxy_protocol`: trusted proxies begin each socket with a header of the PROXY protocol.
     package var proxyProtocol = false
+    /// `gateway.spool_folder`: where answers of owners wait that would take too much memory.
+    package var gatewaySpoolFolder = "/var/tmp"
     /// `gateway.password_hashes`: how many are made at once, of 128 MiB each.
     package var passwordHashes = 2
     /// `gateway.mail_url`, `gateway.mail_secret`: where mails are posted, and with which bearer token.
@@ -124,6 +126,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
             ("gateway.request_seconds", requestDeadline.secondsText),
             ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),
+            ("gateway.spool_folder", gatewaySpoolFolder),
             ("gateway.password_hashes", "\(passwordHashes)"), ("gateway.mail_url", mailURL ?? ""),
             ("gateway.mail_secret", mailSecret.description), ("gateway.mail_command", mailCommand ?? ""),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),

@@ -164,6 +164,7 @@ struct RoleRunner {
         }
         gateway.limits.quotas = configuration.quotas
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
+        gateway.spoolFolder = configuration.gatewaySpoolFolder
         gateway.limits.passwordThreads = configuration.passwordHashes
         gateway.proxies.trusted = configuration.trustedProxies
         gateway.proxies.announceClients = configuration.proxyProtocol
