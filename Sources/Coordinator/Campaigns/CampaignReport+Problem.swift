@@ -15,7 +15,9 @@ extension CampaignReport {
             }
         case .notified(let report):
             guard (1...200).contains(report.campaign.utf8.count) else { return "campaign: expected 1 to 200 bytes" }
-            guard report.clientFile.fitsTheWire else { return "the client file ident is past 2^63" }
+            guard report.clientFile.fitsTheWire, report.at <= limit else {
+                return "the client file ident or the time is past 2^63"
+            }
         case .outcome(let report):
             guard (1...200).contains(report.campaign?.utf8.count ?? 1) else {
                 return "campaign: expected 1 to 200 bytes"
@@ -23,6 +25,7 @@ extension CampaignReport {
             guard report.identOld.fitsTheWire, report.identNew?.fitsTheWire ?? true else {
                 return "a client file ident is past 2^63"
             }
+            guard report.at <= limit else { return "at: past 2^63" }
             guard report.attempt.utf8.count <= 200 else { return "attempt: expected at most 200 bytes" }
             guard report.confidence >= 0, report.confidence <= 1 else { return "confidence: expected 0 to 1" }
         }

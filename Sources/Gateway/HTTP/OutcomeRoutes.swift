@@ -16,6 +16,8 @@ struct OutcomeRoutes: Sendable {
 
     private static let maxReports = 100
     private static let maxText = 2_000
+    /// Of times and counts: exact in any JSON number.
+    private static let maxInteger = (1 << 53) - 1
 
     func add(to router: Router<GatewayRequestContext>) {
         router.post("\(RouterPath("\(AccountRoutes.root)/app/:app/sync/reset-outcomes"))") { request, context in
@@ -57,10 +59,17 @@ struct OutcomeRoutes: Sendable {
             guard (1...200).contains(report.attempt.utf8.count), report.realm.app.map({ $0 == app }) ?? true else {
                 throw APIError.badRequest("expected an attempt id, and the realm of this app")
             }
+            let integers = 0...Self.maxInteger
             if let counts = report.changesets,
-                min(counts.unsynced, counts.recovered, counts.emptied, counts.discarded) < 0
+                ![counts.unsynced, counts.recovered, counts.emptied, counts.discarded].allSatisfy(integers.contains)
             {
-                throw APIError.badRequest("changesets: expected counts from 0 on")
+                throw APIError.badRequest("changesets: expected counts from 0 to 2^53 - 1")
+            }
+            guard report.at ?? 0 <= UInt64(Self.maxInteger) else {
+                throw APIError.badRequest("at: expected milliseconds of Unix time up to 2^53 - 1")
+            }
+            guard report.identOld.fitsTheWire, report.identNew?.fitsTheWire ?? true else {
+                throw APIError.badRequest("identOld, identNew: expected client file idents up to 2^63 - 1")
             }
             let outcome = outcome(report, app: app, user: claims.sub)
             // The id makes a repetition harmless along the whole way.

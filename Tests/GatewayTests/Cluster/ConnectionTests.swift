@@ -149,8 +149,15 @@ struct ConnectionTests {
             #expect(try await gateway.request("POST", path, body: "[\(report)]", bearer: tokens.access).status == 204)
             #expect(try await gateway.request("POST", path, body: report).status == 401)
             #expect(try await gateway.request("POST", path, body: "{}", bearer: tokens.access).status == 400)
-            let negative = report.replacing("\"discarded\":0", with: "\"discarded\":-1")
-            #expect(try await gateway.request("POST", path, body: negative, bearer: tokens.access).status == 400)
+            for (right, wrong) in [
+                (#""discarded":0"#, #""discarded":-1"#), (#""discarded":0"#, #""discarded":9007199254740992"#),
+                (#""at":5"#, #""at":9007199254740992"#), (#""at":5"#, #""at":9223372036854775808"#),
+                (#""identOld":5"#, #""identOld":9223372036854775808"#),
+                (#""identNew":9"#, #""identNew":18446744073709551615"#),
+            ] {
+                let body = report.replacing(right, with: wrong)
+                #expect(try await gateway.request("POST", path, body: body, bearer: tokens.access).status == 400)
+            }
             try await eventually("the coordinator hears of it") { await gateway.owner?.outcomes.count == 2 }
             let outcome = try #require(await gateway.owner?.outcomes.first).decode(OutcomeReport.self)
             #expect(outcome.user == tokens.user)
