@@ -8,7 +8,7 @@ import Synchronization
 /// A campaign's progress as lines of JSON: one at once, one for each change, the last when it is closed.
 final class CampaignEvents: Sendable {
     private let context: CoordinatorContext
-    private let open = Mutex(0)
+    private let places = EventPlaces(AdminLimits.eventStreams)
 
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
     private static let period: Duration = .milliseconds(300)
@@ -19,7 +19,7 @@ final class CampaignEvents: Sendable {
 
     func response(campaign: String) async throws -> Response {
         let first = try await context.campaign(campaign)
-        guard enter() else {
+        guard let place = places.take() else {
             throw AdminError(
                 status: .serviceUnavailable, code: "too_many_streams",
                 message: "\(AdminLimits.eventStreams) event streams are open already")
@@ -27,7 +27,8 @@ final class CampaignEvents: Sendable {
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
             body: ResponseBody { [self] writer in
-                defer { leave() }
+                // Given back with this closure, also where nobody ever calls it: the client may be gone by then.
+                defer { withExtendedLifetime(place) {} }
                 try await write(first, of: campaign, to: &writer)
                 try await writer.finish(nil)
             })
@@ -52,14 +53,32 @@ final class CampaignEvents: Sendable {
             current = next
         }
     }
+}
 
-    private func enter() -> Bool {
-        open.withLock { count in
-            guard count < AdminLimits.eventStreams else { return false }
+/// The places of event streams: each is taken by whoever has the token, until nobody has it any more.
+final class EventPlaces: Sendable {
+    final class Token: Sendable {
+        private let places: EventPlaces
+
+        fileprivate init(_ places: EventPlaces) { self.places = places }
+
+        deinit { places.taken.withLock { $0 -= 1 } }
+    }
+
+    private let most: Int
+    private let taken = Mutex(0)
+
+    init(_ most: Int) { self.most = most }
+
+    var count: Int { taken.withLock { $0 } }
+
+    /// - Returns: nil if all are taken.
+    func take() -> Token? {
+        let isFree = taken.withLock { count in
+            guard count < most else { return false }
             count += 1
             return true
         }
+        return isFree ? Token(self) : nil
     }
-
-    private func leave() { open.withLock { $0 -= 1 } }
 }
