@@ -75,6 +75,38 @@ import Testing
         #expect(try await harness.titles() == [1: "kept"])
     }
 
+    @Test(arguments: [Quota.bytes, .userBytes])
+    func whoIsAtItsQuotaMayStillRemove(quota: Quota) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        let title = String(repeating: "x", count: 2_000)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: title)]))
+        let used = try await harness.store.usage(ofApp: OwnerHarness.app).bytes
+        let limit = quota == .bytes ? used : Changes.schema().count + Changes.create(1, title: title).count
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[quota] = limit }
+        harness.time.advance(UsageLedger.appLifetime)
+        func upload(_ changesets: [[UInt8]]) -> ChangesetMessage {
+            harness.upload(file, follows: 2, base: 2, changesets)
+        }
+        let more = try await harness.send(upload([Changes.create(2)])).one(RefusedAnswer.self)
+        #expect(more.message.contains("quota \(quota.rawValue)"))
+        // Removing something and adding something else is adding.
+        _ = try await harness.send(upload([Changes.erase(1), Changes.create(2)])).one(RefusedAnswer.self)
+        _ = try await harness.send(upload([Changes.erase(1)])).one(IntegratedNotice.self)
+        #expect(try await harness.titles().isEmpty)
+        // The way back is no way around: it ends an eighth beyond.
+        var follows: ClientVersion = 3
+        var refusals = 0
+        for _ in 0..<1_000 where refusals == 0 {
+            harness.time.advance(UsageLedger.appLifetime)
+            let published = try await harness.send(
+                harness.upload(file, follows: follows, base: 2, [Changes.erase(1)]))
+            refusals = try published.every(RefusedAnswer.self).count
+            follows += 1
+        }
+        #expect(refusals == 1)
+    }
+
     @Test func whoAddsLittleCostsNoReadingAndNoRow() async throws {
         let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)

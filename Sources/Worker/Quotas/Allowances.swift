@@ -10,6 +10,10 @@ struct Allowances: SlicePart {
         var realms = 0
         var clientFiles = 0
         var bytes = 0
+        /// The bytes only take something away: they may go an eighth beyond a quota, so that there is a way back from it.
+        var removes = false
+
+        func limit(_ limit: Int) -> Int { removes && limit < .max / 2 ? limit + limit / 8 : limit }
     }
 
     /// Notes what a message adds, if it may.
@@ -25,14 +29,14 @@ struct Allowances: SlicePart {
         var isDue = false
         for (quota, userQuota, count) in asked {
             let limit = app.limit(of: quota, by: limits.quotas)
-            guard ofApp[quota] + count <= limit else { return refuse(quota, limit, of: user) }
+            guard ofApp[quota] + count <= wish.limit(limit) else { return refuse(quota, limit, of: user) }
             let userLimit = app.limit(of: userQuota, by: limits.quotas)
             let known = work.memory.usage.user(user)
             let added = known.unsaved[userQuota] + Double(count)
             let isNoticeable = added >= Double(userLimit) / UsageLedger.noticeable
             guard isNoticeable || known.stored != nil else { continue }
             let before = try await stored(of: user)?[userQuota] ?? 0
-            guard before + added <= Double(userLimit) else { return refuse(userQuota, userLimit, of: user) }
+            guard before + added <= Double(wish.limit(userLimit)) else { return refuse(userQuota, userLimit, of: user) }
             isDue = isDue || isNoticeable
         }
         let amounts = UsageAmounts(

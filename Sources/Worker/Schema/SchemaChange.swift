@@ -32,6 +32,19 @@ extension Changeset {
     }
 }
 
+extension Changeset {
+    /// Whether applying it leaves no more in the realm than there was.
+    var onlyRemoves: Bool {
+        instructions.allSatisfy { instruction in
+            switch instruction {
+            case .eraseObject, .arrayErase, .setErase, .clear: true
+            case .update(let update): update.value == .erased || update.value == .null
+            default: false
+            }
+        }
+    }
+}
+
 extension TableSchema {
     fileprivate var typeName: String {
         guard let key else { return "embedded" }

@@ -44,7 +44,8 @@ struct Uploads: SlicePart {
         case .integrate(let first):
             let entries = message.entries[first...]
             metrics.duplicates(first, app: app.id)
-            let wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
+            var wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
+            wish.removes = changesets[first...].allSatisfy { (try? $0.get().onlyRemoves) ?? false }
             if let refusal = try await Allowances(work: work).take(
                 wish, of: AppUser(app: app.id, user: file.user), in: app)
             {
