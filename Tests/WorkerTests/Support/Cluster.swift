@@ -87,17 +87,28 @@ final class Cluster: Sendable {
         private let trigger: @Sendable () -> Void
         private let task: Task<Void, any Error>
 
-        init(id: String, service: WorkerService) {
+        /// After which a service group ends its process, once its grace is over.
+        static let cancellation = Duration.seconds(5)
+
+        /// - Parameter grace: after which a worker that was told to stop is cancelled; nil: it may take as long as it likes.
+        init(id: String, service: WorkerService, grace: Duration? = nil) {
             self.id = id
             self.service = service
-            let group = ServiceGroup(services: [service], logger: TestTopology.logger)
+            var configuration = ServiceGroupConfiguration(services: [service], logger: TestTopology.logger)
+            configuration.maximumGracefulShutdownDuration = grace
+            if grace != nil { configuration.maximumCancellationDuration = Self.cancellation }
+            let group = ServiceGroup(configuration: configuration)
             trigger = { Task { await group.triggerGracefulShutdown() } }
             task = Task { try await group.run() }
         }
 
         func stop() async throws {
             trigger()
-            try await task.value
+            do {
+                try await task.value
+            } catch is CancellationError {
+                // Its grace was over; `RoleRunner` takes that for an orderly end, too.
+            }
         }
 
         /// As a crash: nothing is handed over.
@@ -111,7 +122,7 @@ final class Cluster: Sendable {
     /// - Parameter lease: how long the worker may be silent follows from it, too: generous for a busy machine.
     func startWorker(
         _ id: String, lease: Duration = .seconds(90), prefetch: Int = 200, readiness: Readiness = Readiness(),
-        limits: WorkerLimits = WorkerLimits()
+        limits: WorkerLimits = WorkerLimits(), grace: Duration? = nil
     ) throws -> RunningWorker {
         let configuration = WorkerConfiguration(
             id: id, amqp: try TestTopology.configuration(), topology: topology, slices: slices,
@@ -120,7 +131,7 @@ final class Cluster: Sendable {
             id: id,
             service: WorkerService(
                 configuration: configuration, apps: control, stores: stores, readiness: readiness,
-                logger: TestTopology.logger))
+                logger: TestTopology.logger), grace: grace)
     }
 
     /// Waits until somebody owns the realm's slice, and says who.
