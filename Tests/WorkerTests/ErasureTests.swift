@@ -40,6 +40,33 @@ import Testing
         #expect(try await harness.store.unsweptErasures(limit: 1).isEmpty)
     }
 
+    @Test func aUserWhoGoesWithTheRealmDoesNotMakeItAnew() async throws {
+        let (harness, a, _) = try await filled()
+        let user = AppUser(app: OwnerHarness.app, user: "u")
+        var usage = SliceBatch()
+        usage.usage = [user: UsageAmounts(realms: 1)]
+        usage.usageAt = harness.time.now()
+        try await harness.store.commit(usage, epoch: harness.owner.epoch)
+        try await harness.send(
+            EraseMessage(realm: harness.realm, campaign: "e-1", reason: "user deleted", user: "u"))
+        try await harness.finishSteps()
+        #expect(try await harness.store.usage(of: user) == nil)
+        // Its session was open a moment longer, or another owner hears of it.
+        let next = try await OwnerHarness.make(on: harness.store, control: harness.control)
+        for (session, owner) in [(5, harness), (6, next)] as [(UInt64, OwnerHarness)] {
+            for needsIdent in [true, false] {
+                let refusal = try await owner.send(
+                    owner.bindRequest(session: session + (needsIdent ? 10 : 0), needsIdent: needsIdent)
+                ).one(RefusedAnswer.self)
+                #expect(refusal.code == .permissionDenied && !refusal.tryAgain)
+            }
+        }
+        #expect(try await harness.store.realm(harness.realm) == nil)
+        // Another user may, and then there is a realm that both may open.
+        _ = try await next.send(next.bindRequest(session: 30, user: "v")).one(BoundAnswer.self)
+        #expect(a.ident == 2)
+    }
+
     @Test func whoComesBackMustResetOntoTheEmptyRealm() async throws {
         let (harness, a, _) = try await filled()
         try await harness.send(erasure(harness, reason: "moved away"))

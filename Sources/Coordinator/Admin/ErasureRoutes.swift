@@ -74,7 +74,8 @@ struct ErasureRoutes: Sendable {
         for (index, partition) in own.enumerated() where try await mayExist(RealmName(app: appID, partition: partition))
         {
             let request = CampaignRequest(
-                id: "\(appID).user-\(id).erased-\(index)", app: appID, reason: "user deleted", at: context.now)
+                id: UserErasure.campaign(app: appID, user: id, index: index), app: appID, reason: "user deleted",
+                at: context.now)
             recorded.append(try await context.store.startErasure(request, partition: partition))
         }
         try await context.store.removeUser(app: appID, id: id)

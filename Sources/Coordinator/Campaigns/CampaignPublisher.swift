@@ -28,7 +28,9 @@ struct CampaignPublisher: Sendable {
         case .erasure:
             let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
             try await context.link.publish(
-                EraseMessage(realm: realm, campaign: campaign.id, reason: campaign.reason),
+                EraseMessage(
+                    realm: realm, campaign: campaign.id, reason: campaign.reason,
+                    user: UserErasure.user(ofCampaign: campaign.id, app: campaign.app)),
                 id: campaign.id, exchange: context.topology.slices,
                 routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
         }

@@ -25,7 +25,7 @@ struct TerminationPlan: Sendable {
 
     mutating func add(_ file: ClientFileRecord, of realm: RealmRecord, slice: SliceNumber) {
         switch file.state {
-        case .live: break
+        case .live: guard file.isInUse else { return }
         case .resetRequired:
             document.alreadyResetting += 1
             return

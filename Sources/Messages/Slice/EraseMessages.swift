@@ -7,11 +7,14 @@ package struct EraseMessage: Message, Equatable {
     /// The campaign that accounts for the realm's clients; the message id if absent.
     package var campaign: String?
     package var reason: String?
+    /// The user with whom the realm goes: nobody makes it anew in that user's name, and what the user has added is forgotten.
+    package var user: String?
 
-    package init(realm: RealmName, campaign: String?, reason: String?) {
+    package init(realm: RealmName, campaign: String?, reason: String?, user: String? = nil) {
         self.realm = realm
         self.campaign = campaign
         self.reason = reason
+        self.user = user
     }
 }
 

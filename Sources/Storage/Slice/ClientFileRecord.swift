@@ -74,6 +74,13 @@ package struct ClientFileRecord: Sendable, Equatable {
 
     package var ident: FileIdent { file.ident }
     package var key: ClientFileKey { ClientFileKey(realm: realm, ident: file.ident) }
+
+    /// Whether a client has ever shown that it has the ident. One that nobody has shown was given out in vain, as far as is known: the
+    /// session that asked for it ended before the answer reached its client, which has asked for another one since.
+    package var isInUse: Bool {
+        lastSeen >= createdAt || historyStart != nil || upload.clientVersion > 0 || seenServerVersion > 0
+            || resetOf != nil
+    }
 }
 
 package struct ClientFileKey: Hashable, Sendable {

@@ -26,6 +26,13 @@ struct Erasures: SlicePart {
         try await work.flush()
         guard try await !store.erasures(of: message.realm).contains(where: { $0.campaign == campaign }) else { return }
         Resets(work: work).keep(reason: message.reason, of: campaign)
+        if let user = message.user.map({ AppUser(app: app.id, user: $0) }) {
+            work.stage {
+                $0.seenMessages.append(Self.departure(of: user))
+                $0.usageRemovals.append(user)
+            }
+            work.memory.usage.forget(user)
+        }
         guard let context = try await work.storedRealm(message.realm) else {
             let generation = try await work.generation(of: app).generation
             return try work.publishOnce(
@@ -36,6 +43,16 @@ struct Erasures: SlicePart {
         try tell(
             of: context.record.name, generation: context.record.generation, below: context.record.nextIdent, campaign)
     }
+
+    /// Whether a user's own realms were erased with the user. A session of that user may be open a moment longer, or its BIND be on
+    /// its way: it makes none of them anew.
+    func hasGone(_ user: AppUser) async throws -> Bool {
+        let (now, before) = try await work.isSeen(messageID: Self.departure(of: user))
+        return now || before
+    }
+
+    /// What is remembered of a user who was deleted, as long as of messages.
+    private static func departure(of user: AppUser) -> String { "user \(user.user) of app \(user.app) was deleted" }
 
     /// Everything of an app that was deleted goes.
     func erase(_ message: EraseAppMessage) async throws {
@@ -106,10 +123,7 @@ struct Erasures: SlicePart {
         let report = FoundReport(
             kind: EraseMessage.kind, campaign: campaign, app: name.app, slice: slice, generation: generation,
             reason: reason, chunk: chunk, chunks: chunks,
-            clientRealms: files.map {
-                FoundReport.ClientRealm(
-                    partition: name.partition, clientFile: $0.ident, user: $0.user, lastSeen: $0.lastSeen)
-            })
+            clientRealms: FoundReport.ClientRealm.found(files.map { ListedClientFile(name: name, record: $0) }))
         return Publication(.outcomes, try AMQPMessage(report))
     }
 }

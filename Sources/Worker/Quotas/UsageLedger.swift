@@ -39,6 +39,8 @@ struct UsageLedger {
         users[user, default: User()].stored = (usage, uptime)
     }
 
+    mutating func forget(_ user: AppUser) { users[user] = nil }
+
     // MARK: Apps
 
     /// Nil if it is to be read again.

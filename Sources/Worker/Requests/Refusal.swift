@@ -57,6 +57,13 @@ struct Refusal {
             rulesVersion: newest)
     }
 
+    /// The user was deleted with the realms that were its own.
+    static func deletedUser(_ user: AppUser) -> Refusal {
+        Refusal(
+            code: .permissionDenied, action: .applicationBug,
+            message: "permission denied: user \(user.user) of app \(user.app) was deleted", tryAgain: false)
+    }
+
     /// The session has written what its user may not write.
     static func writeDenied(_ message: String) -> Refusal {
         Refusal(code: .permissionDenied, action: .applicationBug, message: message, tryAgain: false)

@@ -42,7 +42,7 @@ extension SessionRequests {
         let now = work.stamp
         let connection = context.sessions.connection(of: session)
         work.change(context).update(ident) {
-            $0.lastSeen = now
+            $0.lastSeen = max(now, $0.createdAt)
             $0.seenServerVersion = max($0.seenServerVersion, request.download.serverVersion)
             if let connection { $0.connection = connection }
         }

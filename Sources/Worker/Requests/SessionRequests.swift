@@ -34,6 +34,9 @@ struct SessionRequests: SlicePart {
             }
         }
         let user = AppUser(app: app.id, user: request.user)
+        if wish.realms > 0, try await Erasures(work: work).hasGone(user) {
+            return try admittance.refuse(name, session, .deletedUser(user), to: address)
+        }
         if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
             return try admittance.refuse(name, session, refusal, to: address)
         }
@@ -49,7 +52,9 @@ struct SessionRequests: SlicePart {
                 work.change(context).insert { ident in
                     ClientFileRecord(
                         realm: context.record.id, file: ClientFileIdent(ident: ident, salt: SliceWork.makeSalt()),
-                        user: request.user, generation: context.record.generation, createdAt: now, lastSeen: now,
+                        user: request.user, generation: context.record.generation, createdAt: now,
+                        // Not yet, by its client (`ClientFileRecord.isInUse`).
+                        lastSeen: now - min(now, 1),
                         connection: request.connection, protocolVersion: request.protocolVersion,
                         userAgent: request.userAgent)
                 }.file
@@ -89,7 +94,7 @@ struct SessionRequests: SlicePart {
         if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
         if let ident = notice.clientFile, try await work.clientFile(ident, in: context) != nil {
             let now = work.stamp
-            work.change(context).update(ident) { $0.lastSeen = now }
+            work.change(context).update(ident) { $0.lastSeen = max(now, $0.createdAt) }
         }
         try await inference.observeUnbind(notice, in: context)
         context.sessions.ended(notice.session)

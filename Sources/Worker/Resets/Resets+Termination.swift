@@ -85,7 +85,7 @@ extension Resets {
             let report = FoundReport(
                 kind: kind, campaign: campaign, app: app, slice: slice, generation: generation, reason: reason,
                 chunk: chunk, chunks: chunks,
-                clientRealms: files.map(FoundReport.ClientRealm.init))
+                clientRealms: FoundReport.ClientRealm.found(files))
             work.publish(Publication(.outcomes, try AMQPMessage(report)))
             for file in files { try await inference.overtake(file.record, of: file.name, by: campaign) }
             // What was read and changed of their cases must not gather.

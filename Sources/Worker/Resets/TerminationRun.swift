@@ -69,7 +69,7 @@ struct TerminationRun: SlicePart {
         let report = FoundReport(
             kind: TerminationMessage.type, campaign: steps.campaign, app: steps.app, slice: slice,
             generation: steps.generation, reason: try await store.reason(campaign: steps.campaign),
-            chunk: steps.reported, chunks: chunks, clientRealms: files.map(FoundReport.ClientRealm.init))
+            chunk: steps.reported, chunks: chunks, clientRealms: FoundReport.ClientRealm.found(files))
         try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
         for file in files { try await inference.overtake(file.record, of: file.name, by: steps.campaign) }
         steps.last = files.last?.record.key ?? steps.last
@@ -133,10 +133,14 @@ extension SliceWork {
 }
 
 extension FoundReport.ClientRealm {
-    init(_ file: ListedClientFile) {
-        self.init(
-            partition: file.name.partition, clientFile: file.record.ident, user: file.record.user,
-            lastSeen: file.record.lastSeen)
+    /// Those of a campaign's client files that a client may come back with. Should one do so with another, it is told of the campaign
+    /// all the same, and counts from its first report on.
+    static func found(_ files: [ListedClientFile]) -> [Self] {
+        files.filter(\.record.isInUse).map { file in
+            Self(
+                partition: file.name.partition, clientFile: file.record.ident, user: file.record.user,
+                lastSeen: file.record.lastSeen)
+        }
     }
 }
 

@@ -13,6 +13,9 @@ struct MessageHandler: SlicePart {
     /// Realms that a second message has found damaged, and why: their other messages are not tried.
     private var givenUp: [RealmName: String] = [:]
 
+    /// Whether the message that was tried last waits for what goes in steps: it hurts nobody if others of its realm go before it.
+    private(set) var isWaitingForSteps = false
+
     init(work: SliceWork) { self.work = work }
 
     /// Deals with one message. One that cannot be dealt with leaves no trace, and hurts no other.
@@ -21,6 +24,7 @@ struct MessageHandler: SlicePart {
     /// - Throws: what is of more than this message: a failed commit, or a store that cannot be read.
     @discardableResult
     mutating func take(_ delivery: SliceDelivery) async throws -> Bool {
+        isWaitingForSteps = false
         if let realm = delivery.realm, let reason = givenUp[realm] {
             try await giveUp(delivery, reason: reason)
         } else {
@@ -28,6 +32,7 @@ struct MessageHandler: SlicePart {
                 try await handle(try delivery.content.get(), of: delivery)
             } catch is WaitsForSteps {
                 work.undo()
+                isWaitingForSteps = true
                 return false
             } catch let error as PoisonError {
                 work.undo()

@@ -114,7 +114,7 @@ package actor SliceOwner {
                 bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
                 if let realm = delivery.realm {
                     memory.shares.took(work.steps - before, for: realm)
-                    if dealt < together.count { memory.shares.leave(realm) }
+                    if dealt < together.count, !handler.isWaitingForSteps { memory.shares.leave(realm) }
                 }
                 left += next + dealt..<next + together.count
                 next += together.count
