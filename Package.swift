@@ -105,7 +105,7 @@ let package = Package(
 
         module("SyncModel"),
         module("AMQP", ["CRabbitMQ", logging, collections]),
-        module("PostgreSQL", ["CPostgreSQL", logging, collections]),
+        module("PostgreSQL", ["CPostgreSQL", logging, metrics, collections]),
         module("Changesets"),
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),

@@ -68,11 +68,15 @@ package final class PostgresClient: Sendable {
         }
     }
 
-    /// Runs `body` with the database as it is at its first statement, whatever changes meanwhile, on a connection of its own.
+    /// Runs `body` with the database as it is now, whatever changes meanwhile, on a connection of its own.
     package nonisolated(nonsending) func withSnapshot<Value>(
         _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
-        try await withLease(begin: PostgresMode.beginSnapshot, body)
+        try await withLease(begin: PostgresMode.beginSnapshot) { transaction in
+            // The first statement takes the snapshot.
+            try await transaction.query("SELECT 1")
+            return try await body(transaction)
+        }
     }
 
     private nonisolated(nonsending) func withLease<Value>(

@@ -15,6 +15,8 @@ package struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomD
     /// The schema of tables that statements name without one.
     package var searchPath: String?
     package var applicationName = "sluice"
+    /// What the labels of the client's metrics begin with; nil for a client that counts for itself alone.
+    package var metrics: String?
     /// Settings of the server for these connections, such as `enable_seqscan`. One that the server does not know is left out.
     package var serverSettings: [String: String] = [:]
 

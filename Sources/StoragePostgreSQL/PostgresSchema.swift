@@ -84,7 +84,8 @@ package struct PostgresSchema: Sendable {
                 return
             } catch {
                 // IF NOT EXISTS does not hold among those that make it at the same moment.
-                guard error.kind == .unique || error.isRetriable, attempt < 5 else { throw error }
+                let isThere = error.kind == .unique || ["42710", "42P06", "42P07"].contains(error.sqlState)
+                guard isThere || error.isRetriable, attempt < 5 else { throw error }
                 attempt += 1
             }
         }

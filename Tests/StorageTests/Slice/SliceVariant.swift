@@ -2,23 +2,32 @@ import Changesets
 import Foundation
 import MemoryStorage
 import Storage
+import StoragePostgreSQL
 import StorageSQLite
 import SyncModel
+import TestSupport
 import Testing
 
 /// The stores that keep the contract of slices.
 enum SliceVariant: String, CaseIterable, CustomTestStringConvertible {
-    case sqliteFile, sqliteInMemory, dictionaries
+    case sqliteFile, sqliteInMemory, dictionaries, postgres
+
+    /// PostgreSQL where there is a server, and where one is required.
+    static var allCases: [SliceVariant] {
+        [.sqliteFile, .sqliteInMemory, .dictionaries] + (TestPostgres.isAvailable ? [.postgres] : [])
+    }
 
     var testDescription: String { rawValue }
 
     /// Whether what is deleted takes space until it is returned.
-    var keepsDeletedSpace: Bool { self != .dictionaries }
+    var keepsDeletedSpace: Bool { self == .sqliteFile || self == .sqliteInMemory }
 
     func withStore(_ body: (any SliceStore) async throws -> Void) async throws {
         switch self {
         case .dictionaries: try await body(MemorySliceStore(slice: SliceNumber(3)))
         case .sqliteInMemory: try await body(SQLiteStores.inMemory().store(for: SliceNumber(3)))
+        case .postgres:
+            try await withPostgres(leases: .callers) { stores, _ in try await body(stores.store(for: SliceNumber(3))) }
         case .sqliteFile:
             try await withFolder { folder in
                 try await body(SQLiteStores(folder: folder).store(for: SliceNumber(3)))

@@ -1,0 +1,138 @@
+import Changesets
+import PostgreSQL
+import Storage
+import StoragePostgreSQL
+import StorageSupport
+import SyncModel
+import TestSupport
+import Testing
+
+/// What becomes of a slice in PostgreSQL whose connections are lost.
+@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresLossTests {
+    private let slice = SliceNumber(0)
+
+    private func batch(_ version: ServerVersion) -> SliceBatch {
+        var batch = SliceBatch()
+        batch.realms = [Sample.realm(1, latest: version)]
+        batch.history[HistoryKey(realm: RealmID(1), generation: 1)] = [Sample.entry(version)]
+        batch.outbox = [OutboxRecord(id: "m\(version)", body: [1])]
+        return batch
+    }
+
+    /// Whether a connection of the stores is lost before the commit, in it, or after it has gone through and before the answer:
+    /// the version is in the history once.
+    @Test func aCommitIsMadeOnceWhateverBecomesOfItsAnswer() async throws {
+        let name = TestPostgres.uniqueName()
+        try await withPostgres(leases: .database, { $0.applicationName = name }) { stores, schema in
+            let store = try await stores.store(for: slice)
+            let epoch = try await store.take()
+            let other = try schema.client()
+            let killer = Task {
+                while !Task.isCancelled {
+                    try await other.execute(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE application_name = $1 AND state <> 'idle'
+                        """, .text(name))
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            var version: ServerVersion = 0
+            while version < 80 {
+                version = ServerVersion(version.rawValue + 1)
+                // Five losses one after the other are told; then the same is asked again.
+                while true {
+                    do {
+                        try await store.commit(batch(version), epoch: epoch)
+                        break
+                    } catch let error as StoreError where error.code == .unavailable {
+                        let latest = try? await store.realm(Sample.realm(1).name)?.latest.version
+                        if latest == version { break }
+                    }
+                }
+            }
+            killer.cancel()
+            _ = try? await killer.value
+            let key = HistoryKey(realm: RealmID(1), generation: 1)
+            let history = try await store.history(of: key, after: 0, through: 1_000, maxBytes: .max)
+            #expect(history.map(\.version.rawValue) == (1...80).map { $0 })
+            #expect(try await store.outbox(after: 0, maxBytes: .max).count == 80)
+            #expect(stores.client.statistics.losses > 0)
+        }
+    }
+
+    /// The server has committed, and the connection ends before anybody hears of it.
+    @Test func anAnswerThatWasLostIsReadBack() async throws {
+        let name = TestPostgres.uniqueName()
+        try await withPostgres(leases: .database, { $0.applicationName = name }) { stores, schema in
+            let store = try await stores.store(for: slice)
+            let epoch = try await store.take()
+            try await store.commit(batch(1), epoch: epoch)
+            let other = try schema.client()
+            let killer = try schema.client()
+            // What the commit waits for, so that it is under way when its connection ends: a lock on what it writes.
+            let commit = try await other.withTransaction { transaction in
+                try await transaction.query("LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE")
+                let second = batch(2)
+                let commit = Task { try await store.commit(second, epoch: epoch) }
+                try await eventually("the commit waits") {
+                    try await killer.execute(
+                        """
+                        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                        WHERE application_name = $1 AND wait_event_type = 'Lock'
+                        """, .text(name)
+                    ).count > 0
+                }
+                return commit
+            }
+            try await commit.value
+            #expect(stores.client.statistics.losses > 0)
+            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record.id) == ["m1", "m2"])
+        }
+    }
+
+    @Test func whatIsWrongWithADatabaseIsTold() async throws {
+        try await withPostgres { stores, schema in
+            let missing = await #expect(throws: StoreError.self) { try await stores.store(for: slice, mayMake: false) }
+            #expect(missing?.code == .notFound)
+            _ = try await stores.store(for: slice)
+            let other = try schema.stores()
+            let unmade = await #expect(throws: StoreError.self) {
+                try await other.store(for: SliceNumber(9), mayMake: false)
+            }
+            #expect(unmade?.code == .notFound)
+            try await stores.client.execute("UPDATE sluice_schema SET version = version + 1")
+            for mayMake in [true, false] {
+                let newer = try schema.stores()
+                let error = await #expect(throws: StoreError.self) {
+                    try await newer.store(for: slice, mayMake: mayMake)
+                }
+                #expect(error?.code == .mismatch)
+                #expect(error?.message.contains("newer version") == true)
+                await newer.close()
+            }
+            try await stores.client.execute("UPDATE sluice_schema SET version = 0")
+            let older = try schema.stores()
+            let behind = await #expect(throws: StoreError.self) { try await older.store(for: slice, mayMake: false) }
+            #expect(behind?.code == .mismatch)
+            await older.close()
+            await other.close()
+        }
+    }
+
+    @Test func workersThatBeginAtOnceMakeTheTablesOnce() async throws {
+        try await withPostgres { stores, schema in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        let mine = try schema.stores()
+                        _ = try await mine.store(for: slice)
+                        await mine.close()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await stores.client.query("SELECT count(*) FROM ownership")[0].int(0) == 1)
+        }
+    }
+}
