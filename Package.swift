@@ -187,7 +187,7 @@ let package = Package(
             name: "sluice",
             dependencies: [
                 "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite",
-                "Operations",
+                "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
                 nio("NIOCore"),

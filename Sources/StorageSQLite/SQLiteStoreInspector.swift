@@ -63,16 +63,13 @@ extension SQLiteStoreInspector {
         }
     }
 
-    /// The setting that says of which cluster this is a copy that has not been finished.
-    static let copyMark = "copy"
-
     /// The cluster of which this is an unfinished copy; nil if it is none.
     func copied() async throws(StoreError) -> String? {
         guard let files, FileManager.default.fileExists(atPath: files.control) else { return nil }
         return try await readControl { db in
             guard try db.tableExists("settings") else { return nil }
             return try String.fetchOne(
-                db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [Self.copyMark])
+                db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [CopyMark.cluster])
         }
     }
 

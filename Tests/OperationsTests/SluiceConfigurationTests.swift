@@ -93,5 +93,10 @@ import Testing
         dump(settings, to: &dumped)
         for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("hunter2")) }
         #expect("\(settings)".contains("store.url: postgres://<redacted>@db/sluice"))
+        let inParameters = Secret("postgres://u@db/sluice?sslmode=require&password=hunter2")
+        #expect(
+            SluiceConfiguration.redactedURL(inParameters)
+                == "postgres://<redacted>@db/sluice?sslmode=require&password=<redacted>")
+        #expect(!SluiceConfiguration.redactedURL(Secret("postgres://u:hunt?er2@db/sluice")).contains("er2"))
     }
 }

@@ -10,7 +10,21 @@ import Testing
         #expect(try StoreURL("sqlite::memory:").folder == nil)
     }
 
-    @Test(arguments: ["", "sqlite", "sqlite:", "sqlite://", "postgres://user:hunter2@db/sluice", "hunter2"])
+    @Test func aDatabaseMayNameTheClustersSchema() throws {
+        #expect(try StoreURL("postgres://u@a,b/db") == .postgres(connection: "postgres://u@a,b/db", schema: "sluice"))
+        #expect(
+            try StoreURL("postgresql://u@a/db?sslmode=require&schema=blue&connect_timeout=3")
+                == .postgres(connection: "postgresql://u@a/db?sslmode=require&connect_timeout=3", schema: "blue"))
+        #expect(
+            try StoreURL("postgres://u@a/db?schema=b_1") == .postgres(connection: "postgres://u@a/db", schema: "b_1"))
+        #expect(try StoreURL("postgres://u@a/db").folder == nil)
+    }
+
+    @Test(arguments: [
+        "", "sqlite", "sqlite:", "sqlite://", "mysql://user:hunter2@db/sluice", "hunter2",
+        "postgres://user:hunter2@db/sluice?schema=Blue", "postgres://user:hunter2@db/sluice?schema=",
+        "postgres://user:hunter2@db/sluice?schema=pg_x", "postgres://user:hunter2@db/sluice?schema=a&schema=b",
+    ])
     func otherURLsAreRefusedWithoutQuotingThem(_ url: String) {
         let error = #expect(throws: StoreError.self) { try StoreURL(url) }
         #expect(error?.code == .invalidURL)

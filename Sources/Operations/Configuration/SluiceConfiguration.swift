@@ -157,12 +157,22 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
         ] + Quota.allCases.map { ($0.setting, "\(quotas[$0] ?? $0.standard)") }
     }
 
-    /// The URL without user and password.
+    /// The URL without user and password, which libpq takes among the parameters, too.
     package static func redactedURL(_ url: Secret) -> String {
-        guard let scheme = url.revealed.firstRange(of: "://"),
-            let at = url.revealed[scheme.upperBound...].lastIndex(of: "@")
-        else { return url.revealed }
-        return "\(url.revealed[..<scheme.upperBound])<redacted>\(url.revealed[at...])"
+        let parts = url.revealed.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first else { return "" }
+        var base = String(first)
+        if let scheme = base.firstRange(of: "://"), let at = base[scheme.upperBound...].lastIndex(of: "@") {
+            base = "\(base[..<scheme.upperBound])<redacted>\(base[at...])"
+        }
+        guard parts.count == 2 else { return base }
+        // A password with an @ or a ? of its own may be what looks like parameters.
+        guard !parts[1].contains("@") else { return "\(base.prefix { $0 != ":" })://<redacted>" }
+        let items = parts[1].split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            return name.lowercased().contains("password") ? "\(name)=<redacted>" : String(item)
+        }
+        return "\(base)?\(items.joined(separator: "&"))"
     }
 }
 

@@ -8,42 +8,30 @@ import Foundation
 
 /// Digests of everything that a part of a store keeps: of each table, and of each realm through all tables that name it.
 struct PartDigest: Sendable {
-    private(set) var tables: [String: String] = [:]
-    private(set) var realms: [Int64: [UInt8]] = [:]
+    private(set) var tables: [String: DigestSum] = [:]
+    private(set) var realms: [Int64: DigestSum] = [:]
     private(set) var whole = ""
-
-    /// What tells a copy from a whole store, and is in one of the two alone.
-    static let copyMark = "copy"
 
     init(of tables: [StoredTable], in part: StorePart, of store: any StoredTables) async throws(StoreError) {
         for table in tables.sorted(by: { $0.name < $1.name }) {
-            // By name: the engines may list them in another order.
-            let order = table.columns.indices.sorted { table.columns[$0] < table.columns[$1] }
-            let realmColumn = part == .control ? nil : table.columns.firstIndex(of: "realm")
-            let nameColumn = table.name == "settings" ? table.columns.firstIndex(of: "name") : nil
-            var hash = SHA256()
+            let hashing = RowHashing(table, in: part)
+            // The engines have their rows in orders of their own, so a table's digest is a sum.
+            var sum = DigestSum()
             var pages = PageSize()
-            var last: [StoredValue]?
-            while true {
-                let rows = try await store.rows(of: table, in: part, after: last, limit: pages.limit)
-                guard let end = rows.last else { break }
-                for row in rows {
-                    if let nameColumn, row[nameColumn] == .text(Self.copyMark) { continue }
-                    var encoded: [UInt8] = []
-                    for column in order { row[column].append(to: &encoded) }
-                    let digest = Array(SHA256.hash(data: encoded))
-                    hash.update(data: digest)
-                    if let realmColumn, case .integer(let realm) = row[realmColumn] {
-                        let before = realms[realm] ?? []
-                        realms[realm] = Array(SHA256.hash(data: before + Array(table.name.utf8) + digest))
-                    }
+            var end: [StoredValue]?
+            repeat {
+                let page = try await store.page(of: table, in: part, after: end, limit: pages.limit)
+                for row in page.rows {
+                    guard let digest = hashing.digest(of: row) else { continue }
+                    sum.add(digest)
+                    if let realm = hashing.realm(of: row) { realms[realm, default: DigestSum()].add(digest) }
                 }
-                last = table.key(of: end)
-                pages.adapt(to: rows.reduce(0) { $0 + $1.reduce(0) { $0 + $1.size } })
-            }
-            self.tables[table.name] = Self.hex(hash.finalize())
+                end = page.end
+                pages.adapt(to: page.bytes)
+            } while end != nil
+            self.tables[table.name] = sum
         }
-        whole = Self.combined(self.tables.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })
+        whole = Self.combined(self.tables.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.text)" })
     }
 
     static func combined(_ digests: [String]) -> String {
@@ -59,11 +47,60 @@ struct PartDigest: Sendable {
             + (realms.isEmpty ? "" : "; \(realms.count) realms, among them those numbered \(list)")
     }
 
-    private static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    fileprivate static func hex(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { byte in
             let text = String(byte, radix: 16)
             return text.count == 1 ? "0" + text : text
         }.joined()
+    }
+}
+
+/// The sum of digests, whatever the order, and how many they are.
+struct DigestSum: Sendable, Equatable {
+    private var words: [UInt64] = [0, 0, 0, 0]
+    private var count = 0
+
+    mutating func add(_ digest: SHA256.Digest) {
+        digest.withUnsafeBytes { bytes in
+            for index in words.indices {
+                words[index] &+= bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)
+            }
+        }
+        count += 1
+    }
+
+    var text: String {
+        "\(count) " + words.map { word in withUnsafeBytes(of: word.littleEndian) { PartDigest.hex($0) } }.joined()
+    }
+}
+
+/// How a table's rows are digested: the same in every engine.
+private struct RowHashing {
+    private let name: [UInt8]
+    private let order: [Int]
+    private let realmColumn: Int?
+    private let settingColumn: Int?
+
+    init(_ table: StoredTable, in part: StorePart) {
+        name = Array(table.name.utf8)
+        // By name: the engines may list them in another order.
+        order = table.columns.indices.sorted { table.columns[$0] < table.columns[$1] }
+        // A realm's own row has its number as `id`.
+        realmColumn = part == .control ? nil : table.columns.firstIndex(of: table.name == "realms" ? "id" : "realm")
+        settingColumn = table.name == "settings" ? table.columns.firstIndex(of: "name") : nil
+    }
+
+    /// Nil for what tells a copy from a whole store, and is in one of the two alone.
+    func digest(of row: [StoredValue]) -> SHA256.Digest? {
+        if let settingColumn, case .text(let setting) = row[settingColumn], CopyMark.isMark(setting) { return nil }
+        var encoded = name
+        for column in order { row[column].append(to: &encoded) }
+        return SHA256.hash(data: encoded)
+    }
+
+    func realm(of row: [StoredValue]) -> Int64? {
+        guard let realmColumn, case .integer(let realm) = row[realmColumn] else { return nil }
+        return realm
     }
 }
 

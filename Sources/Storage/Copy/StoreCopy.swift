@@ -2,7 +2,7 @@ package import SyncModel
 
 /// Copies a whole store into another one, of any engine, and compares the two. No process may use either meanwhile.
 ///
-/// Rows go in the order of their keys, so a copy that was interrupted goes on after the last row that has arrived.
+/// A copy that was interrupted goes on with the first part that is not whole.
 package struct StoreCopy: Sendable {
     /// How far a copy has come.
     package struct Progress: Sendable, Equatable {
@@ -26,10 +26,8 @@ package struct StoreCopy: Sendable {
         package var digest = ""
     }
 
-    /// Rows that follow from others as those are inserted: they are replaced by the source's when all others are there.
-    private static let derived: Set<String> = ["app_usage"]
-    /// What says which store it is. Some of it is there from the beginning, so its rows are no sign of how far a copy has come.
-    private static let marked: Set<String> = ["meta", "settings"]
+    /// Rows that follow from others as those are inserted, and what says which store it is: they come last.
+    private static let last = ["app_usage", "meta", "settings"]
 
     private let source: any StoredTables
     private let target: any StoreCopyTarget
@@ -55,13 +53,16 @@ package struct StoreCopy: Sendable {
     ///   writing throw. Nothing of the source changes; the target is usable only when this returns.
     package func run() async throws(StoreError) -> Report {
         var result = Report()
-        result.isContinued = try await target.beginCopy(of: cluster)
+        let done = try await target.beginCopy(of: cluster)
+        result.isContinued = done != nil
         result.slices = slices.count
         let parts = slices.map { StorePart.slice($0) } + [.control]
-        for (index, part) in parts.enumerated() {
+        for (index, part) in parts.enumerated() where done?.contains(part) != true {
             report(Progress(step: .copying, part: part, partsDone: index, parts: parts.count, rows: result.rows))
             try await target.prepare(part)
-            for table in try await ordered(tables(of: part)) { try await copy(table, in: part, &result) }
+            let tables = try await tables(of: part)
+            for table in tables { try await target.clear(table, in: part) }
+            for table in tables { try await copy(table, in: part, &result) }
             try await target.finish(part)
         }
         var digests: [String] = []
@@ -80,47 +81,35 @@ package struct StoreCopy: Sendable {
     /// - Throws: `mismatch` if they differ.
     private func tables(of part: StorePart) async throws(StoreError) -> [StoredTable] {
         let (there, here) = (try await source.tables(of: part), try await target.tables(of: part))
-        var common: [StoredTable] = []
         for table in there {
-            guard let twin = here.first(where: { $0.name == table.name }),
-                Set(twin.columns) == Set(table.columns), twin.key == table.key
-            else {
+            let twin = here.first { $0.name == table.name }
+            guard let twin, Set(twin.columns) == Set(table.columns) else {
                 throw StoreError(
                     .mismatch,
                     "\(part): the table \(table.name) differs between \(source.place) and \(target.place): both must be of this version of Sluice"
                 )
             }
-            common.append(table)
         }
         guard here.count == there.count else {
             throw StoreError(.mismatch, "\(part): \(target.place) has tables that \(source.place) does not have")
         }
-        return common
-    }
-
-    private func ordered(_ tables: [StoredTable]) -> [StoredTable] {
-        func rank(_ table: StoredTable) -> Int {
-            Self.marked.contains(table.name) ? 2 : Self.derived.contains(table.name) ? 1 : 0
-        }
-        return tables.enumerated().sorted { (rank($0.element), $0.offset) < (rank($1.element), $1.offset) }
-            .map(\.element)
+        func rank(_ table: StoredTable) -> Int { Self.last.firstIndex(of: table.name).map { $0 + 1 } ?? 0 }
+        return there.sorted { (rank($0), $0.name) < (rank($1), $1.name) }
     }
 
     private func copy(_ table: StoredTable, in part: StorePart, _ result: inout Report) async throws(StoreError) {
-        let isWhole = Self.derived.contains(table.name) || Self.marked.contains(table.name)
-        if Self.derived.contains(table.name) { try await target.clear(table, in: part) }
+        // Inserting other rows may have made some.
+        if Self.last.contains(table.name) { try await target.clear(table, in: part) }
         var pages = PageSize()
-        var last = isWhole ? nil : try await target.lastKey(of: table, in: part)
-        while true {
-            let rows = try await source.rows(of: table, in: part, after: last, limit: pages.limit)
-            guard let end = rows.last else { return }
-            try await target.insert(rows, into: table, in: part)
-            last = table.key(of: end)
-            let bytes = rows.reduce(0) { $0 + $1.reduce(0) { $0 + $1.size } }
-            result.rows += rows.count
-            result.bytes += bytes
-            pages.adapt(to: bytes)
-        }
+        var end: [StoredValue]?
+        repeat {
+            let page = try await source.page(of: table, in: part, after: end, limit: pages.limit)
+            if !page.rows.isEmpty { try await target.insert(page.rows, into: table, in: part) }
+            end = page.end
+            result.rows += page.rows.count
+            result.bytes += page.bytes
+            pages.adapt(to: page.bytes)
+        } while end != nil
     }
 
     private func compare(_ part: StorePart) async throws(StoreError) -> PartDigest {
@@ -135,6 +124,10 @@ package struct StoreCopy: Sendable {
             process uses either store, empty the copy and make it again
             """)
     }
+}
+
+extension StoredPage {
+    var bytes: Int { rows.reduce(0) { $0 + $1.reduce(0) { $0 + $1.size } } }
 }
 
 /// How many rows to read at once, so that they stay within some mebibytes however large a row is.

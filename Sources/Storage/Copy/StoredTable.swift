@@ -32,21 +32,27 @@ package enum StorePart: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A table of one part, whose rows can be told apart and put in order by its key.
+/// A table of one part, with the columns that every engine has.
 package struct StoredTable: Hashable, Sendable {
     package var name: String
     package var columns: [String]
-    package var key: [String]
 
-    package init(name: String, columns: [String], key: [String]) {
+    package init(name: String, columns: [String]) {
         self.name = name
         self.columns = columns
-        self.key = key
     }
+}
 
-    /// A row's values of the key.
-    package func key(of row: [StoredValue]) -> [StoredValue] {
-        key.compactMap { name in columns.firstIndex(of: name).map { row[$0] } }
+/// Some rows of a table, and where the next ones begin.
+package struct StoredPage: Sendable {
+    /// The values in the order of the table's columns.
+    package var rows: [[StoredValue]]
+    /// What the engine goes on after; nil if there are no more rows.
+    package var end: [StoredValue]?
+
+    package init(rows: [[StoredValue]], end: [StoredValue]?) {
+        self.rows = rows
+        self.end = end
     }
 }
 
@@ -54,32 +60,49 @@ package struct StoredTable: Hashable, Sendable {
 package protocol StoredTables: Sendable {
     /// Where it is, as an operator knows it.
     var place: String { get }
-    /// The tables of a part, those that rest on others after them.
     func tables(of part: StorePart) async throws(StoreError) -> [StoredTable]
-    /// The next rows by the table's key, with their values in the order of `columns`.
-    func rows(
-        of table: StoredTable, in part: StorePart, after key: [StoredValue]?, limit: Int
-    ) async throws(StoreError) -> [[StoredValue]]
+    /// The next rows, in an order of the engine's.
+    func page(
+        of table: StoredTable, in part: StorePart, after end: [StoredValue]?, limit: Int
+    ) async throws(StoreError) -> StoredPage
 }
 
 /// A store that another one is copied into.
 package protocol StoreCopyTarget: StoredTables {
     /// Notes that a cluster is being copied here, so that no process takes the store for a whole one.
     ///
-    /// - Returns: whether such a copy had been begun before.
+    /// - Returns: the parts that such a copy has finished before; nil if this is the first time.
     /// - Throws: `alreadyExists` if there is anything else; `notFound` and `mismatch` if it cannot take rows.
-    func beginCopy(of cluster: String) async throws(StoreError) -> Bool
-    /// Makes a part's place ready.
+    func beginCopy(of cluster: String) async throws(StoreError) -> Set<StorePart>?
+    /// Makes a part's place, empty.
     func prepare(_ part: StorePart) async throws(StoreError)
-    /// The highest key of a table; nil if it has no row.
-    func lastKey(of table: StoredTable, in part: StorePart) async throws(StoreError) -> [StoredValue]?
     func insert(_ rows: [[StoredValue]], into table: StoredTable, in part: StorePart) async throws(StoreError)
     /// Removes every row of a table.
     func clear(_ table: StoredTable, in part: StorePart) async throws(StoreError)
-    /// Has the numbers that a part gives to new rows go on after the highest that is there.
+    /// Notes that a part has everything.
     func finish(_ part: StorePart) async throws(StoreError)
     /// Lets processes use the store.
     func endCopy() async throws(StoreError)
+}
+
+/// The settings of a store that say that it is an unfinished copy.
+package enum CopyMark {
+    /// Of which cluster.
+    package static let cluster = "copy"
+    private static let donePrefix = "copy.done."
+
+    package static func done(_ part: StorePart) -> String { "\(donePrefix)\(part)" }
+    package static func isMark(_ setting: String) -> Bool { setting == cluster || setting.hasPrefix(donePrefix) }
+
+    package static func parts(doneBy settings: some Sequence<String>) -> Set<StorePart> {
+        settings.reduce(into: []) { parts, setting in
+            guard setting.hasPrefix(donePrefix) else { return }
+            let name = setting.dropFirst(donePrefix.count)
+            if let number = name.split(separator: " ").last.flatMap({ Int($0) }) {
+                parts.insert(.slice(SliceNumber(number)))
+            }
+        }
+    }
 }
 
 extension StoreError {

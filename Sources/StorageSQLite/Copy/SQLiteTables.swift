@@ -53,34 +53,44 @@ package final class SQLiteTables: StoreCopyTarget {
             let names = try String.fetchAll(
                 db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
             return try names.filter { !Self.own.contains($0) }.map { name in
-                StoredTable(
-                    name: name, columns: try db.columns(in: name).map(\.name), key: try db.primaryKey(name).columns)
+                StoredTable(name: name, columns: try db.columns(in: name).map(\.name).filter { !Self.isOwn($0, name) })
             }
         }
     }
 
-    package func rows(
-        of table: StoredTable, in part: StorePart, after key: [StoredValue]?, limit: Int
-    ) async throws(StoreError) -> [[StoredValue]] {
+    /// Whether a column is SQLite's alone: a slice's file has one row of ownership, number 0.
+    private static func isOwn(_ column: String, _ table: String) -> Bool { table == "ownership" && column == "id" }
+
+    package func page(
+        of table: StoredTable, in part: StorePart, after end: [StoredValue]?, limit: Int
+    ) async throws(StoreError) -> StoredPage {
         try await onDatabase(of: part) { db in
-            let columns = table.columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-            let keys = table.key.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-            let start = key.map { "WHERE (\(keys)) > (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
+            let key = try db.primaryKey(table.name).columns.map(\.quotedDatabaseIdentifier)
+            let columns = table.columns.map(\.quotedDatabaseIdentifier) + key
+            let keys = key.joined(separator: ", ")
+            let start = end.map { "WHERE (\(keys)) > (\(databaseQuestionMarks(count: $0.count)))" } ?? ""
             let rows = try Row.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT \(columns) FROM \(table.name.quotedDatabaseIdentifier) \(start) ORDER BY \(keys) LIMIT ?
-                        """),
-                arguments: StatementArguments((key ?? []).map(\.databaseValue) + [limit.databaseValue]))
-            return rows.map { row in row.databaseValues.map(StoredValue.init) }
+                db,
+                sql: """
+                    SELECT \(columns.joined(separator: ", ")) FROM \(table.name.quotedDatabaseIdentifier) \(start)
+                    ORDER BY \(keys) LIMIT ?
+                    """, arguments: StatementArguments((end ?? []).map(\.databaseValue) + [limit.databaseValue])
+            ).map { row in row.databaseValues.map(StoredValue.init) }
+            return StoredPage(
+                rows: rows.map { Array($0.prefix(table.columns.count)) },
+                end: rows.count < limit ? nil : rows.last.map { Array($0.suffix(key.count)) })
         }
     }
 
     // MARK: Writing
 
-    package func beginCopy(of cluster: String) async throws(StoreError) -> Bool {
+    package func beginCopy(of cluster: String) async throws(StoreError) -> Set<StorePart>? {
         switch try await SQLiteStoreInspector(folder: folder).copied() {
-        case cluster: return true
+        case cluster:
+            let settings = try await onDatabase(of: .control) {
+                try String.fetchAll($0, sql: "SELECT name FROM settings")
+            }
+            return CopyMark.parts(doneBy: settings)
         case let other?: throw StoreError.unfinishedCopy(of: other, at: folder)
         case nil: break
         }
@@ -89,10 +99,14 @@ package final class SQLiteTables: StoreCopyTarget {
             throw StoreError(.alreadyExists, "\(folder) is not empty: a copy needs a folder of its own")
         }
         _ = try await stores.control()
+        try await mark(CopyMark.cluster, cluster)
+        return nil
+    }
+
+    private func mark(_ name: String, _ value: String) async throws(StoreError) {
         try await onDatabase(of: .control) { db in
-            try db.run("INSERT INTO settings (name, value) VALUES (?, ?)", SQLiteStoreInspector.copyMark, cluster)
+            try db.run("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
         }
-        return false
     }
 
     package func prepare(_ part: StorePart) async throws(StoreError) {
@@ -100,44 +114,33 @@ package final class SQLiteTables: StoreCopyTarget {
         _ = try await stores.store(for: slice, mayMake: true)
     }
 
-    package func lastKey(of table: StoredTable, in part: StorePart) async throws(StoreError) -> [StoredValue]? {
-        try await onDatabase(of: part) { db in
-            let keys = table.key.map(\.quotedDatabaseIdentifier)
-            return try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT \(keys.joined(separator: ", ")) FROM \(table.name.quotedDatabaseIdentifier)
-                    ORDER BY \(keys.map { "\($0) DESC" }.joined(separator: ", ")) LIMIT 1
-                    """
-            ).map { $0.databaseValues.map(StoredValue.init) }
-        }
-    }
-
     package func insert(
         _ rows: [[StoredValue]], into table: StoredTable, in part: StorePart
     ) async throws(StoreError) {
+        let columns = table.columns + (table.name == "ownership" ? ["id"] : [])
+        let more: [DatabaseValue] = table.name == "ownership" ? [0.databaseValue] : []
         try await onDatabase(of: part) { db in
-            let columns = table.columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-            let statement = try db.cachedStatement(
+            let statement = try db.makeStatement(
                 sql: """
-                    INSERT OR REPLACE INTO \(table.name.quotedDatabaseIdentifier) (\(columns))
-                    VALUES (\(databaseQuestionMarks(count: table.columns.count)))
+                    INSERT INTO \(table.name.quotedDatabaseIdentifier)
+                        (\(columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))
+                    VALUES (\(databaseQuestionMarks(count: columns.count)))
                     """)
-            for row in rows { try statement.execute(arguments: StatementArguments(row.map(\.databaseValue))) }
+            for row in rows { try statement.execute(arguments: StatementArguments(row.map(\.databaseValue) + more)) }
         }
     }
 
     package func clear(_ table: StoredTable, in part: StorePart) async throws(StoreError) {
-        try await onDatabase(of: part) { try $0.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier)") }
+        try await onDatabase(of: part) { db in
+            let marks = table.name == "settings" ? "WHERE name NOT LIKE 'copy%'" : ""
+            try db.execute(sql: "DELETE FROM \(table.name.quotedDatabaseIdentifier) \(marks)")
+        }
     }
 
-    /// SQLite's own numbering goes by the highest number that was ever inserted.
-    package func finish(_ part: StorePart) async throws(StoreError) {}
+    package func finish(_ part: StorePart) async throws(StoreError) { try await mark(CopyMark.done(part), "") }
 
     package func endCopy() async throws(StoreError) {
-        try await onDatabase(of: .control) { db in
-            try db.run("DELETE FROM settings WHERE name = ?", SQLiteStoreInspector.copyMark)
-        }
+        try await onDatabase(of: .control) { try $0.run("DELETE FROM settings WHERE name LIKE 'copy%'") }
     }
 }
 

@@ -21,7 +21,7 @@ struct ClusterOptions: ParsableArguments {
     @Option(help: "How many slices the cluster has; fixed when it is created (SLUICE_SLICES).")
     var slices: Int?
 
-    @Option(help: "Where data is kept, sqlite:<folder> (SLUICE_STORE_URL).")
+    @Option(help: "Where data is kept, sqlite:<folder> or postgres://user@host/database (SLUICE_STORE_URL).")
     var store: String?
 
     @Option(help: "The coordinator's admin API, http://host:port (SLUICE_COORDINATOR_URL).")

@@ -1,13 +1,61 @@
+import Logging
 import Operations
+import PostgreSQL
 import Storage
+import StoragePostgreSQL
 import StorageSQLite
 
 extension ClusterSettings {
     /// The stores that the setting `store.url` names. Opens nothing yet.
-    func stores() throws -> any Stores {
+    ///
+    /// - Parameter logger: what is said of connections to a database; nil: only what goes badly wrong.
+    func stores(logger: Logger? = nil) throws -> any Stores {
+        try StoreURL(configuration.storeURL.revealed).stores(logger: logger ?? quietLogger)
+    }
+
+    /// The folder of the embedded store.
+    func storeFolder() throws -> String {
         switch try StoreURL(configuration.storeURL.revealed) {
-        case .sqlite(let folder): SQLiteStores(folder: folder)
-        case .sqliteInMemory: SQLiteStores.inMemory()
+        case .sqlite(let folder): return folder
+        case .sqliteInMemory:
+            throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
+        case .postgres:
+            throw CommandFailure(
+                .badInput,
+                "this backs up and restores folders of SQLite files: for PostgreSQL see docs/operations.md#backup-and-restore"
+            )
+        }
+    }
+}
+
+extension StoreURL {
+    func stores(logger: Logger) throws -> any Stores {
+        switch self {
+        case .sqlite(let folder): return SQLiteStores(folder: folder)
+        case .sqliteInMemory: return SQLiteStores.inMemory()
+        case .postgres(let connection, let schema):
+            return PostgresStores(try Self.configuration(connection), schema: schema, logger: logger)
+        }
+    }
+
+    /// A client for commands that look at the tables themselves, with one connection.
+    /// - Throws: `badInput` for another engine.
+    func postgresClient(for what: String, logger: Logger) throws -> PostgresClient {
+        guard case .postgres(let connection, let schema) = self else {
+            throw CommandFailure(.badInput, "\(what): expected a store in PostgreSQL, postgres://user@host/database")
+        }
+        var configuration = try Self.configuration(connection)
+        configuration.searchPath = schema
+        configuration.connections = 1
+        configuration.sessions = 1
+        return PostgresClient(configuration, logger: logger)
+    }
+
+    private static func configuration(_ connection: String) throws -> PostgresConfiguration {
+        do throws(PostgresError) {
+            return try PostgresConfiguration(connection)
+        } catch {
+            throw CommandFailure(.badInput, "store.url: \(error.message)")
         }
     }
 }

@@ -45,7 +45,7 @@ struct ClusterEntrance {
         while true {
             let inspector = stores.inspector()
             let entry = try ClusterEntry(
-                try await inspector.cluster(), slices: (try? await inspector.slices()) ?? [], count: slices,
+                try await found(by: inspector), slices: (try? await inspector.slices()) ?? [], count: slices,
                 prefix: prefix,
                 place: place)
             switch entry {
@@ -64,6 +64,21 @@ struct ClusterEntrance {
                 let cluster = try await stores.control().cluster(orCreate: .new(prefix: prefix))
                 logger.notice("a new cluster", metadata: ["cluster": "\(cluster.id)", "store": "\(place)"])
             }
+        }
+    }
+
+    /// What is there of a cluster, after as long as the store takes to be reached.
+    private func found(by inspector: any StoreInspector) async throws -> StoredCluster {
+        var pause = Duration.milliseconds(250)
+        while true {
+            do throws(StoreError) {
+                return try await inspector.cluster()
+            } catch {
+                guard error.isRetriable, inspector.files == nil else { throw error }
+                logger.warning("the store cannot be reached", metadata: ["error": "\(error)"])
+            }
+            try await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(5))
         }
     }
 

@@ -37,7 +37,7 @@ struct RoleRunner {
     func run(_ roles: [Role]) async throws {
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
-        let stores = try settings.stores()
+        let stores = try settings.stores(logger: logger)
         let admission = try await ClusterEntrance(
             settings: settings, slices: slices, stores: stores, logger: logger
         ).enter()

@@ -6,16 +6,6 @@ import Storage
 import StorageSQLite
 import SyncModel
 
-extension ClusterSettings {
-    /// The folder of the embedded store.
-    fileprivate func storeFolder() throws -> String {
-        guard let folder = try StoreURL(configuration.storeURL.revealed).folder else {
-            throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
-        }
-        return folder
-    }
-}
-
 struct BackupCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
@@ -71,7 +61,11 @@ struct RestoreCommand: ReportingCommand {
                 report,
                 "the backup of \(Printing.time(ofUnixMilliseconds: manifest.startedAt)) is whole")
         }
-        try await requireStopped(settings)
+        // A worker that lost its files goes on with them until it ends, and would acknowledge what nobody keeps.
+        if !force {
+            try await settings.requireStopped(
+                "They would go on with the files that are gone (--force restores all the same)")
+        }
         let restore = RestoreRecord.now()
         let manifest = try await SQLiteStores.restore(folder, to: target, as: restore)
         let report = Report(
@@ -84,33 +78,6 @@ struct RestoreCommand: ReportingCommand {
             """)
         if manifest.prefix != settings.topology.prefix {
             Printing.note("its amqp.prefix is \(manifest.prefix), and the settings say \(settings.topology.prefix)")
-        }
-    }
-
-    /// A worker that lost its files goes on with them until it ends, and would acknowledge what nobody keeps.
-    private func requireStopped(_ settings: ClusterSettings) async throws {
-        guard !force else { return }
-        let slices = try settings.sliceCount()
-        let busy: Int
-        do {
-            busy = try await settings.withBroker(name: "restore") { connection in
-                let channel = try await connection.openChannel()
-                var consumers = 0
-                for slice in slices.all {
-                    let queue = AMQPQueueDeclaration(name: settings.topology.slice(slice), passive: true)
-                    consumers += try await channel.declareQueue(queue, record: false).consumerCount
-                }
-                return consumers
-            }
-        } catch let error as AMQPError {
-            if error.code != .notFound { Printing.note("whether workers run cannot be told: \(error)") }
-            return
-        }
-        guard busy == 0 else {
-            throw CommandFailure(
-                .badInput,
-                "workers still consume the cluster's queues: stop them first. They would go on with the files that are gone"
-                    + " (--force restores all the same)")
         }
     }
 }

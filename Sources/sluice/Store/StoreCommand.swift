@@ -17,8 +17,17 @@ struct StoreCommand: AsyncParsableCommand {
               sluice store adopt --broker            # the broker was replaced, or its prefix changed
               sluice store adopt --slice 3           # there is no other copy of slice 3
               sluice store adopt --new               # everything is lost: begin anew
+
+            Of a store in PostgreSQL, the tables and the database roles of the cluster's processes:
+
+              sluice store init                      # make them
+              sluice store migrate                   # bring them to this version, when no older process runs any more
+              sluice store check                     # what is wrong with them
+              sluice store copy sqlite:/var/lib/sluice postgres://owner@db/sluice
             """,
-        subcommands: [StoreShow.self, StoreAdopt.self], defaultSubcommand: StoreShow.self)
+        subcommands: [
+            StoreShow.self, StoreAdopt.self, StoreInit.self, StoreMigrate.self, StoreCheck.self, StoreCopyCommand.self,
+        ], defaultSubcommand: StoreShow.self)
 }
 
 struct StoreShow: ReportingCommand {

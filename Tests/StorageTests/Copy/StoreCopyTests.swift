@@ -1,9 +1,14 @@
 import Changesets
 import GRDB
+import Logging
+import PostgreSQL
 import Storage
+import StoragePostgreSQL
 import StorageSQLite
+import StorageSupport
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 /// A store copied row by row equals the one that it was copied from, or is no store.
@@ -88,6 +93,61 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: TestPostgres.isAvailable)) func aStoreMovesToPostgreSQLAndBack() async throws {
+        try await withStore { store, target in
+            try await withPostgresSchema { schema in
+                let client = try schema.client()
+                _ = try await PostgresInstallation(client).make()
+                func copied(_ from: any StoredTables, _ to: any StoreCopyTarget) async throws -> StoreCopy.Report {
+                    try await StoreCopy(from: from, to: to, slices: slices, cluster: "aa") { _ in }.run()
+                }
+                let there = try await copied(SQLiteTables(folder: store), PostgresTables(client))
+                #expect(there.slices == 2 && there.realms == 6 && there.rows > 300)
+                let stores = PostgresStores(
+                    try PostgresConfiguration(schema.url), schema: schema.name, logger: Logger(label: "test"))
+                let found = try await stores.inspector().cluster()
+                #expect(found == .named(cluster))
+                let slice = try await stores.store(for: slices[1], mayMake: false)
+                let realm = try await slice.realm(RealmName(app: "tasks", partition: "\"p2\""))
+                #expect(realm?.id == RealmID(2))
+                let bodies = try await slice.objects(in: RealmID(2), at: [ObjectRow(table: 1, key: .int(1))])
+                #expect(bodies.values.first == [2])
+                let history = try await slice.history(
+                    of: HistoryKey(realm: RealmID(2), generation: 1), after: 0, through: 50, maxBytes: 1 << 20)
+                #expect(history.count == 50)
+                // It goes on living there.
+                let epoch = try await slice.take("v")
+                var batch = SliceBatch()
+                batch.history = [HistoryKey(realm: RealmID(2), generation: 1): [Sample.entry(51)]]
+                try await slice.commit(batch, epoch: epoch)
+                let control = try await stores.control()
+                try await control.changeCampaigns { transaction in
+                    var changes = CampaignChanges()
+                    changes.campaigns = [
+                        CampaignRecord(
+                            id: "c1", app: "tasks", kind: .reset, reason: nil, startedAt: 1, generation: 1,
+                            slicesExpected: 1)
+                    ]
+                    try transaction.write(changes)
+                }
+                await stores.close()
+
+                let full = await #expect(throws: StoreError.self) {
+                    try await copied(SQLiteTables(folder: store), PostgresTables(client))
+                }
+                #expect(full?.code == .alreadyExists)
+                let back = try await copied(PostgresTables(client), SQLiteTables(folder: target))
+                #expect(back.realms == 6)
+                let home = try await SQLiteStores(folder: target).store(for: slices[1], mayMake: false)
+                let entries = try await home.history(
+                    of: HistoryKey(realm: RealmID(2), generation: 1), after: 50, through: 51, maxBytes: 1 << 20)
+                #expect(entries.count == 1)
+                let campaign = try await SQLiteStores(folder: target).control().campaign("c1")
+                #expect(campaign?.campaign.app == "tasks")
+            }
+        }
+    }
+
     @Test func anInterruptedCopyIsNoStoreAndGoesOn() async throws {
         try await withStore { store, target in
             let failing = FailingTables(SQLiteTables(folder: store), pages: 30)
@@ -150,14 +210,14 @@ private final class FailingTables: StoredTables {
 
     func tables(of part: StorePart) async throws(StoreError) -> [StoredTable] { try await tables.tables(of: part) }
 
-    func rows(
-        of table: StoredTable, in part: StorePart, after key: [StoredValue]?, limit: Int
-    ) async throws(StoreError) -> [[StoredValue]] {
+    func page(
+        of table: StoredTable, in part: StorePart, after end: [StoredValue]?, limit: Int
+    ) async throws(StoreError) -> StoredPage {
         let mayRead = left.withLock { left in
             left -= 1
             return left >= 0
         }
         guard mayRead else { throw StoreError(.unavailable, "the disk is away") }
-        return try await tables.rows(of: table, in: part, after: key, limit: limit)
+        return try await tables.page(of: table, in: part, after: end, limit: limit)
     }
 }
