@@ -7,6 +7,9 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
 
     /// Sockets of one user.
     case userSockets
+    /// Sockets opened a second, of the app and of one user.
+    case connects
+    case userConnects
     /// Sessions begun a second, of the app and of one user.
     case binds
     case userBinds
@@ -33,10 +36,12 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     package var standard: Int {
         switch self {
         case .userSockets: 2_000
+        case .connects: 5_000
+        case .userConnects: 20
         case .binds: 5_000
-        case .userBinds: 200
+        case .userBinds: 50
         case .uploads: 10_000
-        case .userUploads: 500
+        case .userUploads: 100
         case .realms: 1_000_000
         case .userRealms: 20_000
         case .clientFiles: 10_000_000
@@ -51,7 +56,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     package var bounds: ClosedRange<Int> {
         switch self {
         case .userSockets: 1...20_000
-        case .binds, .userBinds, .uploads, .userUploads: 1...1_000_000
+        case .connects, .userConnects, .binds, .userBinds, .uploads, .userUploads: 1...1_000_000
         case .realms, .userRealms, .clientFiles, .userClientFiles: 1...1_000_000_000
         case .bytes, .userBytes: (1 << 20)...(1 << 50)
         case .userSchemaElements: 1...20_000
@@ -68,6 +73,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     package var unit: String {
         switch self {
         case .userSockets: "sockets at one gateway"
+        case .connects, .userConnects: "sockets opened a second at one gateway"
         case .binds, .userBinds: "sessions begun a second at one gateway"
         case .uploads, .userUploads: "uploads a second at one gateway"
         case .realms: "realms in one slice"
@@ -83,9 +89,10 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     /// Whether it is one user's and not the whole app's.
     package var isOfUser: Bool {
         switch self {
-        case .userSockets, .userBinds, .userUploads, .userRealms, .userClientFiles, .userBytes, .userSchemaElements:
+        case .userSockets, .userConnects, .userBinds, .userUploads, .userRealms, .userClientFiles, .userBytes,
+            .userSchemaElements:
             true
-        case .binds, .uploads, .realms, .clientFiles, .bytes: false
+        case .connects, .binds, .uploads, .realms, .clientFiles, .bytes: false
         }
     }
 

@@ -44,4 +44,44 @@ private final class Lines: Sendable {
         logger(.json, lines).info("long", metadata: ["body": "\(String(repeating: "x", count: 1_000_000))"])
         #expect(try #require(lines.all.withLock { $0.first }).utf8.count < 5000)
     }
+
+    @Test func aFloodOfOneKindOfLinesIsCutAndCounted() throws {
+        let lines = Lines()
+        let throttle = LogThrottle(burst: 5, perSecond: 1_000)
+        let logger = Logger(label: "sluice.test") { label in
+            LineLogHandler(label: label, format: .text, level: .info, throttle: throttle, sink: { lines.add($0) })
+        }
+        for number in 0..<2_000 { logger.notice("denied", metadata: ["n": "\(number)"]) }
+        logger.notice("something else")
+        let written = lines.all.withLock { $0 }
+        #expect(written.last?.contains("something else") == true)
+        let flood = written.filter { $0.contains("denied") }
+        #expect(flood.count < 1_500)
+        let leftOut = flood.compactMap { line in
+            line.split(separator: " ").first { $0.hasPrefix("left_out=") }.flatMap {
+                Int($0.dropFirst("left_out=".count).filter(\.isNumber))
+            }
+        }
+        // Those that were left out last are not told yet.
+        #expect(flood.count + leftOut.reduce(0, +) <= 2_000)
+    }
+
+    @Test func whatWasLeftOutIsToldOnceThereIsRoom() {
+        let throttle = LogThrottle(burst: 2, perSecond: 1)
+        let start = ContinuousClock.now
+        func ask(_ seconds: Int) -> Int? { throttle.leftOut(before: .info, "a", at: start + .seconds(seconds)) }
+        #expect(ask(0) == 0 && ask(0) == 0 && ask(0) == nil && ask(0) == nil)
+        #expect(throttle.leftOut(before: .warning, "a", at: start) == 0)
+        #expect(throttle.leftOut(before: .debug, "a", at: start) == 0)
+        #expect(ask(1) == 2 && ask(1) == nil)
+        #expect(ask(100) == 1 && ask(100) == 0)
+    }
+
+    /// A message that is never the same takes no room without end.
+    @Test func kindsAreBounded() {
+        let throttle = LogThrottle(burst: 3, perSecond: 1, maxKinds: 10)
+        let start = ContinuousClock.now
+        let written = (0..<1_000).count { throttle.leftOut(before: .info, "message \($0)", at: start) != nil }
+        #expect(written == 13)
+    }
 }

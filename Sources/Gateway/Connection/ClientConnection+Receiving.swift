@@ -16,7 +16,7 @@ extension ClientConnection {
         case wait(upload: Int?)
         /// The app of a BIND, its rules or the user are not remembered.
         case lookUp(Bind)
-        /// The next message is read after a while: uploads come faster than a quota allows.
+        /// The next message is read after a while: they come faster than a quota or the connection's pace allows.
         case rest(Duration)
     }
 
@@ -40,6 +40,10 @@ extension ClientConnection {
                 let message = try parser.parse(bytes)
                 environment.metrics.received(message.name)
                 next = receive(message, bytes: upload ?? bytes.count)
+                if let rest = pace.take(), case .goOn = next {
+                    environment.metrics.slowed(app: upgrade.app)
+                    next = .rest(rest)
+                }
             } catch {
                 violated(error)
             }
@@ -67,10 +71,13 @@ extension ClientConnection {
     private func act(on message: ClientMessage, bytes: Int) -> Next {
         switch message {
         case .bind(let bind):
-            if case .refuse(let quota, let limit, let seconds) = judge(.bind) {
+            let verdict = judge(.bind)
+            if case .refuse(let quota, let limit, let seconds) = verdict {
                 refuse(bind, beyond: quota, limit, for: seconds)
             } else if !bindAtOnce(bind) {
                 return .lookUp(bind)
+            } else {
+                return rest(verdict)
             }
         case .ident(let ident): perform(.ident(ident), on: ident.session)
         case .upload(let upload): return take(upload, bytes: bytes)
@@ -105,6 +112,10 @@ extension ClientConnection {
         }
         environment.metrics.uploaded(app: upgrade.app, changesets: upload.entries.count, bytes: bytes)
         perform(.upload(upload, bytes: bytes), on: upload.session)
+        return rest(verdict)
+    }
+
+    private func rest(_ verdict: RateQuotas.Verdict) -> Next {
         guard case .rest(let rest, let quota) = verdict else { return .goOn }
         environment.metrics.slowed(by: quota, app: upgrade.app)
         return .rest(rest)

@@ -9,10 +9,23 @@ import Synchronization
 final class RateQuotas: Sendable {
     /// What a client does.
     enum Act: Sendable {
-        case bind, upload
+        case connect, bind, upload
 
-        fileprivate var ofUser: Quota { self == .bind ? .userBinds : .userUploads }
-        fileprivate var ofApp: Quota { self == .bind ? .binds : .uploads }
+        fileprivate var ofUser: Quota {
+            switch self {
+            case .connect: .userConnects
+            case .bind: .userBinds
+            case .upload: .userUploads
+            }
+        }
+
+        fileprivate var ofApp: Quota {
+            switch self {
+            case .connect: .connects
+            case .bind: .binds
+            case .upload: .uploads
+            }
+        }
     }
 
     enum Verdict: Sendable {

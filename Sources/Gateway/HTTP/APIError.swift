@@ -66,8 +66,8 @@ struct APIError: Error, Sendable {
         tooManySockets("app \(app) has \(limit) connections to this gateway, as many as it may have: try again later")
     }
 
-    static func tooManySockets(_ why: String) -> APIError {
-        APIError(.serviceUnavailable, "TooManyConnections", why, retryAfter: .random(in: 5...15))
+    static func tooManySockets(_ why: String, retryAfter seconds: Int = 0) -> APIError {
+        APIError(.serviceUnavailable, "TooManyConnections", why, retryAfter: seconds + .random(in: 5...15))
     }
 
     /// - Parameter what: what there was too much of.

@@ -10,12 +10,16 @@ struct ClientRoutes: Sendable {
     let origin: @Sendable () -> String
     let configuration: GatewayConfiguration
     let clock: GatewayClock
+    let metrics: GatewayMetrics
 
     func router() -> Router<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: APIErrorMiddleware(origin: origin))
         router.add(middleware: ClientAddressMiddleware(trusted: configuration.proxies.trusted))
+        router.add(
+            middleware: FailureBrakeMiddleware(
+                brake: FailureBrake(delay: configuration.timings.failureDelay, clock: clock, metrics: metrics)))
         let maxBodyBytes = configuration.limits.accountBodyBytes
         AccountRoutes(
             accounts: accounts, origin: origin, maxBodyBytes: maxBodyBytes,

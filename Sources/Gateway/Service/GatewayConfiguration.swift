@@ -86,7 +86,7 @@ package struct GatewayLimits: Sendable {
     package var passwordQueue = 64
     package var failedLogins = FailedLogins()
     package var registerRate = Rate(burst: 60, perMinute: 60)
-    package var anonymousRate = Rate(burst: 2_000, perMinute: 6_000)
+    package var anonymousRate = Rate(burst: 500, perMinute: 1_200)
     package var refreshRate = Rate(burst: 256, perMinute: 240)
     package var outcomeRate = Rate(burst: 120, perMinute: 120)
 
@@ -133,6 +133,8 @@ package struct GatewayTimings: Sendable {
     package var silentSocket: Duration = .seconds(30 * 60)
     /// How long a connection is served after its token has expired.
     package var tokenGrace: Duration = .seconds(5 * 60)
+    /// How long the answer to a failed request waits where an address or an app has had many.
+    package var failureDelay: Duration = .seconds(1)
     /// How often a live connection's user and login are looked up again.
     package var recheck: Duration = .seconds(120)
     /// How long an upload that only reports progress may wait for one with changesets, which makes it superfluous.

@@ -91,7 +91,13 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
     }
 
-    /// A socket is not read for a moment, so that uploads come no faster than a quota allows.
+    /// The answer to a failed request waits: its address or its app has had many.
+    func failureDelayed() { Counter(label: "sluice.gateway.failures.delayed").increment() }
+
+    /// A socket is not read for a moment, because its messages come too fast whatever they say.
+    func slowed(app: String) { Counter(label: "sluice.gateway.sockets.slowed", dimensions: [("app", app)]).increment() }
+
+    /// A socket is opened or read a moment later, so that nothing comes faster than a quota allows.
     func slowed(by quota: Quota, app: String) {
         Counter(label: "sluice.gateway.quotas.slowed", dimensions: [("app", app), ("quota", quota.rawValue)])
             .increment()

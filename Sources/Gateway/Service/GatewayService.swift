@@ -101,7 +101,7 @@ package final class GatewayService: Service {
         let gate = UpgradeGate(
             apps: environment.apps, accounts: environment.accounts,
             sockets: AppSockets(limit: configuration.limits.maxAppConnections), quotas: configuration.limits.quotas,
-            isLinkUp: { link.isUp },
+            rates: environment.rates, isLinkUp: { link.isUp },
             isStopping: { registry.isStopping }, clock: clock, metrics: metrics, logger: logger)
         let configuration = configuration
         let server = HTTPServerBuilder { responder in
@@ -137,7 +137,8 @@ package final class GatewayService: Service {
     private func routes(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> ClientRoutes {
         ClientRoutes(
             accounts: environment.accounts, registry: environment.registry, link: environment.link, gate: gate,
-            origin: { [self] in self.origin.withLock { $0 } }, configuration: configuration, clock: clock)
+            origin: { [self] in self.origin.withLock { $0 } }, configuration: configuration, clock: clock,
+            metrics: environment.metrics)
     }
 
     private func listening(on channel: any Channel) async {

@@ -12,6 +12,7 @@ struct UpgradeGate: Sendable {
     let accounts: AccountService
     let sockets: AppSockets
     let quotas: QuotaValues
+    let rates: RateQuotas
     let isLinkUp: @Sendable () -> Bool
     let isStopping: @Sendable () -> Bool
     let clock: GatewayClock
@@ -74,6 +75,18 @@ struct UpgradeGate: Sendable {
         if case .allowed = authorization, !isLinkUp() { return .refuse(.storeUnavailable) }
         var user = AppUser(app: id, user: "")
         if case .allowed(let claims) = authorization { user.user = claims.sub }
+        // Nobody knows whose a bad token is: those of one address count together.
+        let opener = user.user.isEmpty ? AppUser(app: id, user: "from \(address.network)") : user
+        switch rates.judge(.connect, of: opener, in: app) {
+        case .goOn: break
+        case .rest(let rest, let quota):
+            metrics.slowed(by: quota, app: id)
+            try? await Task.sleep(for: rest)
+        case .refuse(let quota, let limit, let seconds):
+            metrics.quotaMet(quota, app: id)
+            return .refuse(
+                .tooManySockets(quota.refusal(limit: limit, app: id, user: user.user), retryAfter: seconds))
+        }
         let seat: AppSockets.Seat
         switch sockets.seat(for: user, userLimit: app.limit(of: .userSockets, by: quotas)) {
         case .seat(let taken): seat = taken

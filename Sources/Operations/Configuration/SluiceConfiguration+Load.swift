@@ -58,6 +58,8 @@ extension SluiceConfiguration {
         try await reader.read("gateway.host", into: &value.gateway.host)
         try await reader.read("gateway.port", in: ports, into: &value.gateway.port)
         try await reader.read("gateway.public_url", into: &value.gatewayPublicURL)
+        try await reader.read(
+            "gateway.failure_delay_seconds", in: 0...10, into: &value.gatewayFailureDelaySeconds)
         try await reader.read("gateway.max_app_sockets", in: 1...20_000, into: &value.gatewayMaxAppSockets)
         try await reader.readSeconds("gateway.request_seconds", in: 0.1...600, into: &value.requestDeadline)
         try await reader.read("gateway.trusted_proxies", into: &value.trustedProxies)

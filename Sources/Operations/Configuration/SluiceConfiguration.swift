@@ -35,6 +35,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var gateway = Listen(host: "127.0.0.1", port: 9080)
     /// `gateway.public_url`: what clients are told in /location. Nil: `http://host:port`.
     package var gatewayPublicURL: String?
+    /// `gateway.failure_delay_seconds`: how long the answer to one of many failed requests waits.
+    package var gatewayFailureDelaySeconds = 1
     /// `gateway.max_app_sockets`: of its 20,000, how many one app may have open.
     package var gatewayMaxAppSockets = 15_000
     /// `quotas.…`: what an app, or one user of it, may have or do, where the app has no value of its own.
@@ -123,6 +125,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("id", id ?? ""), ("amqp.url", amqpURL.description), ("amqp.prefix", prefix), ("slices", "\(slices)"),
             ("store.url", Self.redactedURL(storeURL)), ("gateway.host", gateway.host),
             ("gateway.port", "\(gateway.port)"), ("gateway.public_url", gatewayPublicURL ?? ""),
+            ("gateway.failure_delay_seconds", "\(gatewayFailureDelaySeconds)"),
             ("gateway.max_app_sockets", "\(gatewayMaxAppSockets)"),
             ("gateway.request_seconds", requestDeadline.secondsText),
             ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),

@@ -23,14 +23,20 @@ struct LineLogHandler: LogHandler {
     private let label: String
     private let format: LogFormat
     private let sink: Sink
+    private let throttle: LogThrottle
 
     /// Values are cut at this many characters: what arrived from outside may be of any length.
     static let maxValueCharacters = 4096
 
-    init(label: String, format: LogFormat, level: Logger.Level, sink: @escaping Sink = LineLogHandler.standardError) {
+    /// - Parameter throttle: shared by all handlers of a process.
+    init(
+        label: String, format: LogFormat, level: Logger.Level, throttle: LogThrottle = LogThrottle(),
+        sink: @escaping Sink = LineLogHandler.standardError
+    ) {
         self.label = label
         self.format = format
         self.logLevel = level
+        self.throttle = throttle
         self.sink = sink
     }
 
@@ -40,10 +46,12 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
+        guard let leftOut = throttle.leftOut(before: event.level, event.message.description) else { return }
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { _, new in new } }
         if let own = event.metadata { all.merge(own) { _, new in new } }
         if let error = event.error { all["error"] = "\(error)" }
+        if leftOut > 0 { all["left_out"] = "\(leftOut)" }
         let fields = all.map { ($0.key, String("\($0.value)".prefix(Self.maxValueCharacters))) }
             .sorted { $0.0 < $1.0 }
         sink(

@@ -23,7 +23,10 @@ enum MetricHelp {
         "sluice_gateway_messages_received_total": "Messages from clients",
         "sluice_gateway_sockets_refused_total": "Sockets refused because their app had as many as it may",
         "sluice_gateway_quotas_met_total": "Sockets, sessions and uploads refused for now because of a quota",
-        "sluice_gateway_quotas_slowed_total": "Uploads after which a socket was read later because of a quota",
+        "sluice_gateway_quotas_slowed_total": "Times that a socket was opened or read later because of a quota",
+        "sluice_gateway_failures_delayed_total":
+            "Answers to failed requests that waited, because an address or an app had many",
+        "sluice_gateway_sockets_slowed_total": "Times that a socket was read later because it sent too many messages",
         "sluice_worker_quotas_met_total": "Sessions and uploads refused for now because of a quota",
         "sluice_gateway_upgrades_total": "Sockets opened, or why not",
         "sluice_gateway_binds_incompatible_total": "Sessions refused because the client does not know the app's rules",

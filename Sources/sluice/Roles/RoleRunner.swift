@@ -163,6 +163,7 @@ struct RoleRunner {
             gateway.mail = CommandMailHook(command: command)
         }
         gateway.limits.quotas = configuration.quotas
+        gateway.timings.failureDelay = .seconds(configuration.gatewayFailureDelaySeconds)
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.spoolFolder = configuration.gatewaySpoolFolder
         gateway.limits.passwordThreads = configuration.passwordHashes

@@ -49,12 +49,12 @@ import Testing
             watch: AppWatch(apps: apps, store: store, interval: .seconds(1), logger: logger), readiness: Readiness(),
             clock: clock, metrics: metrics, keysChanged: {}, logger: logger)
         let gate = UpgradeGate(
-            apps: apps, accounts: accounts, sockets: AppSockets(limit: 1), quotas: QuotaValues(), isLinkUp: { false },
+            apps: apps, accounts: accounts, sockets: AppSockets(limit: 1), quotas: QuotaValues(),
+            rates: RateQuotas(settings: QuotaValues(), clock: clock), isLinkUp: { false },
             isStopping: { false },
             clock: clock, metrics: metrics, logger: logger)
         return ClientRoutes(
             accounts: accounts, registry: registry, link: link, gate: gate, origin: { "" },
-            configuration: configuration,
-            clock: clock)
+            configuration: configuration, clock: clock, metrics: metrics)
     }
 }

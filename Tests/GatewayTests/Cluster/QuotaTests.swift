@@ -1,4 +1,5 @@
 import Changesets
+import Operations
 import Storage
 import StorageSupport
 import SyncModel
@@ -52,6 +53,16 @@ import Testing
         #expect(Self.taken(rates, .upload, of: flood) == 24)
     }
 
+    @Test func socketsAreCountedAsTheyAreOpened() {
+        let rates = Self.rates([.userConnects: 2, .connects: 100]) { 1 }
+        #expect(Self.taken(rates, .connect, of: flood) == 24)
+        guard case .refuse(.userConnects, limit: 2, _) = rates.judge(.connect, of: flood, in: nil) else {
+            return #expect(Bool(false))
+        }
+        guard case .goOn = rates.judge(.connect, of: calm, in: nil) else { return #expect(Bool(false)) }
+        guard case .goOn = rates.judge(.bind, of: flood, in: nil) else { return #expect(Bool(false)) }
+    }
+
     @Test func anAppsUsersTogetherAreBoundAndOtherAppsGoOn() {
         let rates = Self.rates([.binds: 3, .userBinds: 2]) { 1 }
         #expect(Self.taken(rates, .bind, of: flood) == 24)
@@ -64,6 +75,38 @@ import Testing
         #expect(Self.taken(rates, .bind, of: AppUser(app: "third", user: "u"), in: app) == 12)
     }
 
+    /// Whatever its messages say, and however few bytes they have.
+    @Test func aSocketThatSendsWithoutPauseIsReadLater() {
+        let start = ContinuousClock.now
+        var pace = MessagePace(at: start)
+        let rests = (0..<6_000).compactMap { _ in pace.take(at: start) }
+        #expect(rests.count > 900 && rests.last.map { $0 > .milliseconds(1_900) && $0 < .milliseconds(2_100) } == true)
+        var patient = MessagePace(at: start)
+        #expect((0..<20_000).allSatisfy { patient.take(at: start + .milliseconds(4 * $0)) == nil })
+    }
+
+    @Test func answersToManyFailedRequestsWait() async {
+        let brake = FailureBrake(
+            delay: .milliseconds(200), clock: GatewayClock(unixMilliseconds: { 1_000 }), metrics: GatewayMetrics())
+        let stranger = ClientAddress(IPAddress("192.0.2.1"))
+        func duration(_ count: Int, from address: ClientAddress, app: String?) async -> Duration {
+            let start = ContinuousClock.now
+            for _ in 0..<count { await brake.failed(from: address, app: app) }
+            return start.duration(to: .now)
+        }
+        #expect(await duration(20, from: stranger, app: nil) < .milliseconds(150))
+        #expect(await duration(2, from: stranger, app: nil) >= .milliseconds(400))
+        // Others go on, until all of an app's clients together have had many.
+        #expect(await duration(1, from: ClientAddress(IPAddress("192.0.2.2")), app: "tasks") < .milliseconds(150))
+        for number in 0..<500 {
+            let address = ClientAddress(IPAddress("198.51.\(number / 250).\(number % 250 + 1)"))
+            await brake.failed(from: address, app: "tasks")
+        }
+        let fresh = ClientAddress(IPAddress("203.0.113.1"))
+        #expect(await duration(1, from: fresh, app: "tasks") >= .milliseconds(200))
+        #expect(await duration(1, from: fresh, app: "other") < .milliseconds(150))
+    }
+
     @Test func usersThatCameOnceAreForgotten() {
         let rates = Self.rates([:]) { 1 }
         for user in 0..<(RateQuotas.maxKeys + 100) {
@@ -72,17 +115,14 @@ import Testing
         #expect(rates.count <= RateQuotas.maxKeys + 2)
     }
 
-    @Test(.needsBroker) func aClientBeyondItsQuotaIsToldWhichAndComesBack() async throws {
+    @Test(.needsBroker) func aSocketBeyondItsUsersQuotaIsRefused() async throws {
         try await GatewayHarness.with(
-            broker: true, configure: { $0.limits.quotas = QuotaValues([.userSockets: 1, .userBinds: 1]) }
+            broker: true, configure: { $0.limits.quotas = QuotaValues([.userSockets: 1]) }
         ) { gateway in
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client)
-                let refusal = try await RawSocket.with(port: gateway.port) { stream in
-                    try await stream.write(SyncClient.request(token: tokens.access))
-                    return String(decoding: try await stream.readToEnd(), as: UTF8.self)
-                }
+                let refusal = try await Self.refusal(of: tokens.access, at: gateway.port)
                 #expect(refusal.hasPrefix("HTTP/1.1 503"))
                 #expect(refusal.contains("may have 1 sockets at one gateway"))
                 #expect(refusal.contains("Retry-After: "))
@@ -90,27 +130,55 @@ import Testing
                 try await SyncClient.with(port: gateway.port, token: other.access) { client in
                     _ = try await SessionOpening.open(&client, partition: "\"other\"")
                 }
-                // Twelve seconds' worth, of which one is used.
-                for session in 2...13 {
-                    let bind = Bind(session: SessionIdent(UInt64(session)), target: "\"p\(session)\"", needsIdent: true)
-                    try await client.send(.bind(bind))
-                }
-                var refusals: [(SessionIdent, JSONErrorBody)] = []
-                var begun = 0
-                while begun + refusals.count < 12 {
-                    switch try await client.nextMessage() {
-                    case .ident: begun += 1
-                    case .jsonError(let session, .initialSyncNotCompleted, let body): refusals.append((session, body))
-                    case .jsonError(_, let code, let body): Issue.record("\(code.rawValue): \(body.message)")
-                    default: break
+            }
+        }
+    }
+
+    private static func refusal(of token: String, at port: Int) async throws -> String {
+        try await RawSocket.with(port: port) { stream in
+            try await stream.write(SyncClient.request(token: token))
+            return String(decoding: try await stream.readToEnd(), as: UTF8.self)
+        }
+    }
+
+    @Test(.needsBroker) func sessionsBegunTooFastWaitOrAreRefused() async throws {
+        try await GatewayHarness.with(
+            broker: true, configure: { $0.limits.quotas = QuotaValues([.userBinds: 1]) }
+        ) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let port = gateway.port
+            let ends = try await withThrowingTaskGroup(of: (begun: Int, refused: [JSONErrorBody]).self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        try await SyncClient.with(port: port, token: tokens.access) { client in
+                            for session in 2...7 {
+                                let bind = Bind(
+                                    session: SessionIdent(UInt64(session)), target: "\"p\(number)-\(session)\"",
+                                    needsIdent: true)
+                                try await client.send(.bind(bind))
+                            }
+                            var refused: [JSONErrorBody] = []
+                            var begun = 0
+                            while begun + refused.count < 6 {
+                                switch try await client.nextMessage() {
+                                case .ident: begun += 1
+                                case .jsonError(_, .initialSyncNotCompleted, let body): refused.append(body)
+                                case .jsonError(_, let code, let body):
+                                    Issue.record("\(code.rawValue): \(body.message)")
+                                default: break
+                                }
+                            }
+                            return (begun, refused)
+                        }
                     }
                 }
-                let (session, body) = try #require(refusals.first)
-                #expect(session == 13 && refusals.count == 1)
-                #expect(body.action == .transient && body.tryAgain)
-                #expect(body.message.contains("may have 1 sessions begun a second at one gateway"))
-                #expect(body.message.contains("quota userBinds"))
+                return try await group.reduce(into: []) { $0.append($1) }
             }
+            let refused = ends.flatMap(\.refused)
+            #expect(ends.reduce(0) { $0 + $1.begun } >= 10 && !refused.isEmpty)
+            #expect(refused.allSatisfy { $0.action == .transient && $0.tryAgain })
+            #expect(refused.first?.message.contains("may have 1 sessions begun a second at one gateway") == true)
+            #expect(refused.first?.message.contains("quota userBinds") == true)
         }
     }
 }
