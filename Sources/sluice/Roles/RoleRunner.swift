@@ -55,6 +55,7 @@ struct RoleRunner {
         let certificates = try Certificates(configuration, roles: roles, logger: logger)
         var services: [any Service] = [
             CertificateWatch(certificates.all, interval: configuration.certificateInterval),
+            FreedMemory(),
             OperationsService(
                 host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
                 tls: certificates.operations,
