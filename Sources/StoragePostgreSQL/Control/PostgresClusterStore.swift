@@ -14,7 +14,7 @@ struct PostgresClusterStore: ClusterStore {
             // Whoever comes second waits here for the first.
             let made = try await transaction.run(
                 "INSERT INTO settings (name, value) VALUES ('cluster', $1) ON CONFLICT (name) DO NOTHING", new.id)
-            if made > 0 { try await new.record(transaction) }
+            if made > 0 { try await new.record(transaction, over: nil) }
             guard let cluster = try await ClusterRecord.recorded(transaction) else {
                 throw StoreError(.corrupt, "the control store has a cluster's id, and no prefix")
             }
@@ -27,11 +27,12 @@ struct PostgresClusterStore: ClusterStore {
     ) async throws(StoreError) -> ClusterRecord {
         try await database.change("the cluster's id") { transaction in
             _ = try await transaction.rows("SELECT 1 FROM settings WHERE name = 'cluster' FOR UPDATE")
-            guard var cluster = try await ClusterRecord.recorded(transaction) else {
+            guard let before = try await ClusterRecord.recorded(transaction) else {
                 throw StoreError(.notFound, "the control store has no cluster's id")
             }
+            var cluster = before
             change(&cluster)
-            try await cluster.record(transaction)
+            try await cluster.record(transaction, over: before)
             return cluster
         }
     }
@@ -76,14 +77,17 @@ extension ClusterRecord {
         return ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: values["cluster.broker"] != nil)
     }
 
-    fileprivate func record(_ transaction: ControlTransaction) async throws {
+    /// - Parameter before: what is recorded. Only a coordinator and the owner of the tables may take a mark away.
+    fileprivate func record(_ transaction: ControlTransaction, over before: ClusterRecord?) async throws {
         try await transaction.run(
             """
             INSERT INTO settings (name, value) SELECT * FROM unnest($1::text[], $2::text[])
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
             """, ["cluster", "cluster.prefix"] + (hasMarkedBroker ? ["cluster.broker"] : []),
             [id, prefix] + (hasMarkedBroker ? ["marked"] : []))
-        if !hasMarkedBroker { try await transaction.run("DELETE FROM settings WHERE name = 'cluster.broker'") }
+        if !hasMarkedBroker, before?.hasMarkedBroker == true {
+            try await transaction.run("DELETE FROM settings WHERE name = 'cluster.broker'")
+        }
     }
 
     /// What is recorded of slices that were made.

@@ -3,9 +3,11 @@ import LocalCluster
 import TestSupport
 
 /// Runs `body` with a cluster of real processes on the tests' broker, under a prefix and in a folder of its own.
+///
+/// - Parameter start: starts the cluster's processes; nil: all of them with the same settings.
 func withCluster(
     workers: Int = 2, slices: Int = 4, amqpQuery: String = "", settings: [String: String] = [:],
-    _ body: (LocalCluster) async throws -> Void
+    start: ((LocalCluster) async throws -> Void)? = nil, _ body: (LocalCluster) async throws -> Void
 ) async throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -22,7 +24,7 @@ func withCluster(
             "SLUICE_GATEWAY_REQUEST_SECONDS": "30", "SLUICE_WORKER_LEASE_SECONDS": "60",
         ].merging(settings) { $1 })
     do {
-        try await cluster.startAll(workers: workers)
+        if let start { try await start(cluster) } else { try await cluster.startAll(workers: workers) }
         try await cluster.waitUntilReady(workers: workers)
         try await cluster.waitFor("gateway", ready: true)
         try await body(cluster)
