@@ -261,7 +261,11 @@ let package = Package(
             ]),
         tests(
             "Operations",
-            [metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), ssl]),
+            [
+                metrics, logging, lifecycle, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOEmbedded"),
+                nio("NIOHTTP1"), ssl, .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
         tests(
             "Inspection",
             [

@@ -85,6 +85,7 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
         to channel: any Channel, timings: GatewayTimings, isSecure: Bool, logger: Logger
     ) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart> {
         try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
+        try channel.pipeline.syncOperations.addHandler(AnsweredRequest())
         try channel.pipeline.syncOperations.addHandler(
             HTTPConnectionStateHandler(idleTimeout: timings.idleHTTP, logger: logger))
         return try NIOAsyncChannel(

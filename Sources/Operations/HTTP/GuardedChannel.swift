@@ -50,7 +50,8 @@ extension HTTPServerBuilder {
         HTTPServerBuilder { responder in
             let plain = HTTP1Channel(
                 responder: responder,
-                configuration: .init(additionalChannelHandlers: [FirstRequest()], idleTimeout: .seconds(75)))
+                configuration: .init(
+                    additionalChannelHandlers: [FirstRequest(), AnsweredRequest()], idleTimeout: .seconds(75)))
             return GuardedChannel(base: plain, identity: identity, firstRequest: firstRequest)
         }
     }
