@@ -35,6 +35,27 @@ import Testing
         #expect(again.contains { $0.app == "app-1000" })
     }
 
+    /// What expires after days is not looked for with every tick, but each time as far as there is some left.
+    @Test func idleClientFilesAreLookedForNowAndThen() async throws {
+        let store = CountingStore()
+        let harness = try await OwnerHarness.make(on: store)
+        let app = "app-1"
+        try await harness.control.insert(AppRecord(id: app, maxOfflineDays: 1, createdAt: 0))
+        var batch = SliceBatch()
+        batch.terminations.append(AppGenerationRecord(app: app, generation: 1, campaign: nil, at: 1))
+        try await store.commit(batch, epoch: harness.owner.epoch)
+        func looks() async throws -> Int {
+            let before = store.agendaCalls.withLock { $0 }
+            try await harness.send(TickMessage(at: harness.time.now()))
+            return store.agendaCalls.withLock { $0 } - before
+        }
+        let first = try await looks()
+        let second = try await looks()
+        #expect(second == first - 1)
+        harness.time.advance(IdleLooks.interval)
+        #expect(try await looks() == first)
+    }
+
     @Test func aTerminationIsSaidWithEveryTickForAnHour() async throws {
         let harness = try await OwnerHarness.make(on: CountingStore())
         var batch = SliceBatch()

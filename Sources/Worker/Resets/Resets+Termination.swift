@@ -54,9 +54,10 @@ extension Resets {
             accounted.generation = min(late, current.generation)
         }
         if work.memory.terminations[app.id] == nil {
-            try await reportFound(
-                kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,
-                reason: message.reason)
+            try await report(
+                FoundCampaign(
+                    kind: TerminationMessage.type, campaign: campaign, app: app.id, generation: accounted.generation,
+                    reason: message.reason))
         }
         let notice = ResetNotice(
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
@@ -72,28 +73,44 @@ extension Resets {
 
     /// Reports a campaign's client files in this slice, in chunks of bounded size, and has the sessions of those told that a
     /// reset alone concerns: also when it comes again, since whoever marked them may have died before anybody was told.
-    func reportFound(
-        kind: String, campaign: String, app: String, generation: UInt64, reason: String?
-    ) async throws {
-        let count = try await store.countClientFiles(campaign: campaign)
+    func report(_ campaign: FoundCampaign) async throws {
+        let count = try await store.countClientFiles(campaign: campaign.campaign)
         let chunks = max(1, (count + limits.maxFoundPerReport - 1) / limits.maxFoundPerReport)
         var last: ClientFileKey?
-        for chunk in 0..<chunks {
-            let files = try await store.clientFiles(
-                campaign: campaign, after: last, limit: limits.maxFoundPerReport)
-            last = files.last?.record.key ?? last
-            let report = FoundReport(
-                kind: kind, campaign: campaign, app: app, slice: slice, generation: generation, reason: reason,
-                chunk: chunk, chunks: chunks,
-                clientRealms: FoundReport.ClientRealm.found(files))
-            work.publish(Publication(.outcomes, try AMQPMessage(report)))
-            for file in files { try await inference.overtake(file.record, of: file.name, by: campaign) }
-            // What was read and changed of their cases must not gather.
-            if !work.cases.isEmpty { try await work.flush() }
-            guard kind == ResetMessage.type else { continue }
+        for chunk in 0..<chunks { last = try await report(campaign, chunk: chunk, of: chunks, after: last) }
+    }
+
+    /// Reports the next of a campaign's client files.
+    ///
+    /// - Returns: the last of them.
+    func report(
+        _ campaign: FoundCampaign, chunk: Int, of chunks: Int, after last: ClientFileKey?
+    ) async throws -> ClientFileKey? {
+        let files = try await store.clientFiles(
+            campaign: campaign.campaign, after: last, limit: limits.maxFoundPerReport)
+        let report = FoundReport(
+            kind: campaign.kind, campaign: campaign.campaign, app: campaign.app, slice: slice,
+            generation: campaign.generation, reason: campaign.reason, chunk: chunk, chunks: chunks,
+            clientRealms: FoundReport.ClientRealm.found(files))
+        work.publish(Publication(.outcomes, try AMQPMessage(report)))
+        for file in files { try await inference.overtake(file.record, of: file.name, by: campaign.campaign) }
+        // What was read and changed of their cases must not gather.
+        if !work.cases.isEmpty { try await work.flush() }
+        if campaign.kind == ResetMessage.type {
             for file in files where file.record.state == .resetRequired {
-                try tell(file.record, of: file.name, campaign: campaign, reason: reason)
+                try tell(file.record, of: file.name, campaign: campaign.campaign, reason: campaign.reason)
             }
         }
+        return files.last?.record.key ?? last
     }
+}
+
+/// What the reports of a campaign's client files say of the campaign.
+struct FoundCampaign {
+    /// The type of the message that asked for it.
+    var kind: String
+    var campaign: String
+    var app: String
+    var generation: UInt64
+    var reason: String?
 }

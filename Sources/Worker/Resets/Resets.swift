@@ -23,20 +23,23 @@ struct Resets: SlicePart {
         var generation = try await work.generation(of: app).generation
         // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as
         // it is large.
-        if let context = try await work.storedRealm(message.realm) {
-            generation = max(generation, context.record.generation)
-            try await work.flush()
+        let context = try await work.storedRealm(message.realm)
+        if let context { generation = max(generation, context.record.generation) }
+        let found = FoundCampaign(
+            kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
+        try await work.flush()
+        if let context {
             if let ident = message.clientFile {
                 if let file = try await work.clientFile(ident, in: context), file.state == .live {
                     mark([file], in: context, campaign: campaign)
                 }
             } else {
-                try await markAll(of: context, campaign: campaign)
+                let request = ResetRequest(name: context.name, realm: context.record.id, found: found)
+                guard try await !RealmReset(work: work).mark(context, for: request) else { return }
             }
         }
         try await work.flush()
-        try await reportFound(
-            kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
+        try await report(found)
     }
 
     /// One client realm must reset, and nobody has asked for it: its app's account has it.
@@ -61,26 +64,8 @@ struct Resets: SlicePart {
         }
     }
 
-    /// Marks every live client file, once for a campaign: those that are bound later have nothing to do with it.
-    private func markAll(of context: RealmContext, campaign: String) async throws {
-        let pass = "reset \(campaign) of realm \(context.record.id)"
-        guard try await !store.isSeen(messageID: pass) else { return }
-        let limit = max(1, limits.maxFoundPerReport)
-        var last: FileIdent = 0
-        var isDone = false
-        while !isDone {
-            let files = try await store.clientFiles(in: context.record.id, state: .live, after: last, limit: limit)
-            isDone = files.count < limit
-            last = files.last?.ident ?? last
-            // Some may be a termination's already, although it has not come to their rows.
-            mark(
-                files.filter { work.marked($0, of: context.name.app).state == .live }, in: context, campaign: campaign)
-            if isDone { work.stage { $0.seenMessages.append(pass) } }
-            try await work.flush()
-        }
-    }
-
-    private func mark(_ files: [ClientFileRecord], in context: RealmContext, campaign: String) {
+    /// Marks client files for a campaign with the next commit.
+    func mark(_ files: [ClientFileRecord], in context: RealmContext, campaign: String) {
         for file in files {
             context.remember(file)
             work.change(context).update(file.ident) {

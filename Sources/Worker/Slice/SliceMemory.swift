@@ -19,12 +19,14 @@ final class SliceMemory {
     var usage = UsageLedger()
     /// Where the last tick has stopped going through the slice's apps.
     var lastApp: String?
+    var idleLooks = IdleLooks()
     /// The coordinator's time at its last tick.
     var tickedAt: UInt64 = 0
     let compaction = CompactionState()
     var erasure = ErasureState()
     var terminations = OpenTerminations()
     var restarts = OpenRestarts()
+    var realmResets = OpenRealmResets()
     /// Sessions of erased realms that ended before there was another realm of the name.
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
@@ -44,5 +46,6 @@ final class SliceMemory {
         quiet.dropped()
         terminations = OpenTerminations()
         restarts = OpenRestarts()
+        realmResets = OpenRealmResets()
     }
 }

@@ -115,12 +115,15 @@ struct Ticks: SlicePart {
     /// Client files that were not seen for the app's maximum offline time cannot come back.
     private func expire(_ id: String, now: UInt64) async throws {
         // Those that a termination has yet to mark reset for that.
-        guard work.memory.terminations[id] == nil, let app = try await apps.app(id), app.maxOfflineDays > 0 else {
+        guard work.memory.idleLooks.isDue(id, at: clock.uptime()), work.memory.terminations[id] == nil,
+            let app = try await apps.app(id), app.maxOfflineDays > 0
+        else {
             return
         }
         let offline = UInt64(app.maxOfflineDays).multipliedReportingOverflow(by: 86_400_000)
         guard !offline.overflow, offline.partialValue < now else { return }
         let files = try await store.idleClientFiles(app: id, seenBefore: now - offline.partialValue, limit: 500)
+        if files.count < 500 { work.memory.idleLooks.foundAll(of: id, at: clock.uptime()) }
         guard !files.isEmpty else { return }
         for var file in files {
             file.state = .expired
