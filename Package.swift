@@ -137,7 +137,7 @@ let package = Package(
             "Inspection",
             [
                 "SyncModel", "AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations",
-                logging,
+                logging, .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
             "Worker",

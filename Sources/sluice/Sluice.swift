@@ -26,6 +26,7 @@ struct Sluice: AsyncParsableCommand {
             CampaignsCommand.self,
             KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
-            RealmsCommand.self, StoreCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            RealmsCommand.self, StoreCommand.self, BrokerCommand.self, BackupCommand.self, RestoreCommand.self,
+            DoctorCommand.self,
         ])
 }

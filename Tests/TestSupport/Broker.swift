@@ -14,6 +14,9 @@ package enum TestBroker {
     /// The address of its TLS listener, when it was started with `--tls`.
     package static var tlsURL: String? { environment("SLUICE_TEST_AMQPS_URL") }
 
+    /// The address of its management plugin without the user and password in it, when it was started with `--management`.
+    package static var managementURL: String? { environment("MANAGEMENT_URL")?.replacing("guest:guest@", with: "") }
+
     /// The folder it was started in: what `control` needs.
     package static var folder: String? { environment("SLUICE_TEST_BROKER_DIR") }
 
@@ -80,6 +83,24 @@ package enum TestBroker {
         guard own != nil, let folder else { throw TestBrokerError("only a suite's own broker may be stopped") }
         _ = try await run(["stop", folder] + (crash ? ["--kill"] : []))
         _ = try await run(["start", folder])
+    }
+
+    /// Stops one node of a suite's own cluster (`ownBroker("--nodes", "3")`), or has the node crash.
+    package static func stopNode(_ number: Int, crash: Bool) async throws {
+        _ = try await run(["stop", try node(number)] + (crash ? ["--kill"] : []))
+    }
+
+    package static func startNode(_ number: Int) async throws { _ = try await run(["start", try node(number)]) }
+
+    /// Has one node of a suite's own cluster hang, or go on.
+    package static func signalNode(_ number: Int, _ signal: String) async throws {
+        let text = try String(contentsOfFile: "\(try node(number))/node.pid", encoding: .utf8)
+        _ = try await shell(["kill", "-\(signal)", text.trimmingCharacters(in: .whitespacesAndNewlines)])
+    }
+
+    private static func node(_ number: Int) throws -> String {
+        guard own != nil, let folder else { throw TestBrokerError("only nodes of a suite's own broker may be stopped") }
+        return "\(folder)/node-\(number)"
     }
 
     private static func environment(_ name: String) -> String? {

@@ -30,6 +30,7 @@ final class BrokerLink: Sendable {
     }
 
     /// Connects, again and again until it succeeds or the task is cancelled, and declares what is shared.
+    /// What is missing and may not be made is waited for: somebody may be about to run `sluice broker init`.
     /// - Throws: `ForeignBroker`; `CancellationError`.
     func connect() async throws {
         try await retrying("connect to the broker") { try await self.publisher.start() }

@@ -21,7 +21,7 @@ struct PresenceListener: Sendable {
 
     private func listen() async throws {
         let channel = try await context.link.consumer.openChannel(prefetch: 100)
-        try await channel.declareExchange(context.topology.presence, type: .fanout)
+        try await context.topology.declarePresence(on: channel)
         let queue = try await channel.declareQueue(
             AMQPQueueDeclaration(
                 name: "", durable: false, exclusive: true, autoDelete: true,

@@ -31,7 +31,7 @@ package struct BrokerGate: Sendable {
     /// Checks the broker's mark, and makes it where the cluster has not had a broker yet.
     ///
     /// - Parameter channel: of the same connection; a broker that loses its mark gets it again with the channel.
-    /// - Throws: `ForeignBroker`; what the broker or the store throw.
+    /// - Throws: `ForeignBroker`; `MissingTopology`; what the broker or the store throw.
     package func enter(_ connection: AMQPConnection, _ channel: AMQPChannel) async throws {
         let isKnown = try await wasMarked()
         switch try await mark.find(on: connection) {
@@ -50,11 +50,39 @@ package struct BrokerGate: Sendable {
                 virtual host or amqp.prefix are another's, or the broker has lost its data. To use it as it is, without what \
                 waited in the other one: sluice store adopt --broker
                 """)
-        case .none, .own: break
+        case .unproven:
+            throw ForeignBroker(
+                """
+                the broker at \(place) bears a cluster's mark (exchange \(mark.exchange)) and nothing that says that it is that of \
+                cluster \(mark.cluster), whose store store.url names: there is no exchange \(mark.proof), and this process's user may \
+                not make one. Set store.url and amqp.url to the same cluster's, or run sluice broker init, which compares the mark
+                """)
+        case .own:
+            guard leavesMark else { return }
+            // What an earlier version made has one exchange less. A user that may not make it has just found it.
+            try await makeIfAllowed(on: channel)
+            if !isKnown { try await didMark() }
+            return
+        case .none: break
         }
         guard leavesMark else { return }
-        try await mark.make(on: channel)
+        if let refusal = try await makeIfAllowed(on: channel) {
+            throw MissingTopology(mark.exchanges.map { "exchange \($0.name)" }, refusal)
+        }
         if !isKnown { try await didMark() }
+    }
+
+    /// Makes the mark.
+    /// - Returns: the broker's refusal, if the user may not.
+    @discardableResult
+    private func makeIfAllowed(on channel: AMQPChannel) async throws(AMQPError) -> AMQPError? {
+        do {
+            try await mark.make(on: channel)
+            return nil
+        } catch {
+            guard error.code == .accessRefused else { throw error }
+            return error
+        }
     }
 }
 

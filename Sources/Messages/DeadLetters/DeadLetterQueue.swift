@@ -100,7 +100,7 @@ package struct DeadLetterQueue: Sendable {
     private func renew(_ delivery: AMQPDelivery, on channel: AMQPChannel) async throws {
         var message = delivery.message.forRepublishing()
         message.properties.headers["x-delivery-count"] = nil
-        try await channel.publish(message, exchange: "", routingKey: topology.dead, mandatory: true)
+        try await channel.publish(message, exchange: topology.dead, routingKey: "", mandatory: true)
         try await delivery.ack()
     }
 

@@ -1,7 +1,7 @@
 package import AMQP
 package import SyncModel
 
-/// The names of the exchanges and queues, and their declarations with always the same arguments.
+/// The names of the exchanges and queues, and the arguments of the queues, which are always the same.
 package struct Topology: Sendable, Hashable {
     package var prefix: String
     /// How often a message may return to its queue before the broker dead-letters it.
@@ -17,32 +17,12 @@ package struct Topology: Sendable, Hashable {
     package var dead: String { "\(prefix).dead" }
     /// The exchange that says whose the others are (`BrokerMark`).
     package var cluster: String { "\(prefix).cluster" }
+    /// The exchange that says the same to a process that may not compare `cluster`.
+    package func cluster(_ id: String) -> String { "\(cluster).\(id)" }
     package func slice(_ number: SliceNumber) -> String { "\(prefix).slice.\(number.value)" }
     package func gateway(_ id: String) -> String { "\(prefix).gateway.\(id)" }
     /// The exclusive queue whose existence proves that a worker lives.
     package func workerAlive(_ id: String) -> String { "\(prefix).worker.\(id)" }
-
-    /// Declares everything that outlives processes. Any process may do so, any number of times.
-    package func declareShared(on channel: AMQPChannel, slices count: SliceCount) async throws {
-        try await channel.declareExchange(slices, type: .direct)
-        try await channel.declareExchange(terminations, type: .fanout)
-        try await channel.declareExchange(realms, type: .topic)
-        try await channel.declareExchange(outcomes, type: .direct)
-        try await channel.declareExchange(presence, type: .fanout)
-        try await channel.declareExchange(dead, type: .fanout)
-        _ = try await channel.declareQueue(
-            AMQPQueueDeclaration(name: dead, durable: true, arguments: deadQueueArguments))
-        try await channel.bindQueue(dead, exchange: dead, routingKey: "")
-        _ = try await channel.declareQueue(
-            AMQPQueueDeclaration(name: outcomes, durable: true, arguments: ownedQueueArguments))
-        try await channel.bindQueue(outcomes, exchange: outcomes, routingKey: "")
-        for number in count.all {
-            _ = try await channel.declareQueue(
-                AMQPQueueDeclaration(name: slice(number), durable: true, arguments: ownedQueueArguments))
-            try await channel.bindQueue(slice(number), exchange: slices, routingKey: String(number.value))
-            try await channel.bindQueue(slice(number), exchange: terminations, routingKey: "")
-        }
-    }
 
     package var deadQueueArguments: AMQPTable { ["x-queue-type": "quorum"] }
 

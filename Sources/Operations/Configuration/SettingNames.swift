@@ -21,7 +21,9 @@ package struct UnknownSetting: Sendable, Equatable, CustomStringConvertible {
 /// The names of settings: whoever misspells one would run with a default without hearing of it.
 package enum SettingNames {
     /// The environment variables that Sluice's programs read beside the settings.
-    static let others: Set<String> = ["SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL"]
+    static let others: Set<String> = [
+        "SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL", "SLUICE_MANAGEMENT_CREDENTIALS",
+    ]
     /// Those of the project's own tests and tools, which are in the shells of people who work on it.
     private static let tools: Set<String> = [
         "SLUICE_STRICT", "SLUICE_VECTORS", "SLUICE_REQUIRE_BROKER", "SLUICE_CHAOS_SEED",

@@ -22,8 +22,7 @@ struct DoctorCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup var common: ReportOptions
-    @Option(help: "The broker's management plugin, http://host:15672 (SLUICE_MANAGEMENT_URL).")
-    var managementURL: String?
+    @OptionGroup var management: ManagementOptions
     @Option(help: "Where a process answers /ready, http://host:port.") var operationsURL: [String] = []
     @Flag(help: "Do not read every page of the store's files.") var skipIntegrity = false
 
@@ -39,7 +38,7 @@ struct DoctorCommand: AsyncParsableCommand {
                         .configuration, "settings", .fault, failure.message, "docs/operations.md lists the settings")
                 ]
             }
-            try show(diagnoses)
+            try diagnoses.show(json: common.output.json)
             if diagnoses.exitCode != 0 { throw ExitCode(diagnoses.exitCode) }
         }
     }
@@ -61,15 +60,13 @@ struct DoctorCommand: AsyncParsableCommand {
             tokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile
         ).examine(broker: amqp)
 
-        let management = managementURL ?? environment["SLUICE_MANAGEMENT_URL"]
+        let plan = BrokerPlan(
+            topology: settings.topology, slices: slices, virtualHost: amqp.virtualHost, cluster: nil)
         let process = ProcessDoctor(settings: settings, operationsURLs: operationsURL)
         async let stored = store(settings, slices)
         async let processes = process.examine()
         found += await broker(amqp, settings, slices)
-        found += await ManagementDoctor(
-            url: management, amqp: amqp, topology: settings.topology, slices: slices,
-            authorities: configuration.authoritiesFile
-        ).examine()
+        found += await ManagementDoctor(client: try management.client(settings), plan: plan).examine()
         found += await stored
         found += await processes
         return found
@@ -114,10 +111,13 @@ struct DoctorCommand: AsyncParsableCommand {
         await publisher.close()
         return found
     }
+}
 
-    private func show(_ diagnoses: [Diagnosis]) throws {
-        if common.output.json { return try Printing.json(diagnoses) }
-        for diagnosis in diagnoses {
+extension [Diagnosis] {
+    /// Prints every diagnosis, and how many there are of each kind.
+    func show(json: Bool) throws {
+        if json { return try Printing.json(self) }
+        for diagnosis in self {
             let level = diagnosis.level.rawValue.uppercased()
             Printing.line(
                 "\(level.padded(9))  \(diagnosis.area.rawValue.padded(13))  \(diagnosis.subject.oneLine): "
@@ -126,9 +126,9 @@ struct DoctorCommand: AsyncParsableCommand {
                 Printing.line(String(repeating: " ", count: 26) + "-> \(advice.oneLine)")
             }
         }
-        func count(_ level: Diagnosis.Level) -> Int { diagnoses.count { $0.level == level } }
+        func number(of level: Diagnosis.Level) -> Int { count { $0.level == level } }
         Printing.note(
-            "\(count(.ok)) ok, \(count(.warning)) warnings, \(count(.fault)) faults, \(count(.unchecked)) not looked at"
+            "\(number(of: .ok)) ok, \(number(of: .warning)) warnings, \(number(of: .fault)) faults, \(number(of: .unchecked)) not looked at"
         )
     }
 }

@@ -47,6 +47,7 @@ extension CommandFailure {
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let error as MissingTopology: self.init(.notAllowed, "broker: \(error)")
         case let error as ForeignBroker: self.init(.badInput, "broker: \(error)")
         case let error as AMQPError:
             let kind: Kind =

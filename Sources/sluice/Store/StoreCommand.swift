@@ -84,6 +84,7 @@ struct StoreShow: ReportingCommand {
             case .own: return "this cluster's"
             case .none where cluster.hasMarkedBroker: return "has no mark, though the cluster has made one"
             case .none: return "not marked yet"
+            case .unproven: return "has a cluster's mark that this user may not compare"
             case .foreign(let other): return "of \(other.map { "cluster \($0)" } ?? "another cluster")"
             }
         } catch let error as AMQPError {

@@ -1,0 +1,93 @@
+/// Who uses the broker, each as a user of its own that may do what this role needs and no more. Pure.
+package enum BrokerRole: String, CaseIterable, Sendable, Codable {
+    case gateway, worker, coordinator
+    /// A person at the shell: `publish`, `tail`, `queues`, `dead-letters`, `doctor`.
+    case `operator`
+}
+
+/// What a user may do, in RabbitMQ's three kinds: declare and delete; publish, and bind a queue; consume, and bind to an exchange.
+package struct BrokerPermissions: Sendable, Hashable {
+    package var configure: NamePattern
+    package var write: NamePattern
+    package var read: NamePattern
+
+    /// What a role needs of a cluster's exchanges and queues.
+    ///
+    /// A gateway can neither send a worker's notices nor read what other gateways send to the owners of realms; both would be
+    /// what somebody who broke into one wants next.
+    package init(_ role: BrokerRole, in topology: Topology) {
+        let gateways = topology.gateway("")
+        let workers = topology.workerAlive("")
+        let slices = "\(topology.prefix).slice."
+        let doctors = "\(topology.prefix).doctor."
+        // The AMQP client's names for queues that were declared without one.
+        let anonymous = "anonymous."
+        switch role {
+        case .gateway:
+            configure = NamePattern(beginnings: [gateways])
+            write = NamePattern([topology.slices, topology.outcomes], beginnings: [gateways])
+            read = NamePattern([topology.realms], beginnings: [gateways])
+        case .worker:
+            configure = NamePattern(beginnings: [workers, anonymous])
+            write = NamePattern(
+                [
+                    topology.slices, topology.realms, topology.outcomes, topology.presence, topology.dead,
+                    NamePattern.defaultExchange,
+                ], beginnings: [anonymous])
+            read = NamePattern([topology.presence], beginnings: [slices, anonymous])
+        case .coordinator:
+            configure = NamePattern(beginnings: [anonymous])
+            write = NamePattern(
+                [topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead],
+                beginnings: [anonymous])
+            read = NamePattern([topology.outcomes, topology.presence, topology.dead], beginnings: [anonymous])
+        case .operator:
+            configure = NamePattern(beginnings: [doctors, anonymous])
+            write = NamePattern(
+                [
+                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
+                    NamePattern.defaultExchange,
+                ], beginnings: [doctors, anonymous])
+            read = NamePattern(
+                [
+                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+                    topology.dead,
+                ], beginnings: [doctors, anonymous])
+        }
+    }
+}
+
+/// Names of exchanges and queues: some exactly, and all with certain beginnings.
+package struct NamePattern: Sendable, Hashable {
+    /// What RabbitMQ's permissions call the exchange without a name.
+    package static let defaultExchange = "amq.default"
+
+    private let names: [String]
+    private let beginnings: [String]
+
+    package init(_ names: [String] = [], beginnings: [String] = []) {
+        self.names = names
+        self.beginnings = beginnings
+    }
+
+    package func matches(_ name: String) -> Bool {
+        names.contains(name) || beginnings.contains(where: name.hasPrefix)
+    }
+
+    /// The regular expression that RabbitMQ takes. RabbitMQ looks for it anywhere in a name, hence the anchors.
+    package var expression: String {
+        let parts = names.map(Self.escaped) + beginnings.map { Self.escaped($0) + ".*" }
+        return "^(\(parts.joined(separator: "|")))$"
+    }
+
+    /// The same text with nothing in it that means something to a regular expression.
+    package static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            let isPlain = scalar.value >= 0x80 || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+            if !isPlain && !"-_ /".unicodeScalars.contains(scalar) { result += "\\" }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+}

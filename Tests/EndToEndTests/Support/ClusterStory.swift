@@ -1,0 +1,55 @@
+import DeviceSync
+import LocalCluster
+import Testing
+
+extension LocalCluster {
+    /// What a cluster is for, in brief: two devices sync, a worker dies, and a termination is accounted for, with one device that brings
+    /// its changes back and one that drops them.
+    ///
+    /// - Parameter restart: starts worker-1 again, which was killed.
+    func liveThroughADeathAndATermination(restart: () async throws -> Void) async throws {
+        try await operate("apps", "create", app, "--rules", "open")
+        let one = try await Device(self)
+        let other = try await Device(self, mode: "discard")
+        for number in 0..<20 { try one.create("before \(number)") }
+        try await one.upload()
+        try await other.download()
+        #expect(try other.ids().count == 20)
+
+        // Whoever owned the realm's slice, another goes on with what was committed.
+        await kill("worker-1")
+        try other.create("meanwhile")
+        try await other.upload()
+        try await one.download()
+        #expect(try one.ids().contains("meanwhile"))
+        try await restart()
+
+        try await one.suspend()
+        try await other.suspend()
+        try one.create("kept")
+        try other.create("dropped")
+        let termination = try await operateJSON(
+            ResetTests.Termination.self, "sync", "terminate", app, "--enable")
+        try await LocalCluster.retrying("both client realms are found") {
+            let campaign = try await operateJSON(
+                ResetTests.Campaign.self, "campaigns", "show", termination.campaign)
+            guard campaign.counts.found == 2 else { throw LocalClusterError("it stands at \(campaign.counts)") }
+        }
+        try one.session.resume()
+        try other.session.resume()
+        let counts = try await LocalCluster.retrying("the campaign is complete") {
+            let campaign = try await operateJSON(
+                ResetTests.Campaign.self, "campaigns", "show", termination.campaign)
+            guard campaign.counts.addsUp, campaign.counts.pending == 0 else {
+                throw LocalClusterError("it stands at \(campaign.counts)")
+            }
+            return campaign.counts
+        }
+        #expect(counts.found == 2 && counts.recovered == 1 && counts.discarded == 1)
+        try await one.upload()
+        try await other.download()
+        #expect(try one.ids() == other.ids())
+        #expect(try one.ids().contains("kept") && !one.ids().contains("dropped"))
+        _ = try await operate("realms", "verify", "--app", app)
+    }
+}
