@@ -9,6 +9,9 @@ struct ChannelConsumers {
     /// The tags of the messages that `get` has fetched.
     private var fetched = UnackedTags()
 
+    /// Whether there is neither a consumer nor a message that was fetched and not answered.
+    var isEmpty: Bool { consumers.isEmpty && fetched.first == nil }
+
     subscript(tag: String) -> ConsumerState? { consumers[tag] }
 
     /// The subscriptions to make again when the channel is opened again.

@@ -153,7 +153,7 @@ extension ChannelState {
     private var answersDeliveries: Bool {
         switch phase {
         case .open, .opening: true
-        case .detached, .waiting, .closing, .closed: false
+        case .detached, .waiting, .reopening, .closing, .closed: false
         }
     }
 

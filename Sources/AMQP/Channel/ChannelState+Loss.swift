@@ -22,7 +22,7 @@ extension ChannelState {
         if case .closing = phase { finish() } else { phase = .detached }
     }
 
-    private func forgetDeliveries() {
+    func forgetDeliveries() {
         incoming.clear()
         consumers.forgetDeliveries()
     }
@@ -38,6 +38,14 @@ extension ChannelState {
     func closedByBroker(replyCode: Int, text: String, method: UInt32) throws(AMQPError) {
         try loop.output.appendMethod(Method.channelCloseOk, amqp_channel_close_ok_t(), channel: number)
         let requests = self.requests.takeSent()
+        if case .reopening = phase {
+            // Both sides closed at once.
+            forgetDeliveries()
+            let error = AMQPError.fromBroker(replyCode: replyCode, text: text, otherwise: .channelClosed)
+            for entry in requests where !entry.request.isClose && !entry.expired { fail(entry.request, error) }
+            outgoing.failUnconfirmed { _ in error }
+            return attach()
+        }
         if case .closing = phase {
             // Both sides closed at once; their closing answers ours. Every other request has failed before.
             for entry in requests where entry.request.isClose && !entry.expired { entry.request.succeed() }

@@ -16,7 +16,7 @@ extension ChannelState {
     var takesPublishes: Bool {
         switch phase {
         case .closing, .closed: false
-        case .detached, .opening, .open, .waiting: true
+        case .detached, .opening, .open, .waiting, .reopening: true
         }
     }
 
@@ -47,7 +47,12 @@ extension ChannelState {
         // After the channel was told to close, no caller waits for confirms.
         if case .closing = phase { return }
         let count = try outgoing.confirm(tag, multiple: multiple != 0, refused: refused)
-        if refused { loop.statistics.refused += count } else { loop.statistics.confirmed += count }
+        if refused {
+            loop.statistics.refused += count
+            wasRefused()
+        } else {
+            loop.statistics.confirmed += count
+        }
         loop.wantsToPublish(self)
     }
 

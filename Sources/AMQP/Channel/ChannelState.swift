@@ -12,6 +12,8 @@ final class ChannelState {
         case open
         /// The broker closed the channel; it is opened again at this time.
         case waiting(until: Monotonic)
+        /// The broker has been asked to close the channel, which is opened again then.
+        case reopening
         /// The broker has been asked to close the channel.
         case closing
         case closed
@@ -35,6 +37,7 @@ final class ChannelState {
     var failures = 0
     private(set) var openedAt = Monotonic(nanoseconds: 0)
     private var replaysLeft = 0
+    private var refusals = RefusalWatch()
     /// Whether the broker lets this channel publish.
     var flows = true
     /// Whether the loop has the channel on its list of those with messages to write.
@@ -65,6 +68,7 @@ final class ChannelState {
     func attach() {
         epoch = loop.makeEpoch()
         phase = .opening
+        refusals.opened()
         flows = true
         var operations: [ChannelOperation] = [.open, .qos(prefetch: prefetch)]
         if confirms { operations.append(.confirmSelect) }
@@ -91,13 +95,17 @@ final class ChannelState {
         switch (phase, request.operation) {
         case (.closed, _), (.closing, _):
             fail(request, AMQPError(.closed, "the channel is closed"))
+        case (.reopening, .close):
+            // The broker has been asked to already.
+            end(closing: true)
+            request.succeed()
         case (.open, .close), (.opening, .close):
             end(closing: true)
             write(request)
         case (_, .close):
             end(closing: false)
             request.succeed()
-        case (.detached, .cancel(let tag)), (.waiting, .cancel(let tag)):
+        case (.detached, .cancel(let tag)), (.waiting, .cancel(let tag)), (.reopening, .cancel(let tag)):
             // There is no subscription just now: it is enough not to subscribe again.
             consumers.retire(tag)
             request.succeed()
@@ -129,7 +137,15 @@ final class ChannelState {
         let answered = try requests.takeAnswered(by: method, tag: tag)
         let request = answered.request
         switch request.operation {
-        case .close: finish()
+        case .close:
+            if case .reopening = phase {
+                forgetDeliveries()
+                let error = AMQPError(.channelClosed, "the channel was opened again: the broker refused messages")
+                outgoing.failUnconfirmed { _ in error }
+                attach()
+            } else {
+                finish()
+            }
         case .cancel(let tag): consumers.retire(tag)
         default: if request.record { topology.note(request.operation) }
         }
@@ -140,6 +156,14 @@ final class ChannelState {
             acknowledge(Acknowledgement(.reject(requeue: true), delivery))
         }
         if answered.replay { replayed() }
+    }
+
+    /// Opens the channel again if the broker goes on refusing what is published on it. A channel with consumers keeps what they hold.
+    func wasRefused() {
+        guard case .open = phase, consumers.isEmpty, refusals.refused(at: loop.now) else { return }
+        logger.warning("the broker goes on refusing messages: the channel is opened again")
+        phase = .reopening
+        write(ChannelRequest(.close))
     }
 
     func fail(_ request: ChannelRequest, _ error: AMQPError) {

@@ -5,7 +5,7 @@ extension AMQPConfiguration {
     ///
     /// User, password and virtual host may be percent-encoded. Everything but the scheme may be left out: the user is
     /// then `guest`, the host `localhost`, the port 5672 (5671 with TLS), the virtual host `/`. Several hosts,
-    /// separated by commas, are the nodes of one cluster. Keys, all times in seconds unless their unit is written out
+    /// separated by commas, are the nodes of one cluster; the heartbeat is 10 seconds then, if `heartbeat` is left out. Keys, all times in seconds unless their unit is written out
     /// (`500ms`, `30s`): `heartbeat`, `connection_timeout` (a bare number is in milliseconds, as in RabbitMQ's own
     /// clients), `request_timeout`, `channel_max`, `frame_max` (bytes), `name`, and with TLS `cacertfile`, `certfile`,
     /// `keyfile`, `verify` (`verify_peer`, `verify_none`), `auth_mechanism` (`plain`, `external`).
@@ -46,6 +46,8 @@ extension AMQPConfiguration {
             rest = rest[rest.index(after: at)...]
         }
         try readHosts(rest)
+        // Where there is another node to go to, it pays to notice soon that one hangs.
+        if endpoints.count > 1 { heartbeat = .seconds(10) }
         try readQuery(query)
     }
 

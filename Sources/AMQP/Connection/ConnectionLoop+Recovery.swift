@@ -5,9 +5,16 @@ import Logging
 ///
 /// Unchecked: the connecting thread makes it, hands it over and ends.
 final class ConnectOutcome: @unchecked Sendable {
-    let result: Result<(LibraryConnection, any Transport), AMQPError>
+    /// A connection that was made, and the address that it leads to.
+    struct Made {
+        var library: LibraryConnection
+        var transport: any Transport
+        var address: Int
+    }
 
-    init(_ result: Result<(LibraryConnection, any Transport), AMQPError>) { self.result = result }
+    let result: Result<Made, AMQPError>
+
+    init(_ result: Result<Made, AMQPError>) { self.result = result }
 }
 
 // Connecting, losing the connection, reconnecting, ending.
@@ -16,9 +23,9 @@ extension ConnectionLoop {
     func beginConnecting() {
         retryAt = .never
         let link = link
-        let attempt = attempt
+        let order = rotation.order
         let started = LoopThread.start {
-            let outcome = ConnectOutcome(Self.connect(link.configuration, attempt))
+            let outcome = ConnectOutcome(Self.connect(link.configuration, order))
             // If the connection was closed meanwhile, the outcome is dropped, which closes the socket.
             _ = link.inbox.push(.connected(outcome))
         }
@@ -27,17 +34,16 @@ extension ConnectionLoop {
         }
     }
 
-    /// Tries every endpoint once, each attempt beginning with the next one.
+    /// Tries every endpoint once, in the order of `addresses`.
     private static func connect(
-        _ configuration: AMQPConfiguration, _ attempt: Int
-    ) -> Result<(LibraryConnection, any Transport), AMQPError> {
+        _ configuration: AMQPConfiguration, _ addresses: [Int]
+    ) -> Result<ConnectOutcome.Made, AMQPError> {
         var failure = AMQPError(.invalidArgument, "expected at least one address of the broker")
-        let endpoints = configuration.endpoints
-        for offset in endpoints.indices {
+        for address in addresses {
             do throws(AMQPError) {
                 let library = try LibraryConnection(configuration)
-                let transport = try library.connect(to: endpoints[(attempt &+ offset) % endpoints.count])
-                return .success((library, transport))
+                let transport = try library.connect(to: configuration.endpoints[address])
+                return .success(ConnectOutcome.Made(library: library, transport: transport, address: address))
             } catch {
                 failure = error
             }
@@ -48,17 +54,24 @@ extension ConnectionLoop {
     func connected(_ outcome: ConnectOutcome) {
         guard stopAt == nil, !stopped else { return }
         switch outcome.result {
-        case .success((let library, let transport)):
-            adopt(library, transport)
+        case .success(let made):
+            adopt(made.library, made.transport)
+            rotation.tried(reaching: made.address)
             generation += 1
             if generation > 1 { statistics.reconnects += 1 }
             attempt = 0
-            logger.info("connected", metadata: ["broker": "\(link.configuration)", "generation": "\(generation)"])
+            logger.info(
+                "connected",
+                metadata: [
+                    "broker": "\(link.configuration)", "node": "\(link.configuration.endpoints[made.address])",
+                    "generation": "\(generation)",
+                ])
             for channel in channels.values { channel.attach() }
             link.setState(.connected(generation: generation))
             started?.resume(returning: .success(()))
             started = nil
         case .failure(let error):
+            rotation.tried(reaching: nil)
             if let started {
                 self.started = nil
                 stopped = true

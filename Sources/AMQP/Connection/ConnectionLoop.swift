@@ -30,6 +30,7 @@ final class ConnectionLoop {
 
     var started: CheckedContinuation<Result<Void, AMQPError>, Never>?
     var attempt = 0
+    var rotation: EndpointRotation
     /// When to try to connect next; never while an attempt is under way.
     var retryAt = Monotonic.never
     private var epochs: UInt64 = 0
@@ -46,6 +47,7 @@ final class ConnectionLoop {
         self.link = link
         self.started = started
         logger = link.logger
+        rotation = EndpointRotation(count: link.configuration.endpoints.count)
         if let name = link.configuration.connectionName { logger[metadataKey: "connection"] = "\(name)" }
     }
 

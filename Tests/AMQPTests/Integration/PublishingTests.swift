@@ -187,6 +187,34 @@ extension BrokerTests {
             }
         }
 
+        @Test func aChannelThatIsRefusedForLongIsOpenedAgainAndGoesOn() async throws {
+            let seen = LogCapture()
+            let connection = AMQPConnection(
+                configuration: try AMQPConfiguration(url: TestBroker.requireURL()), logger: seen.logger)
+            try await connection.start()
+            let channel = try await connection.openChannel(confirms: true)
+            let queue = try await channel.declareQueue(
+                AMQPQueueDeclaration(
+                    name: "", durable: false, exclusive: true,
+                    arguments: ["x-max-length": 1, "x-overflow": "reject-publish"])
+            ).name
+            var count = 0
+            try await eventually {
+                // The limit is soft by a message or two.
+                do throws(AMQPError) {
+                    try await channel.publish(AMQPMessage("1"), exchange: "", routingKey: queue)
+                } catch {
+                    if error.code == .nacked { count += 1 }
+                }
+                return seen.text.contains("the channel is opened again")
+            }
+            #expect(count > 1)
+            try await channel.purgeQueue(queue)
+            try await channel.publish(AMQPMessage("2"), exchange: "", routingKey: queue)
+            #expect(try await channel.get(queue: queue)?.message.text == "2")
+            await connection.close()
+        }
+
         @Test func mandatoryMessageNeedsConfirms() async throws {
             try await withConnection { connection in
                 let channel = try await connection.openChannel()
