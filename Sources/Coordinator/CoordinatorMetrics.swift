@@ -7,6 +7,8 @@ enum CoordinatorMetrics {
         Counter(label: "sluice.coordinator.reports", dimensions: [("type", type)]).increment(by: count)
     }
 
+    static func gaveBackNewer(_ count: Int) { Counter(label: "sluice.coordinator.newer").increment(by: count) }
+
     static func deadLettered(_ count: Int) {
         Counter(label: "sluice.coordinator.dead_lettered").increment(by: count)
     }

@@ -146,6 +146,34 @@ import Testing
         }
     }
 
+    @Test func reportsOfANewerVersionGoBackToTheQueueAndTheOthersGoOn() async throws {
+        try await with { harness in
+            let outcomes = harness.topology.outcomes
+            var newer = AMQPMessage(body: "{}", properties: AMQPProperties(messageID: "later"))
+            newer.properties.type = "future"
+            newer.properties.headers[MessageVersion.header] = .int(MessageVersion.known + 1)
+            try await harness.channel.publish(newer, exchange: outcomes, routingKey: "", mandatory: true)
+            try await harness.publish(harness.found([2], campaign: "good", slice: 0), to: outcomes)
+            try await harness.withCoordinator { _ in
+                try await eventually { try await harness.store.campaign("good") != nil }
+                // It has been to the coordinator by now, which goes on with what comes after it.
+                try await harness.publish(harness.found([2], campaign: "next", slice: 0), to: outcomes)
+                try await eventually { try await harness.store.campaign("next") != nil }
+            }
+            let consumer = try await harness.channel.consume(queue: outcomes)
+            while let delivery = try await consumer.nextBatch(max: 1)?.first {
+                try await delivery.ack()
+                guard delivery.message.properties.type != "tick" else { continue }
+                #expect(delivery.message.properties.messageID == "later" && delivery.message.markedVersion == 2)
+                // As if it had never been delivered.
+                #expect(delivery.message.properties.headers["x-delivery-count"]?.intValue ?? 0 <= 1)
+                break
+            }
+            try await consumer.cancel()
+            #expect(try await harness.channel.get(queue: harness.topology.dead) == nil)
+        }
+    }
+
     @Test func ofTooManyDeadLettersTheOldestOfTheirAppGo() async throws {
         try await with { harness in
             func bury(_ app: String, _ number: Int) async throws {

@@ -32,7 +32,7 @@ import Testing
             let worker = try cluster.startWorker("a")
             let (file, _) = try await cluster.join(session: 1)
             var poison = try AMQPMessage(cluster.upload(file, []))
-            poison.body = [9, 9, 9]
+            poison.body = [2, 9, 9]
             try await cluster.send(poison)
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
             #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)

@@ -12,7 +12,7 @@ import Testing
     @Test func whatIsSetAsideIsPublishedByTheWorkerAndForGood() async throws {
         let harness = try await OwnerHarness.make()
         var poison = try AMQPMessage(ChangesetMessage(realm: harness.realm, upload: nil, entries: []))
-        poison.body = [9, 9, 9]
+        poison.body = [2, 9, 9]
         poison.properties.userID = "shell"
         poison.properties.expiration = "1000"
         poison.properties.persistent = false
@@ -47,7 +47,7 @@ import Testing
                 ChangesetMessage(
                     realm: cluster.realm, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())]))
             var poison = event
-            poison.body = [9, 9, 9]
+            poison.body = [2, 9, 9]
             try await publish(poison, to: cluster.slice)
             let other = try #require(cluster.slices.all.first { $0 != cluster.slice })
             try await publish(event, to: other)

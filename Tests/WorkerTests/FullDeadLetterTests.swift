@@ -29,7 +29,7 @@ import Testing
             }
 
             var poison = try AMQPMessage(cluster.upload(file, []))
-            poison.body = [9, 9, 9]
+            poison.body = [2, 9, 9]
             try await cluster.send(poison)
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
             let refused = "dead does not take a message"

@@ -50,16 +50,25 @@ struct OutcomeConsumer: Sendable {
 
     private func process(_ batch: [AMQPDelivery]) async throws {
         var reports: [(report: CampaignReport, type: String, delivery: AMQPDelivery)] = []
+        var newer: [AMQPMessage] = []
         for delivery in batch {
             switch OutcomeQueueMessage(delivery.message) {
             case .report(let report, let type): reports.append((report, type, delivery))
             case .erased(let progress):
                 try await noting { () throws(StoreError) in try await context.store.note(progress) }
             case .tick: break
+            case .newer(let reason):
+                if newer.isEmpty {
+                    context.logger.warning(
+                        "reports of a newer version of Sluice go back to the queue: upgrade this coordinator",
+                        metadata: ["queue": "\(context.topology.outcomes)", "first": "\(reason)"])
+                }
+                newer.append(delivery.message.returned())
             case .poison(let reason):
                 try await DeadLetterOffice(context: context).bury(delivery, reason: reason, app: nil)
             }
         }
+        try await giveBack(newer, pausing: newer.count == batch.count)
         guard !reports.isEmpty else { return }
         let start = ContinuousClock.now
         let effects = try await apply(reports.map(\.report))
@@ -81,6 +90,20 @@ struct OutcomeConsumer: Sendable {
         }
         await report(effects)
     }
+
+    /// Puts reports back at the end of the queue, for a coordinator of a newer version to take.
+    ///
+    /// - Parameter pausing: whether nothing else came: then they would come back at once.
+    private func giveBack(_ newer: [AMQPMessage], pausing: Bool) async throws {
+        guard !newer.isEmpty else { return }
+        if pausing { try await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.newerPause) } }
+        let outcomes = context.topology.outcomes
+        let errors = try await context.link.publish(batch: newer.map { ($0, exchange: outcomes, routingKey: "") })
+        if let error = errors.lazy.compactMap(\.self).first { throw error }
+        CoordinatorMetrics.gaveBackNewer(newer.count)
+    }
+
+    private static let newerPause = Duration.seconds(2)
 
     private func apply(_ reports: [CampaignReport]) async throws -> CampaignEffects {
         try await noting { () throws(StoreError) in

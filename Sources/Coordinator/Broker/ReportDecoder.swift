@@ -10,6 +10,8 @@ enum OutcomeQueueMessage: Sendable {
     case erased(SliceErasureProgress)
     /// A coordinator's own tick, which tells whom it reaches that it is active.
     case tick
+    /// What only a newer version of Sluice can read, and how that shows.
+    case newer(reason: String)
     /// Nothing that can be used, and why.
     case poison(reason: String)
 
@@ -34,7 +36,7 @@ enum OutcomeQueueMessage: Sendable {
                     reason: "type \(type.prefix(64)): expected found, notified, outcome, erased or tick")
             }
         } catch {
-            self = .poison(reason: "\(error)")
+            self = error.isNewer ? .newer(reason: "\(error)") : .poison(reason: "\(error)")
         }
     }
 }

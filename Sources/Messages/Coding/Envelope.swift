@@ -11,6 +11,12 @@ package struct Envelope: Sendable, Equatable {
     package var id: String?
 
     package init(of message: AMQPMessage) throws(MessageError) {
+        guard message.markedVersion <= MessageVersion.known else {
+            throw MessageError(
+                messageType: message.properties.type ?? "unnamed",
+                reason: "version \(message.markedVersion); this build reads versions up to \(MessageVersion.known)",
+                isNewer: true)
+        }
         let isJSON = (message.properties.contentType ?? ContentType.json) == ContentType.json
         let keys =
             isJSON && (message.properties.type == nil || message.properties.messageID == nil)

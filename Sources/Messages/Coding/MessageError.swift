@@ -2,10 +2,13 @@
 package struct MessageError: Error, CustomStringConvertible, Sendable {
     package var messageType: String
     package var reason: String
+    /// Whether a newer version of Sluice reads it.
+    package var isNewer: Bool
 
-    package init(messageType: String, reason: String) {
+    package init(messageType: String, reason: String, isNewer: Bool = false) {
         self.messageType = messageType
         self.reason = reason
+        self.isNewer = isNewer
     }
 
     package var description: String { "\(messageType) message refused: \(reason)" }

@@ -129,8 +129,8 @@ extension WireReader {
             throw MessageError(
                 messageType: "binary",
                 reason:
-                    "format version \(version); this build reads \(newest == 1 ? "version 1" : "versions 1 to \(newest)")"
-            )
+                    "format version \(version); this build reads \(newest == 1 ? "version 1" : "versions 1 to \(newest)")",
+                isNewer: version > newest)
         }
         return version
     }

@@ -64,6 +64,7 @@ enum MetricHelp {
             "Reports, dead letters and corrections that the broker did not take, and that are published again",
         "sluice_worker_requests_expired_total": "Requests that came too late to be answered",
         "sluice_worker_requests_repeated_total": "Requests that a session had made before, or that came after its end",
+        "sluice_worker_messages_newer_total": "Messages of a newer version that went back to the queue, each time",
         "sluice_worker_messages_dead_total": "Messages set aside",
         "sluice_worker_merge_steps_total": "What merging has taken, in steps",
         "sluice_worker_uploads_cut_off_total": "Uploads whose merge would have taken more than its budget",
@@ -99,6 +100,7 @@ enum MetricHelp {
         "sluice_coordinator_dead_letters": "Letters in sluice.dead, as the active coordinator last saw",
         "sluice_coordinator_dead_letters_dropped_total":
             "Letters that were dropped because there were more than coordinator.max_dead_letters",
+        "sluice_coordinator_newer_total": "Reports of a newer version that went back to the queue, each time",
         "sluice_coordinator_dead_lettered_total": "Reports that could not be used",
         "sluice_coordinator_outcomes_dropped_total": "Waiting outcomes dropped, because too many waited",
         "sluice_tls_certificate_expires_at_seconds": "When a listener's certificate ends, in seconds of Unix time",

@@ -19,6 +19,7 @@ package struct WorkerMetrics: Sendable {
     private let redeliveries = Counter(label: "sluice.worker.messages.redelivered")
     private let waits = Counter(label: "sluice.worker.messages.waited")
     private let returns = Counter(label: "sluice.worker.messages.returned")
+    private let newer = Counter(label: "sluice.worker.messages.newer")
 
     package init() {}
 
@@ -30,6 +31,7 @@ package struct WorkerMetrics: Sendable {
     }
 
     func requestExpired() { expired.increment() }
+    func gaveBackNewer() { newer.increment() }
     /// Of a session that has done so already, or has ended.
     func requestRepeated() { repeated.increment() }
     func owns(_ count: Int) { slicesOwned.record(count) }

@@ -31,6 +31,7 @@ final class SliceMemory {
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
     var asides: SliceAsides
+    var newer = NewerMessages()
 
     init(_ limits: WorkerLimits, merges: MergePool) {
         shares = SliceShares(limits)

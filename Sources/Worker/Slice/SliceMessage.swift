@@ -80,6 +80,8 @@ package struct SliceDelivery: Sendable {
     /// Tells a repetition; nil if the publisher gave none.
     let id: String?
     let content: Result<SliceMessage, PoisonError>
+    /// Why only a newer version of Sluice can read it; nil if that is not so.
+    let newer: MessageError?
     /// The changesets that it carries, one for each entry.
     let changesets: [Result<Changeset, ChangesetError>]
 
@@ -88,10 +90,11 @@ package struct SliceDelivery: Sendable {
         do {
             let envelope = try Envelope(of: message)
             id = envelope.id
-            content = Self.content(of: message, type: envelope.type)
+            (content, newer) = Self.content(of: message, type: envelope.type)
         } catch {
             id = nil
             content = .failure(PoisonError(reason: error.description, app: nil))
+            newer = error.isNewer ? error : nil
         }
         guard case .success(.changesets(let carrying)) = content else {
             changesets = []
@@ -102,13 +105,16 @@ package struct SliceDelivery: Sendable {
         }
     }
 
-    private static func content(of message: AMQPMessage, type: String) -> Result<SliceMessage, PoisonError> {
+    private static func content(
+        of message: AMQPMessage, type: String
+    ) -> (Result<SliceMessage, PoisonError>, newer: MessageError?) {
         do {
-            return .success(try SliceMessage(message, type: type))
+            return (.success(try SliceMessage(message, type: type)), nil)
         } catch let error as PoisonError {
-            return .failure(error)
+            return (.failure(error), nil)
         } catch {
-            return .failure(PoisonError(reason: "\(error)", app: nil))
+            let newer = (error as? MessageError).flatMap { $0.isNewer ? $0 : nil }
+            return (.failure(PoisonError(reason: "\(error)", app: nil)), newer)
         }
     }
 

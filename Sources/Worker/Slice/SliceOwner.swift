@@ -78,6 +78,12 @@ package actor SliceOwner {
     ///   `CancellationError`, if the task was cancelled while a merge went on; likewise.
     package func turn(_ waiting: [SliceDelivery], isCrowded: Bool = false) async throws -> SliceTurn {
         guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
+        let now = environment.clock.uptime()
+        let newer = waiting.count { $0.newer != nil }
+        let returnsNewer = newer > 0 && memory.newer.areDue(at: now)
+        if newer == waiting.count, newer > 0, !returnsNewer {
+            return SliceTurn(left: Array(waiting.indices), isIdle: true)
+        }
         let realms = waiting.map(\.realm)
         let names = Set(realms.compactMap(\.self))
         memory.asides.beginTurn(waiting: names)
@@ -85,7 +91,7 @@ package actor SliceOwner {
         guard
             memory.shares.beginTurn(
                 waiting: names.subtracting(busy), hasOthers: realms.contains(nil) || waiting.isEmpty,
-                isCrowded: isCrowded, at: environment.clock.uptime())
+                isCrowded: isCrowded, at: now)
         else { return SliceTurn(left: Array(waiting.indices), isIdle: true) }
         var left: [Int] = []
         defer { memory.asides.endTurn() }
@@ -101,6 +107,11 @@ package actor SliceOwner {
             var next = 0
             while next < waiting.count {
                 let delivery = waiting[next]
+                if delivery.newer != nil {
+                    if returnsNewer { work.giveBack(delivery) } else { left.append(next) }
+                    next += 1
+                    continue
+                }
                 if let realm = delivery.realm, busy.contains(realm) { memory.shares.leave(realm) }
                 guard bytes < environment.limits.maxBatchBytes, memory.shares.mayGo(delivery.realm, app: delivery.app)
                 else {
@@ -119,6 +130,15 @@ package actor SliceOwner {
                 left += next + dealt..<next + together.count
                 next += together.count
             }
+        }
+        if returnsNewer {
+            memory.newer.returned(at: now)
+            environment.logger.warning(
+                "messages of a newer version of Sluice go back to the queue: upgrade this worker",
+                metadata: [
+                    "slice": "\(slice)", "messages": "\(newer)",
+                    "first": "\(waiting.lazy.compactMap(\.newer).first?.description ?? "")",
+                ])
         }
         environment.metrics.waited(left.count)
         return SliceTurn(

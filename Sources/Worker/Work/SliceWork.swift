@@ -172,6 +172,13 @@ final class SliceWork {
         if isOnce { try publishOnce(publication) } else { publish(publication) }
     }
 
+    /// Puts a message back at the end of the slice's queue, for an owner of a newer version to take.
+    func giveBack(_ delivery: SliceDelivery) {
+        environment.metrics.gaveBackNewer()
+        publish(Publication(.slice(store.slice), delivery.original.returned()))
+        keep()
+    }
+
     // MARK: One message
 
     /// The message in hand is through.
