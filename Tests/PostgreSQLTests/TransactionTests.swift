@@ -46,25 +46,26 @@ import Testing
         }
     }
 
-    /// Each reads the same and would write beside the other: as if they had run one after the other, they add up.
+    /// Two read the same before either writes: one of them is refused and repeated, and they add up as if they had run one
+    /// after the other.
     @Test func transactionsInEachOthersWayAreRepeated() async throws {
-        try await withClient({ $0.sessions = 4 }) { client in
+        try await withClient({ $0.sessions = 2 }) { client in
             try await client.execute("INSERT INTO notes VALUES (0, '0')")
+            let readers = Readers(expected: 2)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
+                for _ in 0..<2 {
                     group.addTask {
-                        for _ in 0..<3 {
-                            try await client.withTransaction(.serializable) { transaction in
-                                let body = try await transaction.query("SELECT body FROM notes WHERE id = 0")[0].text(0)
-                                try await transaction.query(
-                                    "UPDATE notes SET body = $1 WHERE id = 0", .text(String((Int(body) ?? 0) + 1)))
-                            }
+                        try await client.withTransaction(.serializable) { transaction in
+                            let body = try await transaction.query("SELECT body FROM notes WHERE id = 0")[0].text(0)
+                            await readers.arrive()
+                            try await transaction.query(
+                                "UPDATE notes SET body = $1 WHERE id = 0", .text(String((Int(body) ?? 0) + 1)))
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            #expect(try await client.query("SELECT body FROM notes")[0].text(0) == "12")
+            #expect(try await client.query("SELECT body FROM notes")[0].text(0) == "2")
             #expect(client.statistics.conflicts > 0)
         }
     }
@@ -120,5 +121,23 @@ import Testing
                 }
             }
         }
+    }
+}
+
+/// Those who have read: each waits until all that are expected have; a repeated transaction finds them gone on.
+private actor Readers {
+    private var expected: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(expected: Int) { self.expected = expected }
+
+    func arrive() async {
+        expected -= 1
+        guard expected > 0 else {
+            waiting.forEach { $0.resume() }
+            waiting = []
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
     }
 }
