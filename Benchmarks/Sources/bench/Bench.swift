@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
         subcommands: [
             MergeBench.self, QueryBench.self, AMQPBench.self, OwnRealms.self, SharedRealm.self, OneClient.self,
             Latency.self,
-            Sessions.self, Termination.self, Failover.self, OfflineClientBench.self, OfflineServer.self,
+            Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
             GenerateCommand.self,
         ])
 }

@@ -53,6 +53,10 @@ package final class TokenAuthority: Sendable {
     private let clock: GatewayClock
     private let keys = Mutex<[TokenKind: Keys]>([:])
     private let reading = Mutex<Reading?>(nil)
+    /// Key ids by the encoded heads of tokens that were good: all tokens of one key begin with the same, so that it need not be taken
+    /// apart for each.
+    private let heads = Mutex<[Substring: String]>([:])
+    private static let maxHeads = 16
 
     package init(store: any AccountStore, policy: TokenPolicy, issuer: String, clock: GatewayClock) {
         self.store = store
@@ -90,7 +94,9 @@ package final class TokenAuthority: Sendable {
     /// Signature, kind and expiry. Whether the login still holds is the accounts' to say.
     package func verify(_ token: String, as kind: TokenKind) async throws(TokenError) -> TokenClaims {
         guard !token.isEmpty else { throw .missing }
-        guard token.utf8.count <= Self.maxTokenBytes, let kid = Self.keyID(of: token) else { throw .malformed }
+        guard token.utf8.count <= Self.maxTokenBytes else { throw .malformed }
+        let head = token[..<(token.utf8.firstIndex(of: UInt8(ascii: ".")) ?? token.startIndex)]
+        guard let kid = heads.withLock({ $0[head] }) ?? Self.keyID(of: token) else { throw .malformed }
         let keys = try await keys(for: kind, kid: kid)
         let claims: TokenClaims
         do {
@@ -98,6 +104,7 @@ package final class TokenAuthority: Sendable {
         } catch {
             throw .badSignature
         }
+        remember(head, kid)
         guard claims.typ == kind.rawValue else { throw .wrongKind }
         let now = clock.unixSeconds
         let skew = Int(policy.skew.components.seconds)
@@ -133,6 +140,15 @@ package final class TokenAuthority: Sendable {
     func keysChanged() {
         reading.withLock { $0 = nil }
         _ = read()
+    }
+
+    private func remember(_ head: Substring, _ kid: String) {
+        heads.withLock { heads in
+            guard heads[head] == nil else { return }
+            if heads.count >= Self.maxHeads { heads = [:] }
+            // A copy: a substring would keep the whole token.
+            heads[Substring(String(head))] = kid
+        }
     }
 
     /// The key id in the header, if the algorithm there is the one we use.

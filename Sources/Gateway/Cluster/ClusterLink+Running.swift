@@ -30,7 +30,7 @@ extension ClusterLink: Service {
             name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, spool: spool,
             limits: configuration.limits, logger: logger)
         try await queue.declare()
-        await bindings.use(consumeChannel)
+        bindings.use(consumeChannel, generation: Self.generation(consuming))
         try await bindings.retain([SigningKeysNotice.topicKey])
         let consumer = try await queue.consume()
         let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
@@ -62,7 +62,7 @@ extension ClusterLink: Service {
                 return .lanesEmpty
             }
             group.addTask {
-                await self.watch(connections, queue.channel)
+                await self.watch(connections, queue)
                 return .other
             }
             group.addTask {
@@ -118,13 +118,24 @@ extension ClusterLink: Service {
         }
     }
 
-    private func watch(_ connections: [AMQPConnection], _ channel: AMQPChannel) async {
+    /// - Parameter connections: the last one is the queue's.
+    private func watch(_ connections: [AMQPConnection], _ queue: GatewayQueue) async {
         let realms = configuration.topology.realms
+        let bindings = bindings
         let watch = LinkWatch(
             states: { connections.map(\.state) },
-            recover: { try await channel.declareExchange(realms, type: .topic, passive: true, record: false) },
+            recover: {
+                // Answered when the AMQP client has declared the queue again. With another connection its bindings are gone.
+                try await queue.channel.declareExchange(realms, type: .topic, passive: true, record: false)
+                if let last = connections.last { try await bindings.renew(on: Self.generation(last)) }
+            },
             isDown: isDown, isUp: isUpAgain, logger: logger)
         await watch.run(connections.map(\.stateUpdates))
+    }
+
+    /// How often the connection has been made; 0 while it is not there.
+    private static func generation(_ connection: AMQPConnection) -> Int {
+        if case .connected(let generation) = connection.state { generation } else { 0 }
     }
 
     /// Reads the queue until the link is closed. When the broker ends the consumer for good, because somebody deleted the
@@ -151,7 +162,8 @@ extension ClusterLink: Service {
                 sessions.deliver(
                     .requestFailed(GatewayError(.timeout, "no owner answered in time")), to: request.session)
             }
-            await bindings.sweep(at: now)
+            bindings.sweep(at: now)
+            metrics.bindings(bindings.counts)
         }
     }
 }

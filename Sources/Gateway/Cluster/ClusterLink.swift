@@ -133,12 +133,16 @@ final class ClusterLink: Sendable {
         if let error { throw error }
     }
 
-    /// Returns when the queue is bound for the realm's notices.
-    func subscribe(_ realm: RealmName) async throws { try await bindings.retain(Self.keys(realm)) }
-
-    func unsubscribe(_ realm: RealmName) async {
-        await bindings.release(Self.keys(realm), at: clock.unixMilliseconds())
+    /// Asks for the realm's notices.
+    ///
+    /// - Returns: nil if the queue is bound for them already, else what returns when it is.
+    func subscribe(_ realm: RealmName) -> (@Sendable () async throws -> Void)? {
+        let keys = Self.keys(realm)
+        guard !bindings.retainAtOnce(keys) else { return nil }
+        return { [bindings] in try await bindings.wait(for: keys) }
     }
+
+    func unsubscribe(_ realm: RealmName) { bindings.release(Self.keys(realm), at: clock.unixMilliseconds()) }
 
     private static func keys(_ realm: RealmName) -> [String] {
         [realm.topicKey, ResetNotice.topicKey(app: realm.app), SettingsNotice.topicKey(app: realm.app)]
@@ -176,6 +180,7 @@ final class ClusterLink: Sendable {
 
     func isDown(_ states: [AMQPConnectionState]) {
         let wasUp = up.exchange(false, ordering: .acquiringAndReleasing)
+        bindings.fail(GatewayError(.brokerUnavailable, "the broker is away"))
         readiness.set(readinessName, ready: false, reason: "\(states)")
         guard wasUp else { return }
         metrics.link(isUp: false)

@@ -24,7 +24,7 @@ struct GatewayQueue: Sendable {
     /// - Throws: what ended the consumer before.
     func read(_ consumer: AMQPConsumer) async throws {
         while let batch = try await next(consumer).get() {
-            for delivery in batch { inbox.receive(delivery.message) }
+            for delivery in bindings.wanted(batch) { inbox.receive(delivery.message) }
             if let last = batch.last { try await consumer.ack(upTo: last) }
         }
     }
@@ -46,7 +46,7 @@ struct GatewayQueue: Sendable {
         while true {
             do {
                 try await declare()
-                try await bindings.rebind()
+                try await bindings.renew()
                 return try await consume()
             } catch {
                 try Task.checkCancellation()

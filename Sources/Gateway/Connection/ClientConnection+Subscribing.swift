@@ -14,12 +14,16 @@ enum Subscription {
 extension ClientConnection {
     func subscribe(_ number: UInt64, _ realm: RealmName, then request: BindRequest) {
         let link = environment.link
+        guard let bound = link.subscribe(realm) else {
+            subscriptions[number] = .held
+            return link.request(request, context: request.context)
+        }
         // Unstructured: binding the queue takes a round trip to the broker, and the socket's other sessions go on.
         // It ends by the link's own deadlines.
         subscriptions[number] = .underWay(
             Task {
                 do {
-                    try await link.subscribe(realm)
+                    try await bound()
                 } catch {
                     subscriptions[number] = nil
                     deliver(
@@ -30,7 +34,7 @@ extension ClientConnection {
                 if isHere { subscriptions[number] = .held }
                 // A new client file for nobody would be of no use, and without it there is nothing to tell.
                 guard isHere || !request.needsClientFile else {
-                    await link.unsubscribe(realm)
+                    link.unsubscribe(realm)
                     return false
                 }
                 link.request(request, context: request.context)
@@ -41,7 +45,7 @@ extension ClientConnection {
     /// Gives the session's share back; called once for each session.
     func unsubscribe(_ number: UInt64, _ realm: RealmName) {
         let link = environment.link
-        afterSubscribing(number) { Task { await link.unsubscribe(realm) } }
+        afterSubscribing(number) { link.unsubscribe(realm) }
     }
 
     /// Tells the owner that the client has gone, after it was told that the client had come.

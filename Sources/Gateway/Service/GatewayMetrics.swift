@@ -10,6 +10,8 @@ final class GatewayMetrics: Sendable {
     private let heldMeter = Meter(label: "sluice.gateway.deliveries.held_bytes")
     private let spooledMeter = Meter(label: "sluice.gateway.deliveries.spooled_bytes")
     private let spoolFailureMeter = Meter(label: "sluice.gateway.deliveries.spool_failures")
+    private let bindingMeter = Meter(label: "sluice.gateway.bindings")
+    private let patternMeter = Meter(label: "sluice.gateway.binding_patterns")
     private let publishFailures = Counter(label: "sluice.gateway.publish.failures")
     private let requestTimeouts = Counter(label: "sluice.gateway.requests.timeouts")
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
@@ -23,6 +25,11 @@ final class GatewayMetrics: Sendable {
         heldMeter.set(spool.held)
         spooledMeter.set(spool.spooled)
         spoolFailureMeter.set(spool.failures)
+    }
+    /// Routing keys that the gateway wants notices of, and patterns that stand for many of them for a while.
+    func bindings(_ counts: (keys: Int, patterns: Int)) {
+        bindingMeter.set(counts.keys)
+        patternMeter.set(counts.patterns)
     }
     func connections(_ count: Int) { connectionMeter.set(count) }
     func sessions(_ count: Int) { sessionMeter.set(count) }

@@ -129,7 +129,8 @@ package final class GatewayService: Service {
             router: router, server: server,
             configuration: ApplicationConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), serverName: nil,
-                backlog: 1024,
+                // As many as the kernel allows by itself: who finds no room comes again a second later at the earliest.
+                backlog: 4096,
                 availableConnectionsDelegate: MaximumAvailableConnections(configuration.limits.maxConnections)),
             onServerRunning: { channel in await self.listening(on: channel) }, logger: quiet)
     }

@@ -47,12 +47,16 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         let accept = Self.acceptValue(for: upgradeRequest) ?? ""
         let address = ClientAddress(
             peer: peer.address, forwardedFor: upgradeRequest.headers["X-Forwarded-For"], trusting: trusted)
-        return channel.eventLoop.makeFutureWithTask {
-            await self.gate.decide(
-                uri: upgradeRequest.uri, subprotocols: upgradeRequest.headers["Sec-WebSocket-Protocol"],
-                compatibilities: upgradeRequest.headers[LogMessage.compatibilityHeader],
-                userAgent: upgradeRequest.headers.first(name: "User-Agent"), address: address)
-        }.flatMap { decision in
+        let decided = channel.eventLoop.makePromise(of: UpgradeDecision.self)
+        // Behind what sessions have to do: whoever opens sockets as fast as they are accepted must not slow down those who work.
+        Task(priority: .utility) {
+            decided.succeed(
+                await self.gate.decide(
+                    uri: upgradeRequest.uri, subprotocols: upgradeRequest.headers["Sec-WebSocket-Protocol"],
+                    compatibilities: upgradeRequest.headers[LogMessage.compatibilityHeader],
+                    userAgent: upgradeRequest.headers.first(name: "User-Agent"), address: address))
+        }
+        return decided.futureResult.flatMap { decision in
             switch decision {
             case .accept(let upgrade):
                 self.accepted.withLock { $0 = upgrade }

@@ -128,7 +128,8 @@ struct UpgradeGate: Sendable {
     private static func token(in uri: String) -> String {
         guard let mark = uri.firstIndex(of: "?") else { return "" }
         for pair in uri[uri.index(after: mark)...].split(separator: "&") where pair.hasPrefix("baas_at=") {
-            return String(pair.dropFirst("baas_at=".count)).removingPercentEncoding ?? ""
+            let token = String(pair.dropFirst("baas_at=".count))
+            return token.utf8.contains(UInt8(ascii: "%")) ? token.removingPercentEncoding ?? "" : token
         }
         return ""
     }

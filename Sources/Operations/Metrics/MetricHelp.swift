@@ -9,6 +9,8 @@ enum MetricHelp {
         "sluice_gateway_connections": "Sockets",
         "sluice_gateway_sessions": "Sessions served",
         "sluice_gateway_broker_up": "1 while the broker is there",
+        "sluice_gateway_bindings": "Routing keys that the gateway wants notices of",
+        "sluice_gateway_binding_patterns": "Apps all of whose notices the gateway hears for a while",
         "sluice_gateway_uploads_total": "Changesets from clients",
         "sluice_gateway_upload_bytes_total": "Bytes of changesets from clients",
         "sluice_gateway_download_bytes_total": "Bytes to clients",

@@ -48,19 +48,20 @@ enum Loopback {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+        // A listener whose backlog is full must not hold up the loop.
+        if !blocking { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) }
         let result = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
+        guard result == 0 || (!blocking && errno == EINPROGRESS) else {
             let reason = String(cString: strerror(errno))
             close(descriptor)
             throw BenchFailure("cannot connect to port \(port): \(reason)")
         }
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-        if !blocking { _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) }
         return descriptor
     }
 }

@@ -23,6 +23,11 @@ final class BenchCluster: Sendable {
         _ body: @escaping @Sendable (BenchCluster) async throws -> Void
     ) async throws {
         raiseFileLimit()
+        // All of a measurement's clients are one user, whom nobody is to slow down.
+        let quotas = ["CONNECTS", "BINDS", "UPLOADS"].flatMap { ["SLUICE_QUOTAS_\($0)", "SLUICE_QUOTAS_USER_\($0)"] }
+        let environment = quotas.reduce(into: environment.merging(["SLUICE_QUOTAS_USER_SOCKETS": "20000"]) { $1 }) {
+            $0[$1] = "1000000"
+        }
         let sluice = try await BuiltBinary.sluice(options.sluice)
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "sluice-bench-\(UUID().uuidString.prefix(8).lowercased())").path
@@ -61,6 +66,11 @@ final class BenchCluster: Sendable {
         signals.end()
         if signals.hasFired { throw BenchFailure("interrupted") }
         try result.get()
+    }
+
+    /// `rabbitmqctl` of the cluster's broker.
+    func control(_ arguments: String...) async throws -> String {
+        try await PrivateBroker(folder: folder + "/broker").control(arguments)
     }
 
     var processes: [(name: String, pid: Int32)] {
@@ -102,6 +112,10 @@ struct PrivateBroker: Sendable {
     }
 
     func stop() async { _ = try? await ShellCommand.run(script, ["stop", folder]) }
+
+    func control(_ arguments: [String]) async throws -> String {
+        try await ShellCommand.run(script, ["ctl", folder] + arguments)
+    }
 }
 
 /// The binaries of the engine that is measured.

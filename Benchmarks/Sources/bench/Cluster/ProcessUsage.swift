@@ -21,6 +21,11 @@ struct ProcessUsage {
             .joined(separator: ", ")
     }
 
+    /// CPU seconds since `earlier` of the processes of each role.
+    func seconds(since earlier: ProcessUsage) -> [String: Double] {
+        seconds.merging(earlier.seconds) { $0 - $1 }
+    }
+
     /// Resident memory in kB.
     static func residentKilobytes(of pid: Int32) -> Int {
         let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
@@ -28,7 +33,10 @@ struct ProcessUsage {
         return line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    private static func role(_ name: String) -> String { name.hasPrefix("worker-") ? "workers" : name }
+    private static func role(_ name: String) -> String {
+        if name.hasPrefix("worker-") { return "workers" }
+        return name.hasPrefix("gateway-") ? "gateways" : name
+    }
 
     /// Fields of /proc/PID/stat after the command, which is in parentheses and may hold anything.
     private static func fields(of pid: Int32) -> [Substring] {

@@ -33,7 +33,8 @@ final class LoadClient {
 
     var onLive: (LoadClient) -> Void = { _ in }
     var onDownload: (LoadClient) -> Void = { _ in }
-    /// A JSON_ERROR of the session, or the end of the socket.
+    var onMark: (LoadClient) -> Void = { _ in }
+    /// A JSON_ERROR of the session, an HTTP status instead of the upgrade, or the end of the socket.
     var onFailure: (LoadClient) throws -> Void = { client in
         throw BenchFailure("a client of \(client.partition) was refused: \(client.failureText)")
     }
@@ -55,6 +56,8 @@ final class LoadClient {
 
     func connected(_ descriptor: Int32, token: String) {
         self.descriptor = descriptor
+        (input, inputStart, output, outputStart) = ([], 0, [], 0)
+        (failure, closeCode, isMarked) = (nil, nil, false)
         phase = .upgrading
         let offers = (2...14).reversed().map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
         output +=
@@ -81,12 +84,17 @@ final class LoadClient {
         flush()
     }
 
-    /// BIND and IDENT of a client realm that the server knows already, after its session ended.
+    /// UNBIND, BIND and IDENT of a client realm that the server knows already, after its session ended.
     func bindAgain() throws {
         guard let file else { throw BenchFailure("a client without an ident cannot bind again") }
         failure = nil
-        phase = .downloading
         try send(.unbind(session: Self.session))
+        try bind(file)
+    }
+
+    /// BIND and IDENT of a client realm that the server knows already.
+    private func bind(_ file: ClientFileIdent) throws {
+        phase = .downloading
         try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: false)))
         try send(
             .ident(
@@ -141,7 +149,7 @@ final class LoadClient {
 
     private func consume() throws {
         if phase == .upgrading { try readUpgrade() }
-        while phase != .upgrading, let frame = ServerFrame(in: input, at: inputStart) {
+        while descriptor >= 0, phase != .upgrading, let frame = ServerFrame(in: input, at: inputStart) {
             inputStart = frame.payload.upperBound
             switch frame.opcode {
             case 0x2: try receive(input[frame.payload])
@@ -165,9 +173,17 @@ final class LoadClient {
     private func readUpgrade() throws {
         guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
         guard input.starts(with: "HTTP/1.1 101".utf8) else {
-            throw BenchFailure("no upgrade: \(String(decoding: input.prefix(200), as: UTF8.self))")
+            let status = String(decoding: input.dropFirst(9).prefix(3), as: UTF8.self)
+            failure = (Int(status) ?? 0, "no upgrade: \(String(decoding: input.prefix(200), as: UTF8.self))")
+            disconnect()
+            return try onFailure(self)
         }
         inputStart = end.upperBound
+        if let file {
+            // A client realm that comes back asks at once for what it has missed, as stock clients do.
+            try bind(file)
+            return try send(.mark(session: Self.session, request: 1))
+        }
         phase = .allocating
         try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: true)))
     }
@@ -179,7 +195,9 @@ final class LoadClient {
             self.file = file
             phase = .downloading
             try send(.ident(Ident(session: Self.session, file: file)))
-        case .mark: isMarked = true
+        case .mark:
+            isMarked = true
+            onMark(self)
         case .jsonError(_, let code, let body):
             failure = (code.rawValue, body.message)
             phase = .ended
