@@ -5,6 +5,36 @@ import Testing
 
 /// The drill: back up, lose everything, restore, count.
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct RestoreTests {
+    /// Where the cluster's store is, and how it is lost.
+    enum Engine: String, CaseIterable, Sendable { case sqlite, postgres }
+
+    private struct Store: Sendable {
+        /// The schema in PostgreSQL; nil for the embedded store.
+        var schema: String?
+
+        init(_ engine: Engine) { schema = engine == .postgres ? TestPostgres.uniqueName() : nil }
+
+        func settings() throws -> [String: String] {
+            guard let schema else { return [:] }
+            return ["SLUICE_STORE_URL": "\(try TestPostgres.requireURL())?schema=\(schema)"]
+        }
+
+        func lose(_ cluster: LocalCluster) async throws {
+            guard let schema else { return try FileManager.default.removeItem(atPath: "\(cluster.folder)/store") }
+            try await drop(cluster)
+            try await cluster.operate("store", "init", "--without-roles")
+            // The tests' server does not wait for its disk, which is a warning.
+            let made = try await cluster.shell("bash", ["-c", "\(cluster.sluice) store check || [[ $? == 1 ]]"])
+            #expect(made.contains(schema))
+        }
+
+        func drop(_ cluster: LocalCluster) async throws {
+            guard let schema else { return }
+            _ = try await cluster.shell(
+                "psql", ["-q", try TestPostgres.requireURL(), "-c", "DROP SCHEMA \(schema) CASCADE"])
+        }
+    }
+
     private struct Campaign: Decodable {
         struct Counts: Decodable {
             var found: Int
@@ -16,8 +46,10 @@ import Testing
         var counts: Counts
     }
 
-    @Test func nothingIsLostThatIsInTheBackupOrOnADevice() async throws {
-        try await withCluster(workers: 2, slices: 2) { cluster in
+    @Test(arguments: TestPostgres.isAvailable ? Engine.allCases : [.sqlite])
+    func nothingIsLostThatIsInTheBackupOrOnADevice(_ engine: Engine) async throws {
+        let store = Store(engine)
+        try await withCluster(workers: 2, slices: 2, settings: try store.settings()) { cluster in
             try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             var devices: [Device] = []
             for _ in 0..<3 { devices.append(try await Device(cluster)) }
@@ -43,7 +75,11 @@ import Testing
                 try device.create("offline-\(number)")
                 written.insert("offline-\(number)")
             }
-            try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
+            let occupied = await #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("restore", backup, "--force")
+            }
+            #expect(occupied?.description.contains("exited with 65") == true)
+            try await store.lose(cluster)
             _ = try await LocalCluster.retrying("the broker has noticed") {
                 try await cluster.operate("restore", backup)
             }
@@ -76,6 +112,70 @@ import Testing
             }
             let verified = try await cluster.operate("realms", "verify", "--all")
             #expect(verified.contains("replay equal"))
+            try await comesBackInTheOtherEngine(backup, engine, cluster)
+            await cluster.stop()
+            try await store.drop(cluster)
+        }
+    }
+
+    /// The same backup makes a store of the other kind.
+    private func comesBackInTheOtherEngine(_ backup: String, _ engine: Engine, _ cluster: LocalCluster) async throws {
+        guard TestPostgres.isAvailable else { return }
+        let other = Store(engine == .sqlite ? .postgres : .sqlite)
+        let url = try other.settings()["SLUICE_STORE_URL"] ?? "sqlite:\(cluster.folder)/other"
+        if other.schema != nil { try await cluster.operate("store", "init", "--without-roles", "--store", url) }
+        try await cluster.operate("restore", backup, "--force", "--store", url)
+        let verified = try await cluster.operate("realms", "verify", "--all", "--store", url)
+        #expect(verified.contains("replay equal"))
+        try await other.drop(cluster)
+    }
+
+    /// As after a recovery to a point in time: the database is what it was, and knows nothing of it.
+    @Test(.needsPostgres) func clientsAheadOfADatabaseThatWasPutBackBringBackWhatTheyHave() async throws {
+        let store = Store(.postgres)
+        let schema = try #require(store.schema)
+        let server = try TestPostgres.requireURL()
+        try await withCluster(workers: 1, slices: 2, settings: try store.settings()) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let devices = [try await Device(cluster), try await Device(cluster)]
+            let early = Load(devices, named: "early-")
+            try await early.written(atLeast: 20)
+            var written = try await early.finish()
+            let dump = "\(cluster.folder)/dump"
+            _ = try await cluster.shell("pg_dump", ["-n", schema, "-f", dump, server])
+            let late = Load(devices, named: "late-")
+            try await late.written(atLeast: 40)
+            written.formUnion(try await late.finish())
+
+            let refused = await #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("store", "adopt", "--rewound", "--yes")
+            }
+            #expect(refused?.description.contains("exited with 65") == true)
+            for name in cluster.processIdentifiers.keys { await cluster.kill(name) }
+            try await store.drop(cluster)
+            _ = try await cluster.shell("psql", ["-q", "-v", "ON_ERROR_STOP=1", server, "-f", dump])
+            _ = try await LocalCluster.retrying("the broker has noticed") {
+                try await cluster.operate("store", "adopt", "--rewound", "--yes")
+            }
+            try await cluster.startAll(workers: 1)
+            try await cluster.waitUntilReady(workers: 1)
+            for device in devices {
+                try await LocalCluster.retrying("the device has reset") {
+                    guard device.resets.value > 0 else { throw LocalClusterError("it has not") }
+                }
+                try await device.upload()
+            }
+            let all = written
+            let witness = try await Device(cluster)
+            try await LocalCluster.retrying("everything is back") {
+                try await witness.download()
+                let missing = all.subtracting(try witness.ids())
+                guard missing.isEmpty else { throw LocalClusterError("missing: \(missing.sorted())") }
+            }
+            let campaigns = try await cluster.operateJSON([Campaign].self, "campaigns", "list")
+            #expect(campaigns.count == 1 && campaigns[0].id.hasPrefix("restore-") && campaigns[0].counts.found == 2)
+            await cluster.stop()
+            try await store.drop(cluster)
         }
     }
 }

@@ -49,11 +49,13 @@ package struct StoreCopy: Sendable {
         self.report = report
     }
 
+    /// - Parameter startsOver: copies again what an interrupted copy has finished: the source is not the same any more.
     /// - Throws: `alreadyExists` if the target is not empty; `mismatch` if the copy does not equal the source; what reading and
     ///   writing throw. Nothing of the source changes; the target is usable only when this returns.
-    package func run() async throws(StoreError) -> Report {
+    package func run(startsOver: Bool = false) async throws(StoreError) -> Report {
         var result = Report()
-        let done = try await target.beginCopy(of: cluster)
+        var done = try await target.beginCopy(of: cluster)
+        if startsOver { done = nil }
         result.isContinued = done != nil
         result.slices = slices.count
         let parts = slices.map { StorePart.slice($0) } + [.control]

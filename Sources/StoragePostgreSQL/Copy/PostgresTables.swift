@@ -1,13 +1,62 @@
 package import PostgreSQL
 package import Storage
-import SyncModel
+package import SyncModel
 
-/// The rows of the stores in a schema, as they are kept. For copies, while no process uses the schema.
+/// The rows of the stores in a schema, as they are kept. For copies: while no process uses the schema, or of one moment.
 package struct PostgresTables: StoreCopyTarget {
     private let client: PostgresClient
+    /// All reads go there, and find one state; nil: each finds the state of its moment.
+    private let snapshot: PostgresTransaction?
 
-    /// - Parameter client: of the role that owns the tables.
-    package init(_ client: PostgresClient) { self.client = client }
+    /// - Parameter client: of the role that owns the tables; one that may read them is enough to read.
+    package init(_ client: PostgresClient) { self.init(client, nil) }
+
+    private init(_ client: PostgresClient, _ snapshot: PostgresTransaction?) {
+        self.client = client
+        self.snapshot = snapshot
+    }
+
+    /// Reads a cluster's whole store, control store and slices, as it is at one moment, beside the cluster's processes: nothing
+    /// waits for it, and only what the database would clear away since that moment stays until it ends.
+    ///
+    /// - Throws: `notFound` if there is no cluster, or one of its slices is missing; `mismatch`.
+    package static func ofOneMoment<Value>(
+        _ client: PostgresClient, _ body: (PostgresTables, ClusterRecord, [SliceNumber]) async throws -> Value
+    ) async throws -> Value {
+        try await PostgresControlSchema.schema.require(client)
+        try await PostgresSliceSchema.schema.require(client)
+        let (place, patience) = (client.storePlace, "SET LOCAL idle_in_transaction_session_timeout = 0")
+        do {
+            return try await client.withSnapshot { transaction in
+                // Between two pages the disk of the copy is waited for.
+                try await transaction.query(patience)
+                let tables = PostgresTables(client, transaction)
+                let (cluster, slices) = try await tables.cluster()
+                return try await body(tables, cluster, slices)
+            }
+        } catch let error as PostgresError {
+            throw StoreError(error, "\(place) cannot be read as it is at one moment")
+        }
+    }
+
+    /// The cluster and the slices that it has made.
+    private func cluster() async throws(StoreError) -> (ClusterRecord, [SliceNumber]) {
+        let settings = try await query("SELECT name, value FROM settings", [])
+            .reduce(into: [String: String]()) { $0[$1.string(0)] = $1.string(1) }
+        if let copied = settings[CopyMark.cluster] { throw StoreError.unfinishedCopy(of: copied, at: place) }
+        guard let id = settings["cluster"], let prefix = settings["cluster.prefix"] else {
+            throw StoreError(.notFound, "there is no cluster at \(place) yet: none of its processes has started")
+        }
+        let made = settings.keys.compactMap { name in
+            name.hasPrefix("slice.") ? Int(name.dropFirst("slice.".count)).map { SliceNumber($0) } : nil
+        }.sorted()
+        let there = Set(
+            try await query("SELECT slice FROM ownership", []).map { SliceNumber(Int(truncatingIfNeeded: $0.int(0))) })
+        guard let missing = made.first(where: { !there.contains($0) }) else {
+            return (ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: settings["cluster.broker"] != nil), made)
+        }
+        throw StoreError(.notFound, "slice \(missing) is missing at \(place): sluice store show says what else is")
+    }
 
     package var place: String { client.storePlace }
 
@@ -212,6 +261,7 @@ package struct PostgresTables: StoreCopyTarget {
         var pipeline = PostgresPipeline()
         pipeline.add(sql, values)
         do throws(PostgresError) {
+            if let snapshot { return try await snapshot.run(pipeline)[0] }
             return try await client.run(pipeline, .reads)[0]
         } catch {
             throw StoreError(error, "\(place) cannot be copied")

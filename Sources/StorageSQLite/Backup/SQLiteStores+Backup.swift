@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 package import Storage
-import SyncModel
+package import SyncModel
 
 /// Copies of the embedded store, made while it is in use.
 ///
@@ -31,14 +31,79 @@ extension SQLiteStores {
             guard Set(known.keys) == Set(made.keys) else {
                 throw StoreError(.unavailable, "slices were made meanwhile: make the backup again")
             }
-            manifest.finishedAt = now()
-            let path = "\(folder)/\(BackupManifest.name)"
-            try SQLiteFiles.make(path, in: folder)
-            try manifest.encoded().write(to: URL(filePath: path))
-            try BackupFile.sync(path)
-            try BackupFile.sync(folder)
-            return manifest
+            return try finish(manifest, in: folder, at: now())
         }
+    }
+
+    /// Writes down what the backup consists of, now that it does.
+    private static func finish(
+        _ manifest: BackupManifest, in folder: String, at now: UInt64
+    ) throws -> BackupManifest {
+        var manifest = manifest
+        manifest.finishedAt = now
+        let path = "\(folder)/\(BackupManifest.name)"
+        try SQLiteFiles.make(path, in: folder)
+        try manifest.encoded().write(to: URL(filePath: path))
+        try BackupFile.sync(path)
+        try BackupFile.sync(folder)
+        return manifest
+    }
+
+    /// Copies the store of another engine into a folder, in the same form, and compares the copy with it.
+    ///
+    /// - Parameters:
+    ///   - source: everything of it as it is at one moment.
+    ///   - startedAt: a time before that moment.
+    /// - Throws: `alreadyExists` if the folder is not empty; `mismatch` if the copy does not equal the source.
+    package static func backUp(
+        _ source: any StoredTables, of cluster: ClusterRecord, slices: [SliceNumber], to folder: String,
+        startedAt: UInt64, now: @escaping @Sendable () -> UInt64,
+        report: @escaping @Sendable (StoreCopy.Progress) -> Void
+    ) async throws(StoreError) -> BackupManifest {
+        // A backup's file is one file; what is written into one leaves a log beside it.
+        let written = "\(folder)/unfinished"
+        try await blocking("\(folder) cannot be written") { try BackupFile.makeFolder(folder, for: "a backup") }
+        _ = try await StoreCopy(
+            from: source, to: SQLiteTables(folder: written), slices: slices, cluster: cluster.id, report: report
+        ).run()
+        return try await blocking("\(source.place) cannot be backed up") {
+            var manifest = BackupManifest(cluster: cluster, startedAt: startedAt)
+            let files = slices.sorted().map { SQLiteSliceStore.file(of: $0, in: written) }
+            for file in files + ["\(written)/control.sqlite"] {
+                manifest.files.append(try copy(file, to: folder))
+                try FileManager.default.removeItem(atPath: file)
+            }
+            try FileManager.default.removeItem(atPath: written)
+            return try finish(manifest, in: folder, at: now())
+        }
+    }
+
+    /// Writes a backup into the empty store of another engine, and compares the two. A restore that was interrupted may be repeated.
+    ///
+    /// - Parameter work: a folder that is made, and removed at the end; it takes as much room as the backup.
+    /// - Throws: as `restore`; `alreadyExists` if the target is not empty.
+    package static func restore(
+        _ folder: String, to target: any StoreCopyTarget, as restore: RestoreRecord, work: String,
+        report: @escaping @Sendable (StoreCopy.Progress) -> Void
+    ) async throws(StoreError) -> BackupManifest {
+        let manifest = try await verify(backup: folder)
+        _ = try await target.beginCopy(of: manifest.cluster)
+        do throws(StoreError) {
+            // What may have gone on since the backup is allowed for there, and files of an older version are brought to this one.
+            _ = try await Self.restore(folder, to: work, as: restore)
+            let stores = SQLiteStores(folder: work)
+            _ = try await stores.control()
+            let slices = try await stores.inspector().slices()
+            for slice in slices { _ = try await stores.store(for: slice, mayMake: false) }
+            _ = try await StoreCopy(
+                from: SQLiteTables(folder: work), to: target, slices: slices, cluster: manifest.cluster, report: report
+            ).run(startsOver: true)
+        } catch {
+            try? FileManager.default.removeItem(atPath: work)
+            throw error
+        }
+        try? FileManager.default.removeItem(atPath: work)
+        return manifest
     }
 
     private static func copy(_ source: String, to folder: String) throws -> BackupManifest.File {

@@ -12,20 +12,6 @@ extension ClusterSettings {
     func stores(logger: Logger? = nil) throws -> any Stores {
         try StoreURL(configuration.storeURL.revealed).stores(logger: logger ?? quietLogger)
     }
-
-    /// The folder of the embedded store.
-    func storeFolder() throws -> String {
-        switch try StoreURL(configuration.storeURL.revealed) {
-        case .sqlite(let folder): return folder
-        case .sqliteInMemory:
-            throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
-        case .postgres:
-            throw CommandFailure(
-                .badInput,
-                "this backs up and restores folders of SQLite files: for PostgreSQL see docs/operations.md#backup-and-restore"
-            )
-        }
-    }
 }
 
 extension StoreURL {
@@ -36,6 +22,14 @@ extension StoreURL {
         case .postgres(let connection, let schema):
             return PostgresStores(try Self.configuration(connection), schema: schema, logger: logger)
         }
+    }
+
+    /// The folder of the embedded store.
+    func requireFolder() throws -> String {
+        guard case .sqlite(let folder) = self else {
+            throw CommandFailure(.badInput, "a store in memory belongs to its process: set store.url")
+        }
+        return folder
     }
 
     /// A client for commands that look at the tables themselves, with one connection.
@@ -56,6 +50,20 @@ extension StoreURL {
             return try PostgresConfiguration(connection)
         } catch {
             throw CommandFailure(.badInput, "store.url: \(error.message)")
+        }
+    }
+}
+
+extension PostgresClient {
+    /// Runs `body`, and ends the connections.
+    func closing<Value>(_ body: (PostgresClient) async throws -> Value) async throws -> Value {
+        do {
+            let value = try await body(self)
+            await close()
+            return value
+        } catch {
+            await close()
+            throw error
         }
     }
 }

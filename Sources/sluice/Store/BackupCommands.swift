@@ -1,8 +1,11 @@
 import AMQP
 import ArgumentParser
+import Foundation
 import Messages
 import Operations
+import PostgreSQL
 import Storage
+import StoragePostgreSQL
 import StorageSQLite
 import SyncModel
 
@@ -19,22 +22,38 @@ struct BackupCommand: ReportingCommand {
     @Argument(help: "The folder, which must be empty or not exist.") var folder: String
 
     func run(_ settings: ClusterSettings) async throws {
-        let manifest = try await SQLiteStores.backUp(
-            try settings.storeFolder(), to: folder, now: { UnixTime.milliseconds })
+        let manifest = try await backUp(settings)
         let bytes = manifest.files.reduce(0) { $0 + $1.bytes }
         try output.show(
             manifest,
             "cluster \(manifest.cluster): \(manifest.files.count - 1) slices and the control store, \(bytes >> 10) KiB, in \(folder)"
         )
     }
+
+    private func backUp(_ settings: ClusterSettings) async throws -> BackupManifest {
+        let url = try StoreURL(settings.configuration.storeURL.revealed)
+        guard case .postgres = url else {
+            return try await SQLiteStores.backUp(
+                try url.requireFolder(), to: folder, now: { UnixTime.milliseconds })
+        }
+        let startedAt = UnixTime.milliseconds
+        let client = try url.postgresClient(for: "store.url", logger: settings.quietLogger)
+        return try await client.closing { client in
+            try await PostgresTables.ofOneMoment(client) { tables, cluster, slices in
+                try await SQLiteStores.backUp(
+                    tables, of: cluster, slices: slices, to: folder, startedAt: startedAt,
+                    now: { UnixTime.milliseconds }, report: { $0.print() })
+            }
+        }
+    }
 }
 
 struct RestoreCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Make a store of a backup, in an empty folder.",
+        abstract: "Make a store of a backup, in an empty folder or in the empty tables of a PostgreSQL schema.",
         discussion: """
-            Stop the cluster's processes first. The backup is verified before anything is written. Clients that are ahead of it
+            Either kind of store may be made of any backup. Tables are made by sluice store init. Stop the cluster's processes first. The backup is verified before anything is written. Clients that are ahead of it
             reset when they come back, all of an app under one campaign; those with our SDK bring back what they wrote since.
             """)
 
@@ -42,6 +61,11 @@ struct RestoreCommand: ReportingCommand {
     @Argument(help: "The backup's folder.") var folder: String
     @Flag(help: "Only verify the backup.") var verify = false
     @Flag(help: "Restore although workers consume the cluster's queues.") var force = false
+    @Option(
+        help: ArgumentHelp(
+            "Where the backup is unpacked on its way to PostgreSQL: a folder with as much room, by default the system's for temporary files.",
+            valueName: "folder"))
+    var work: String?
 
     private struct Report: Encodable {
         var store: String
@@ -53,7 +77,7 @@ struct RestoreCommand: ReportingCommand {
     }
 
     func run(_ settings: ClusterSettings) async throws {
-        let target = try settings.storeFolder()
+        let url = try StoreURL(settings.configuration.storeURL.revealed)
         if verify {
             let manifest = try await SQLiteStores.verify(backup: folder)
             let report = Report(store: folder, cluster: manifest.cluster, backupFrom: manifest.startedAt)
@@ -67,7 +91,7 @@ struct RestoreCommand: ReportingCommand {
                 "They would go on with the files that are gone (--force restores all the same)")
         }
         let restore = RestoreRecord.now()
-        let manifest = try await SQLiteStores.restore(folder, to: target, as: restore)
+        let (target, manifest) = try await make(url, as: restore, settings)
         let report = Report(
             store: target, cluster: manifest.cluster, backupFrom: manifest.startedAt, campaigns: restore.id)
         try output.show(
@@ -79,5 +103,33 @@ struct RestoreCommand: ReportingCommand {
         if manifest.prefix != settings.topology.prefix {
             Printing.note("its amqp.prefix is \(manifest.prefix), and the settings say \(settings.topology.prefix)")
         }
+    }
+
+    /// - Returns: where the store is, and of what it was made.
+    private func make(
+        _ url: StoreURL, as restore: RestoreRecord, _ settings: ClusterSettings
+    ) async throws -> (place: String, BackupManifest) {
+        guard case .postgres = url else {
+            let target = try url.requireFolder()
+            return (target, try await SQLiteStores.restore(folder, to: target, as: restore))
+        }
+        let parent = work ?? FileManager.default.temporaryDirectory.path
+        let own = "\(parent)/sluice-\(restore.id)"
+        let client = try url.postgresClient(for: "store.url", logger: settings.quietLogger)
+        return try await client.closing { client in
+            try await PostgresInstallation(client).require()
+            let tables = PostgresTables(client)
+            let manifest = try await SQLiteStores.restore(
+                folder, to: tables, as: restore, work: own, report: { $0.print() })
+            return (tables.place, manifest)
+        }
+    }
+}
+
+extension StoreCopy.Progress {
+    /// Tells the operator how far a copy is.
+    func print() {
+        let word = step == .copying ? "copying" : "comparing"
+        Printing.note("\(word) \(part), \(partsDone) of \(parts), \(rows) rows so far")
     }
 }

@@ -16,11 +16,16 @@ struct StoreAdopt: ClusterCommand {
     @Option(help: "Take this slice as it is: an older copy, another cluster's, or none at all; may be repeated.")
     var slice: [Int] = []
     @Flag(help: "Begin anew in an empty folder, though the broker knows a cluster.") var new = false
+    @Flag(help: "The whole store was put back to an earlier state (point-in-time recovery, a snapshot, a dump).")
+    var rewound = false
     @Flag(help: "Do it.") var yes = false
 
     func run(_ settings: ClusterSettings) async throws {
-        guard broker || new || !slice.isEmpty, !(new && (broker || !slice.isEmpty)) else {
-            throw CommandFailure(.badInput, "say what to adopt: --broker, --slice N (or both), or --new")
+        guard broker || new || rewound || !slice.isEmpty, !(new && (broker || rewound || !slice.isEmpty)),
+            !(rewound && !slice.isEmpty)
+        else {
+            throw CommandFailure(
+                .badInput, "say what to adopt: --broker, --slice N or --rewound, --broker with one of those, or --new")
         }
         let stores = try settings.stores()
         guard let place = stores.inspector().place else {
@@ -36,6 +41,7 @@ struct StoreAdopt: ClusterCommand {
             throw CommandFailure(.badInput, "the store has no id yet and takes everything: start a process")
         case (.named(let cluster), false):
             if broker { steps.append(taking(settings, for: cluster, stores)) }
+            if rewound { steps.append(rewinding(at: place, stores, settings)) }
             for number in slice {
                 guard let step = try await taking(SliceNumber(number), for: cluster, stores) else {
                     Printing.note("slice \(number) is this cluster's and up to date: nothing to adopt")
@@ -71,6 +77,20 @@ struct StoreAdopt: ClusterCommand {
             let cluster = try await control.cluster(orCreate: .new(prefix: prefix))
             try await Self.mark(for: cluster.id, settings)
             _ = try await control.updateCluster { $0.hasMarkedBroker = true }
+        }
+    }
+
+    private func rewinding(at place: String, _ stores: any Stores, _ settings: ClusterSettings) -> Step {
+        let restore = RestoreRecord.now()
+        return Step(
+            what: """
+                take the store at \(place), all of it, for an earlier state of itself: raise epochs, leave out idents, publish \
+                the latest terminations again. Clients that are ahead of it must reset, under the campaigns \(restore.id).APP: \
+                those with our SDK bring back what they uploaded since, others lose it
+                """
+        ) {
+            try await settings.requireStopped("They would go on with what was before")
+            try await StoreRewind(stores: stores, restore: restore).act()
         }
     }
 

@@ -54,10 +54,7 @@ struct StoreCopyCommand: ReportingCommand {
         let copied = try await StoreCopy(
             from: try await source.tables(logger: logger), to: try await target.tables(logger: logger), slices: slices,
             cluster: cluster.id
-        ) { step in
-            let word = step.step == .copying ? "copying" : "comparing"
-            Printing.note("\(word) \(step.part), \(step.partsDone) of \(step.parts), \(step.rows) rows so far")
-        }.run()
+        ) { $0.print() }.run()
         let there = try target.stores(logger: logger).inspector().place ?? "the second URL"
         try output.show(
             Report(
