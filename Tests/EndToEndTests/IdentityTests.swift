@@ -120,4 +120,26 @@ import Testing
             #expect(try await stored(cluster).cluster != before.cluster)
         }
     }
+
+    @Test func aCopyOfTheFolderElsewhereIsRefused() async throws {
+        try await withCluster(workers: 1, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let copy = "\(cluster.folder)/copy"
+            _ = try await cluster.shell("cp", ["-r", "\(cluster.folder)/store", copy])
+            async let worker = refusal(of: "worker", cluster, "--store", "sqlite:\(copy)")
+            async let gateway = refusal(of: "gateway", cluster, "--port", "0", "--store", "sqlite:\(copy)")
+            for refusal in [await worker, await gateway] {
+                #expect(
+                    refusal.contains("exited with 65") && refusal.contains("processes of one machine")
+                        && refusal.contains("sluice store copy"), "\(refusal)")
+            }
+            // Another name of the same folder is no other folder.
+            _ = try await cluster.shell("ln", ["-s", "\(cluster.folder)/store", "\(cluster.folder)/alias"])
+            try await cluster.start(
+                "worker-2", ["worker", "--id", "worker-2"],
+                settings: ["SLUICE_STORE_URL": "sqlite:\(cluster.folder)/alias"])
+            try await cluster.waitUntilReady(workers: 2)
+            #expect(try await deadLetters(cluster) == "[]\n")
+        }
+    }
 }

@@ -14,7 +14,8 @@ struct BrokerRoleTests {
         let topology = Self.topology
         let plan = try Self.plan(12)
         return plan.exchanges.map(\.name) + plan.queues.map(\.name) + [
-            topology.gateway("g"), topology.workerAlive("w"), "a.b+c.doctor.1", "anonymous.1.2", "amq.default",
+            topology.gateway("g"), topology.workerAlive("w"), "a.b+c.doctor.1", "a.b+c.folder", "a.b+c.folder.1",
+            "anonymous.1.2", "amq.default",
             "amq.topic",
             "aXb+c.realms", "x.a.b+c.realms", "a.b+c.realms2", "axbc.gateway.1", "",
         ]
@@ -37,7 +38,9 @@ struct BrokerRoleTests {
         let topology = Self.topology
         let rights = BrokerPermissions(.gateway, in: topology)
         for name in try names()
-        where name != topology.slices && name != topology.outcomes && name != topology.gateway("g") {
+        where name != topology.slices && name != topology.outcomes && name != topology.gateway("g")
+            && !name.hasPrefix(topology.folder)
+        {
             #expect(!rights.write.matches(name) && !rights.configure.matches(name), "\(name)")
         }
         #expect(!rights.read.matches(topology.slice(SliceNumber(0))) && !rights.read.matches(topology.dead))

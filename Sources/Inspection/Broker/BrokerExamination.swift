@@ -312,7 +312,8 @@ package struct BrokerExamination: Sendable {
         let exchanges = Set(plan.objects.exchanges.map(\.name))
         let queues = Set(plan.objects.queues.map(\.name))
         var names: [String] = []
-        for exchange in host.exchanges where plan.isOurs(exchange.name) && !exchanges.contains(exchange.name) {
+        for exchange in host.exchanges
+        where plan.isOurs(exchange.name) && !exchanges.contains(exchange.name) && !plan.isOfProcess(exchange.name) {
             if plan.cluster == nil, exchange.name.hasPrefix(plan.topology.cluster) { continue }
             names.append("exchange \(exchange.name)")
         }

@@ -42,7 +42,8 @@ package struct BrokerPlan: Sendable {
 
     /// Whether a name is one that processes make for as long as they run.
     package func isOfProcess(_ name: String) -> Bool {
-        [topology.gateway(""), topology.workerAlive(""), "\(topology.prefix).doctor."].contains(where: name.hasPrefix)
+        [topology.gateway(""), topology.workerAlive(""), "\(topology.prefix).doctor.", "\(topology.folder)."]
+            .contains(where: name.hasPrefix) || name == topology.folder
     }
 
     /// Whether a name belongs to the cluster, as it begins.

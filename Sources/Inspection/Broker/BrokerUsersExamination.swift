@@ -92,6 +92,7 @@ struct BrokerUsersExamination {
             + plan.objects.queues.map(\.name).filter { $0 != topology.outcomes && $0 != topology.dead }
             + [
                 topology.gateway("example"), topology.workerAlive("example"), "\(topology.prefix).doctor.example",
+                topology.folder, "\(topology.folder).example",
                 "anonymous.example", NamePattern.defaultExchange, "amq.topic", "example",
             ]
     }

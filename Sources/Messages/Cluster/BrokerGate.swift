@@ -8,18 +8,21 @@ package struct BrokerGate: Sendable {
     private let wasMarked: @Sendable () async throws -> Bool
     private let didMark: @Sendable () async throws -> Void
     private var leavesMark = true
+    private let folder: FolderClaim?
 
     /// - Parameters:
     ///   - wasMarked: whether the cluster's store says that a broker bears the cluster's mark.
     ///   - didMark: has the store say so.
+    ///   - folder: that of an embedded store, which all processes must share.
     package init(
-        mark: BrokerMark, place: String, wasMarked: @escaping @Sendable () async throws -> Bool,
-        didMark: @escaping @Sendable () async throws -> Void
+        mark: BrokerMark, place: String, folder: FolderClaim? = nil,
+        wasMarked: @escaping @Sendable () async throws -> Bool, didMark: @escaping @Sendable () async throws -> Void
     ) {
         self.mark = mark
         self.place = place
         self.wasMarked = wasMarked
         self.didMark = didMark
+        self.folder = folder
     }
 
     /// For a store that is always new and leaves nothing behind: passes brokers without a mark, and makes none.
@@ -28,13 +31,14 @@ package struct BrokerGate: Sendable {
         leavesMark = false
     }
 
-    /// Checks the broker's mark, and makes it where the cluster has not had a broker yet.
+    /// Checks the broker's mark, and makes it where the cluster has not had a broker yet; says in which folder the store is.
     ///
     /// - Parameter channel: of the same connection; a broker that loses its mark gets it again with the channel.
     /// - Throws: `ForeignBroker`; `MissingTopology`; what the broker or the store throw.
     package func enter(_ connection: AMQPConnection, _ channel: AMQPChannel) async throws {
         let isKnown = try await wasMarked()
-        switch try await mark.find(on: connection) {
+        let finding = try await mark.find(on: connection)
+        switch finding {
         case .foreign(let other):
             throw ForeignBroker(
                 """
@@ -57,16 +61,12 @@ package struct BrokerGate: Sendable {
                 cluster \(mark.cluster), whose store store.url names: there is no exchange \(mark.proof), and this process's user may \
                 not make one. Set store.url and amqp.url to the same cluster's, or run sluice broker init, which compares the mark
                 """)
-        case .own:
-            guard leavesMark else { return }
-            // What an earlier version made has one exchange less. A user that may not make it has just found it.
-            try await makeIfAllowed(on: channel)
-            if !isKnown { try await didMark() }
-            return
-        case .none: break
+        case .own, .none: break
         }
+        try await folder?.make(on: connection)
         guard leavesMark else { return }
-        if let refusal = try await makeIfAllowed(on: channel) {
+        // What an earlier version made has one exchange less. A user that may not make that one has just found it.
+        if let refusal = try await makeIfAllowed(on: channel), finding == .none {
             throw MissingTopology(mark.exchanges.map { "exchange \($0.name)" }, refusal)
         }
         if !isKnown { try await didMark() }
@@ -86,7 +86,8 @@ package struct BrokerGate: Sendable {
     }
 }
 
-/// A broker belongs to another cluster than the store. Nobody but an operator can change that.
+/// A broker belongs to another cluster than the store, or the cluster's processes have other stores. Nobody but an operator can
+/// change that.
 package struct ForeignBroker: Error, CustomStringConvertible, Sendable {
     package let description: String
 

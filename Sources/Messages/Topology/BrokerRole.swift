@@ -22,25 +22,30 @@ package struct BrokerPermissions: Sendable, Hashable {
         let doctors = "\(topology.prefix).doctor."
         // The AMQP client's names for queues that were declared without one.
         let anonymous = "anonymous."
+        // Every process says in which folder it has an embedded store.
+        let claims = "\(topology.folder)."
         switch role {
         case .gateway:
-            configure = NamePattern(beginnings: [gateways])
-            write = NamePattern([topology.slices, topology.outcomes], beginnings: [gateways])
-            read = NamePattern([topology.realms], beginnings: [gateways])
+            configure = NamePattern([topology.folder], beginnings: [gateways, claims])
+            write = NamePattern([topology.slices, topology.outcomes, topology.folder], beginnings: [gateways, claims])
+            read = NamePattern([topology.realms, topology.folder], beginnings: [gateways, claims])
         case .worker:
-            configure = NamePattern(beginnings: [workers, anonymous])
+            configure = NamePattern([topology.folder], beginnings: [workers, claims, anonymous])
             write = NamePattern(
                 [
                     topology.slices, topology.realms, topology.outcomes, topology.presence, topology.dead,
-                    NamePattern.defaultExchange,
-                ], beginnings: [anonymous])
-            read = NamePattern([topology.presence], beginnings: [slices, anonymous])
+                    topology.folder, NamePattern.defaultExchange,
+                ], beginnings: [claims, anonymous])
+            read = NamePattern([topology.presence, topology.folder], beginnings: [slices, claims, anonymous])
         case .coordinator:
-            configure = NamePattern(beginnings: [anonymous])
+            configure = NamePattern([topology.folder], beginnings: [claims, anonymous])
             write = NamePattern(
-                [topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead],
-                beginnings: [anonymous])
-            read = NamePattern([topology.outcomes, topology.presence, topology.dead], beginnings: [anonymous])
+                [
+                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
+                    topology.folder,
+                ], beginnings: [claims, anonymous])
+            read = NamePattern(
+                [topology.outcomes, topology.presence, topology.dead, topology.folder], beginnings: [claims, anonymous])
         case .operator:
             configure = NamePattern(beginnings: [doctors, anonymous])
             write = NamePattern(

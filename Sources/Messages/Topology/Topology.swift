@@ -19,6 +19,8 @@ package struct Topology: Sendable, Hashable {
     package var cluster: String { "\(prefix).cluster" }
     /// The exchange that says the same to a process that may not compare `cluster`.
     package func cluster(_ id: String) -> String { "\(cluster).\(id)" }
+    /// The exchange that says in which folder the processes have an embedded store (`FolderClaim`).
+    package var folder: String { "\(prefix).folder" }
     package func slice(_ number: SliceNumber) -> String { "\(prefix).slice.\(number.value)" }
     package func gateway(_ id: String) -> String { "\(prefix).gateway.\(id)" }
     /// The exclusive queue whose existence proves that a worker lives.

@@ -3,6 +3,7 @@ import Logging
 import Messages
 import Operations
 import Storage
+import StorageSQLite
 import SyncModel
 
 /// Brings a process into the cluster that its settings name: no part of it is opened that is another's, and no store is made
@@ -31,6 +32,9 @@ struct ClusterEntrance {
         let control = try await stores.control()
         let gate = BrokerGate(
             mark: mark(of: cluster.id), place: settings.brokerPlace,
+            folder: try stores.inspector().files.map {
+                FolderClaim(settings.topology, folder: try StoreFolder($0.folder).name)
+            },
             wasMarked: { try await control.cluster()?.hasMarkedBroker == true },
             didMark: { _ = try await control.updateCluster { $0.hasMarkedBroker = true } })
         return Admission(

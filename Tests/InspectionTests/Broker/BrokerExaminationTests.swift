@@ -112,8 +112,9 @@ struct BrokerExaminationTests {
             for index in BrokerRole.allCases.indices {
                 switch BrokerRole.allCases[index] {
                 case .gateway:
-                    facts.accounts?.permissions[index].write = "^sluice\\.(slices|realms|outcomes|gateway\\..*)$"
-                case .worker: facts.accounts?.permissions[index].read = "^sluice\\.slice\\..*$"
+                    facts.accounts?.permissions[index].write =
+                        "^sluice\\.(slices|realms|outcomes|folder(\\..*)?|gateway\\..*)$"
+                case .worker: facts.accounts?.permissions[index].read = "^sluice\\.(slice\\..*|folder(\\..*)?)$"
                 case .coordinator: facts.accounts?.users[index].tags = .init(["administrator"])
                 case .operator: break
                 }

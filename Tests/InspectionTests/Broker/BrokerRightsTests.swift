@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [BrokerRole.gateway, .worker, .coordinator])
+    func everyProcessMaySayWhereItHasItsStore(_ role: BrokerRole) async throws {
+        try await withRoles { broker, plan in
+            let mark = BrokerMark(broker.topology, cluster: "aa")
+            try await mark.make(on: broker.channel)
+            func enter(_ connection: AMQPConnection, _ folder: String) async throws {
+                let claim = FolderClaim(broker.topology, folder: folder, patience: .milliseconds(100))
+                let gate = BrokerGate(mark: mark, place: "here", folder: claim, wasMarked: { true }, didMark: {})
+                try await gate.enter(connection, try await connection.openChannel(confirms: true))
+            }
+            try await with(role, plan, broker) { connection in
+                try await enter(connection, "0a1b2c3d/0011")
+                await #expect(throws: ForeignBroker.self) { try await enter(connection, "0a1b2c3d/2233") }
+            }
+            for exchange in mark.exchanges { try await broker.channel.deleteExchange(exchange.name) }
+        }
+    }
+
     @Test func whoMayNotCompareTheMarkFindsItsClustersOwn() async throws {
         try await withRoles { broker, plan in
             let (own, other) = (BrokerMark(broker.topology, cluster: "aa"), BrokerMark(broker.topology, cluster: "bb"))
