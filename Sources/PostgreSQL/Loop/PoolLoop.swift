@@ -105,7 +105,13 @@ final class PoolLoop {
             connection.lease = wish.id
             wish.continuation.resume(returning: .success(()))
         }
-        while !waiting.isEmpty, let connection = idle { start(waiting.removeFirst(), on: connection) }
+        while !waiting.isEmpty, let connection = idle {
+            if connection.forgetsPlans(at: now) {
+                end(Request.deallocate, on: connection)
+            } else {
+                start(waiting.removeFirst(), on: connection)
+            }
+        }
         let wanted = min(
             waiting.count + wishes.count, configuration.connections + configuration.sessions - connections.count)
         guard connecting < wanted, retryAt <= now else { return }
@@ -129,9 +135,11 @@ final class PoolLoop {
 
     private func start(_ request: Request, on connection: ServerConnection) {
         do throws(PostgresError) {
-            link.count { statistics in
-                statistics.roundTrips += 1
-                statistics.statements += request.statements.count
+            if request.end != Request.deallocate {
+                link.count { statistics in
+                    statistics.roundTrips += 1
+                    statistics.statements += request.statements.count
+                }
             }
             // The server itself ends a statement that takes too long, a little earlier.
             try connection.send(request, deadline: now.advanced(by: configuration.timeout + .seconds(1)))
@@ -167,11 +175,15 @@ final class PoolLoop {
 
     /// Ends a transaction that was left open.
     private func clean(_ connection: ServerConnection) {
-        guard connection.isInTransaction else { return }
-        let rollback = Request(
-            id: 0, statements: [], begin: nil, end: Request.rollback, lease: nil, isRepeatable: false, patience: .never,
+        if connection.isInTransaction { end(Request.rollback, on: connection) }
+    }
+
+    /// Runs a statement of the client's own, for which nobody waits.
+    private func end(_ sql: String, on connection: ServerConnection) {
+        let request = Request(
+            id: 0, statements: [], begin: nil, end: sql, lease: nil, isRepeatable: false, patience: .never,
             continuation: nil)
-        start(rollback, on: connection)
+        start(request, on: connection)
     }
 
     // MARK: Connections
@@ -195,7 +207,7 @@ final class PoolLoop {
             if failures > 0 { logger.info("the database takes connections again") }
             failures = 0
             lastFailure = nil
-            connections.append(ServerConnection(connection))
+            connections.append(ServerConnection(connection, at: now))
             link.count { $0.connects += 1 }
         case .failure(let error): noteFailure(error)
         }

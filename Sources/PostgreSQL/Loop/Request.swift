@@ -22,6 +22,8 @@ struct Request: Sendable {
 
     static let commit = "COMMIT"
     static let rollback = "ROLLBACK"
+    /// By itself: in one pipeline with a transaction it would count as the first query of that.
+    static let deallocate = "DEALLOCATE ALL"
 }
 
 /// The wish for a connection that nobody else uses.

@@ -14,10 +14,15 @@ final class ServerConnection {
 
     /// So many statements stay prepared; others are sent with their text each time.
     private static let maxPrepared = 500
+    /// The longest time for which a statement's plan is kept. A server plans for tables as they are, and would keep what suits an empty one
+    /// until it happens to renew its statistics. Plans of a new connection are kept for a second, then for ever longer.
+    private static let longestPlanning = Duration.seconds(60)
 
     private let connection: OpaquePointer
     private var prepared: [PostgresPipeline.Statement.Key: String] = [:]
     private var names = 0
+    private var planning = Duration.seconds(1)
+    private var planAt: Monotonic
     private var expected: [Expected] = []
     private var position = 0
     private var sawResult = false
@@ -33,7 +38,10 @@ final class ServerConnection {
     /// Something waits to be written until the socket takes it.
     private(set) var wantsWrite = false
 
-    init(_ connection: OpaquePointer) { self.connection = connection }
+    init(_ connection: OpaquePointer, at now: Monotonic) {
+        self.connection = connection
+        planAt = now.advanced(by: planning)
+    }
 
     deinit { PQfinish(connection) }
 
@@ -42,6 +50,17 @@ final class ServerConnection {
 
     /// A transaction that nobody has ended is open on it.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
+
+    /// Forgets which statements are prepared, if that is due. The server then has to forget them, too.
+    /// - Returns: whether it has.
+    func forgetsPlans(at now: Monotonic) -> Bool {
+        guard planAt <= now else { return false }
+        planning = min(planning * 2, Self.longestPlanning)
+        planAt = now.advanced(by: planning)
+        guard !prepared.isEmpty else { return false }
+        prepared.removeAll(keepingCapacity: true)
+        return true
+    }
 
     // MARK: Sending
 
@@ -63,7 +82,7 @@ final class ServerConnection {
 
     private func send(_ statement: PostgresPipeline.Statement, at index: Int?) throws(PostgresError) {
         var name = prepared[statement.key]
-        if name == nil, prepared.count < Self.maxPrepared {
+        if name == nil, prepared.count < Self.maxPrepared, statement.key.sql != Request.deallocate {
             names += 1
             let new = "s\(names)"
             guard

@@ -14,7 +14,8 @@ extension PostgresCommit {
                         locked, seen, created_at, last_seen, connection, protocol, user_agent, superseded_by, reset_of,
                         start, must_discard)),
             made AS (
-                SELECT r.app, count(*) AS files FROM q JOIN realms r ON r.slice = $1 AND r.id = q.realm
+                SELECT r.app, count(*) AS files FROM q CROSS JOIN LATERAL (
+                    SELECT app FROM realms r WHERE r.slice = $1 AND r.id = q.realm OFFSET 0) r
                 WHERE NOT EXISTS (
                     SELECT 1 FROM client_files f WHERE f.slice = $1 AND f.realm = q.realm AND f.ident = q.ident)
                 GROUP BY r.app),
@@ -50,16 +51,19 @@ extension PostgresCommit {
             """
             WITH q AS (SELECT * FROM unnest($2, $3) AS q (realm, ident)),
             gone AS (
-                DELETE FROM client_files f USING q WHERE f.slice = $1 AND f.realm = q.realm AND f.ident = q.ident
+                DELETE FROM client_files f USING q
+                WHERE f.slice = $1 AND f.realm = ANY ($2) AND f.realm = q.realm AND f.ident = q.ident
                 RETURNING f.realm),
             merged AS (
-                DELETE FROM reciprocals c USING q WHERE c.slice = $1 AND c.realm = q.realm AND c.ident = q.ident),
+                DELETE FROM reciprocals c USING q
+                WHERE c.slice = $1 AND c.realm = ANY ($2) AND c.realm = q.realm AND c.ident = q.ident),
             cases AS (
                 DELETE FROM reset_cases c USING q
-                WHERE c.slice = $1 AND c.realm = q.realm AND c.ident_old = q.ident)
+                WHERE c.slice = $1 AND c.realm = ANY ($2) AND c.realm = q.realm AND c.ident_old = q.ident)
             UPDATE app_usage u SET client_files = u.client_files - g.files
             FROM (
-                SELECT r.app, count(*) AS files FROM gone JOIN realms r ON r.slice = $1 AND r.id = gone.realm
+                SELECT r.app, count(*) AS files FROM gone CROSS JOIN LATERAL (
+                    SELECT app FROM realms r WHERE r.slice = $1 AND r.id = gone.realm OFFSET 0) r
                 GROUP BY r.app) g
             WHERE u.slice = $1 AND u.app = g.app
             """, .ints(keys.map(\.realm.value)), .ints(keys.map(\.ident.stored)))
@@ -97,7 +101,7 @@ extension PostgresCommit {
             add(
                 """
                 WITH gone AS (
-                    DELETE FROM realms r USING unnest($2) AS q (realm) WHERE r.slice = $1 AND r.id = q.realm
+                    DELETE FROM realms r USING unnest($2) AS q (realm) WHERE r.slice = $1 AND r.id = ANY ($2) AND r.id = q.realm
                     RETURNING r.id, r.app, r.stored_bytes),
                 lost AS (
                     SELECT g.app, count(*) AS realms, sum(g.stored_bytes)::bigint AS bytes, sum(f.files)::bigint AS files

@@ -14,11 +14,12 @@ extension PostgresCommit {
             WITH q AS (SELECT * FROM unnest($2, $3, $4) AS q (realm, generation, version)),
             gone AS (
                 DELETE FROM history h USING q
-                WHERE h.slice = $1 AND h.realm = q.realm AND h.generation = q.generation AND h.version <= q.version
+                WHERE h.slice = $1 AND h.realm = ANY ($2) AND h.realm = q.realm AND h.generation = q.generation AND h.version <= q.version
                 RETURNING h.realm, octet_length(h.changeset) AS bytes),
             digests AS (
                 DELETE FROM history_digests d USING q
-                WHERE d.slice = $1 AND d.realm = q.realm AND d.generation = q.generation AND d.through <= q.version),
+                WHERE d.slice = $1 AND d.realm = ANY ($2) AND d.realm = q.realm AND d.generation = q.generation
+                    AND d.through <= q.version),
             delta AS (SELECT realm, -sum(bytes)::bigint AS bytes FROM gone GROUP BY realm),
             \(Self.growing)
             """, .ints(trims.map(\.key.realm.value)), .ints(trims.map(\.key.series)), .ints(trims.map(\.value.stored)))
@@ -37,7 +38,7 @@ extension PostgresCommit {
                 """
                 UPDATE realms r SET history_base = greatest(r.history_base, q.version)
                 FROM unnest($2, $3, $4) AS q (realm, generation, version)
-                WHERE r.slice = $1 AND r.id = q.realm AND r.generation = q.generation
+                WHERE r.slice = $1 AND r.id = ANY ($2) AND r.id = q.realm AND r.generation = q.generation
                 """, .ints(trims.map(\.key.realm.value)), .ints(trims.map(\.key.generation.stored)),
                 .ints(trims.map(\.value.stored)))
         }
@@ -64,7 +65,7 @@ extension PostgresCommit {
             add(
                 """
                 DELETE FROM bases b USING unnest($2, $3) AS q (realm, version)
-                WHERE b.slice = $1 AND b.realm = q.realm AND b.version = q.version
+                WHERE b.slice = $1 AND b.realm = ANY ($2) AND b.realm = q.realm AND b.version = q.version
                 """, .ints(batch.baseRemovals.map(\.realm.value)), .ints(batch.baseRemovals.map(\.version.stored)))
         }
     }
@@ -76,7 +77,7 @@ extension PostgresCommit {
                 """
                 WITH gone AS (
                     DELETE FROM objects o USING unnest($2, $3) AS q (realm, table_id)
-                    WHERE o.slice = $1 AND o.realm = q.realm AND o.table_id = q.table_id
+                    WHERE o.slice = $1 AND o.realm = ANY ($2) AND o.realm = q.realm AND o.table_id = q.table_id
                     RETURNING o.realm, octet_length(o.body) AS bytes),
                 delta AS (SELECT realm, -sum(bytes)::bigint AS bytes FROM gone GROUP BY realm),
                 \(Self.growing)
@@ -86,9 +87,15 @@ extension PostgresCommit {
         guard !objects.isEmpty else { return }
         add(
             """
-            WITH gone AS (
-                DELETE FROM objects o USING unnest($2, $3, $4) AS q (realm, table_id, key_id)
-                WHERE o.slice = $1 AND o.realm = q.realm AND o.table_id = q.table_id AND o.key_id = q.key_id
+            WITH there AS (
+                SELECT q.* FROM unnest($2, $3, $4) AS q (realm, table_id, key_id)
+                CROSS JOIN LATERAL (
+                    SELECT 1 FROM objects o WHERE o.slice = $1 AND o.realm = q.realm AND o.table_id = q.table_id
+                        AND o.key_id = q.key_id OFFSET 0) o),
+            gone AS (
+                DELETE FROM objects o USING there q
+                WHERE o.slice = $1 AND o.realm = ANY ($2) AND o.realm = q.realm AND o.table_id = q.table_id
+                    AND o.key_id = q.key_id
                 RETURNING o.realm, octet_length(o.body) AS bytes),
             delta AS (SELECT realm, -sum(bytes)::bigint AS bytes FROM gone GROUP BY realm),
             \(Self.growing)
@@ -141,8 +148,9 @@ extension PostgresCommit {
                 SELECT realm, sum(bytes)::bigint AS bytes FROM (
                     SELECT * FROM unnest($7, $8) AS g (realm, bytes)
                     UNION ALL
-                    SELECT o.realm, -octet_length(o.body)::bigint FROM q JOIN objects o
-                        ON o.slice = $1 AND o.realm = q.realm AND o.table_id = q.table_id AND o.key_id = q.key_id
+                    SELECT q.realm, -octet_length(o.body)::bigint FROM q CROSS JOIN LATERAL (
+                        SELECT o.body FROM objects o WHERE o.slice = $1 AND o.realm = q.realm
+                            AND o.table_id = q.table_id AND o.key_id = q.key_id OFFSET 0) o
                 ) AS g (realm, bytes) GROUP BY realm),
             \(Self.growing)
             """, .ints(objects.map(\.realm.value)), .ints(objects.map(\.table)), .byteStrings(objects.map(\.key.id)),
@@ -165,8 +173,8 @@ extension PostgresCommit {
         add(
             """
             DELETE FROM history_digests d USING unnest($2, $3, $4, $5) AS q (realm, generation, after, through)
-            WHERE d.slice = $1 AND d.realm = q.realm AND d.generation = q.generation AND d.through > q.after
-                AND d.through <= q.through
+            WHERE d.slice = $1 AND d.realm = ANY ($2) AND d.realm = q.realm AND d.generation = q.generation
+                AND d.through > q.after AND d.through <= q.through
             """, realms, series, .ints(batch.map(\.after.stored)), .ints(batch.map(\.through.stored)))
         add(
             """
@@ -195,7 +203,8 @@ extension PostgresCommit {
         add(
             """
             DELETE FROM reciprocals r USING unnest($2, $3, $4) AS q (realm, ident, version)
-            WHERE r.slice = $1 AND r.realm = q.realm AND r.ident = q.ident AND r.version <= q.version
+            WHERE r.slice = $1 AND r.realm = ANY ($2) AND r.realm = q.realm AND r.ident = q.ident
+                AND r.version <= q.version
             """, .ints(trims.map(\.key.realm.value)), .ints(trims.map(\.key.ident.stored)),
             .ints(trims.map(\.value.stored)))
     }

@@ -52,7 +52,8 @@ struct PostgresCommit {
     static let growing = """
         grown AS (
             UPDATE realms r SET stored_bytes = r.stored_bytes + d.bytes FROM delta d
-            WHERE r.slice = $1 AND r.id = d.realm RETURNING r.app, d.bytes)
+            WHERE r.slice = $1 AND r.id = ANY (ARRAY(SELECT realm FROM delta)) AND r.id = d.realm
+            RETURNING r.app, d.bytes)
         UPDATE app_usage u SET bytes = u.bytes + s.bytes
         FROM (SELECT app, sum(bytes)::bigint AS bytes FROM grown GROUP BY app) s
         WHERE u.slice = $1 AND u.app = s.app

@@ -51,7 +51,8 @@ struct PostgresLookup {
         add(
             """
             SELECT \(RealmRecord.columns) , q.n FROM unnest($2) WITH ORDINALITY AS q (name_id, n)
-            JOIN realms r ON r.slice = $1 AND r.name_id = q.name_id
+            CROSS JOIN LATERAL (
+                SELECT * FROM realms i WHERE i.slice = $1 AND i.name_id = q.name_id OFFSET 0) r
             """, .byteStrings(names.map(\.nameID))
         ) { (rows, found) throws(StoreError) in
             for row in rows { found.realms[names[Int(row.int(15)) - 1]] = try RealmRecord(row) }
@@ -77,7 +78,8 @@ struct PostgresLookup {
         add(
             """
             SELECT \(ClientFileRecord.columns) FROM unnest($2, $3) AS q (realm, ident)
-            JOIN client_files f ON f.slice = $1 AND f.realm = q.realm AND f.ident = q.ident
+            CROSS JOIN LATERAL (
+                SELECT * FROM client_files i WHERE i.slice = $1 AND i.realm = q.realm AND i.ident = q.ident OFFSET 0) f
             """, .ints(keys.map(\.realm.value)), .ints(keys.map(\.ident.stored))
         ) { (rows, found) throws(StoreError) in
             for row in rows {
@@ -92,7 +94,8 @@ struct PostgresLookup {
         add(
             """
             SELECT \(ResetCaseRecord.columns) FROM unnest($2, $3) AS q (realm, ident)
-            JOIN reset_cases c ON c.slice = $1 AND c.realm = q.realm AND c.ident_old = q.ident
+            CROSS JOIN LATERAL (
+                SELECT * FROM reset_cases i WHERE i.slice = $1 AND i.realm = q.realm AND i.ident_old = q.ident OFFSET 0) c
             """, .ints(keys.map(\.realm.value)), .ints(keys.map(\.ident.stored))
         ) { (rows, found) throws(StoreError) in
             for row in rows {
@@ -148,7 +151,9 @@ struct PostgresLookup {
         add(
             """
             SELECT \(BaseRecord.columns) FROM unnest($2) AS q (realm)
-            JOIN bases b ON b.slice = $1 AND b.realm = q.realm ORDER BY b.realm, b.version
+            CROSS JOIN LATERAL (
+                SELECT * FROM bases i WHERE i.slice = $1 AND i.realm = q.realm OFFSET 0) b
+            ORDER BY b.realm, b.version
             """, .ints(realms.map(\.value))
         ) { (rows, found) throws(StoreError) in
             for row in rows {
@@ -165,7 +170,9 @@ struct PostgresLookup {
         add(
             """
             SELECT q.n, o.body FROM unnest($2, $3, $4) WITH ORDINALITY AS q (realm, table_id, key_id, n)
-            JOIN objects o ON o.slice = $1 AND o.realm = q.realm AND o.table_id = q.table_id AND o.key_id = q.key_id
+            CROSS JOIN LATERAL (
+                SELECT body FROM objects i
+                WHERE i.slice = $1 AND i.realm = q.realm AND i.table_id = q.table_id AND i.key_id = q.key_id OFFSET 0) o
             """, .ints(wanted.map(\.realm.value)), .ints(wanted.map { Int64($0.row.table) }),
             .byteStrings(wanted.map { StoredKey($0.row.key).id })
         ) { (rows, found) throws(StoreError) in
@@ -182,7 +189,8 @@ struct PostgresLookup {
         add(
             """
             SELECT q.n FROM unnest($2) WITH ORDINALITY AS q (id, n)
-            JOIN seen_messages m ON m.slice = $1 AND m.id = q.id
+            CROSS JOIN LATERAL (
+                SELECT * FROM seen_messages i WHERE i.slice = $1 AND i.id = q.id OFFSET 0) m
             """, .strings(ids)
         ) { (rows, found) throws(StoreError) in
             for row in rows { found.messages.insert(ids[Int(row.int(0)) - 1]) }
@@ -195,7 +203,8 @@ struct PostgresLookup {
         add(
             """
             SELECT q.n, c.reason FROM unnest($2) WITH ORDINALITY AS q (campaign, n)
-            JOIN campaign_reasons c ON c.slice = $1 AND c.campaign = q.campaign
+            CROSS JOIN LATERAL (
+                SELECT * FROM campaign_reasons i WHERE i.slice = $1 AND i.campaign = q.campaign OFFSET 0) c
             """, .strings(campaigns)
         ) { (rows, found) throws(StoreError) in
             for row in rows { found.reasons[campaigns[Int(row.int(0)) - 1]] = row.string(1) }
@@ -209,7 +218,8 @@ struct PostgresLookup {
             add(
                 """
                 SELECT q.n, u.realms, u.client_files, u.bytes FROM unnest($2) WITH ORDINALITY AS q (app, n)
-                JOIN app_usage u ON u.slice = $1 AND u.app = q.app
+                CROSS JOIN LATERAL (
+                    SELECT * FROM app_usage i WHERE i.slice = $1 AND i.app = q.app OFFSET 0) u
                 """, .strings(apps)
             ) { (rows, found) throws(StoreError) in
                 for row in rows {
@@ -224,7 +234,8 @@ struct PostgresLookup {
             """
             SELECT q.n, u.realms, u.client_files, u.bytes, u.at
             FROM unnest($2, $3) WITH ORDINALITY AS q (app, user_key, n)
-            JOIN user_usage u ON u.slice = $1 AND u.app = q.app AND u.user_key = q.user_key
+            CROSS JOIN LATERAL (
+                SELECT * FROM user_usage i WHERE i.slice = $1 AND i.app = q.app AND i.user_key = q.user_key OFFSET 0) u
             """, .strings(users.map(\.app)), .byteStrings(users.map(\.userKey))
         ) { (rows, found) throws(StoreError) in
             for row in rows {
@@ -260,7 +271,9 @@ extension PostgresLookup {
                     OVER (PARTITION BY q.n ORDER BY h.version)
                     - CASE WHEN q.omit THEN 0 ELSE octet_length(h.changeset) END - \(HistoryQuery.overhead) AS before
             FROM unnest($2, $3, $4, $5, $6, $7) AS q (n, realm, generation, named, maximum, omit)
-            JOIN history h ON h.slice = $1 AND h.realm = q.realm AND h.generation = q.generation AND h.version = q.named
+            CROSS JOIN LATERAL (
+                SELECT * FROM history i
+                WHERE i.slice = $1 AND i.realm = q.realm AND i.generation = q.generation AND i.version = q.named OFFSET 0) h
         ) x
         WHERE x.before < x.maximum OR x.before = 0
         ORDER BY x.n, x.version
@@ -348,7 +361,9 @@ extension PostgresLookup {
         add(
             """
             SELECT q.n, r.version, r.changeset FROM unnest($2, $3, $4, $5) AS q (n, realm, ident, named)
-            JOIN reciprocals r ON r.slice = $1 AND r.realm = q.realm AND r.ident = q.ident AND r.version = q.named
+            CROSS JOIN LATERAL (
+                SELECT * FROM reciprocals i
+                WHERE i.slice = $1 AND i.realm = q.realm AND i.ident = q.ident AND i.version = q.named OFFSET 0) r
             """, .ints(named.map { Int64($0.owner) }), .ints(named.map(\.key.realm.value)),
             .ints(named.map(\.key.ident.stored)), .ints(named.map(\.version.stored))
         ) { (rows, found) throws(StoreError) in

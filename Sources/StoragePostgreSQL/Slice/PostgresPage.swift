@@ -50,7 +50,7 @@ struct PostgresPage {
                     GROUP BY n, k0, k1, after, maximum, omit) e
                 CROSS JOIN LATERAL (
                     SELECT * FROM \(table) t
-                    WHERE \(inPlace) AND t.\(number) > e.after AND t.\(number) <= e.reached) t
+                    WHERE \(inPlace) AND t.\(number) > e.after AND t.\(number) <= e.reached OFFSET 0) t
             ) x
             WHERE x.before < x.maximum OR x.before = 0
             ORDER BY x.n, x.\(number)

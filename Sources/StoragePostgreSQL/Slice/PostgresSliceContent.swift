@@ -72,7 +72,9 @@ extension PostgresSliceContent {
                         SELECT table_id, key_id, octet_length(body) + \(HistoryQuery.overhead) AS octets FROM objects
                         WHERE slice = $1 AND realm = $2 AND (table_id, key_id) > ($3, $4)
                         ORDER BY table_id, key_id LIMIT \(Self.objectChunk)) p) w
-                JOIN objects o ON o.slice = $1 AND o.realm = $2 AND o.table_id = w.table_id AND o.key_id = w.key_id
+                CROSS JOIN LATERAL (
+                    SELECT * FROM objects i
+                    WHERE i.slice = $1 AND i.realm = $2 AND i.table_id = w.table_id AND i.key_id = w.key_id OFFSET 0) o
                 WHERE w.before < $5 OR w.before = 0
                 ORDER BY o.table_id, o.key_id
                 """, .int(realm.value), .int(last.table), .bytes(last.id), .int(Int64(maxBytes) - Int64(bytes)))

@@ -9,10 +9,10 @@ import Testing
 
 /// What a slice in PostgreSQL does beyond the contract of all engines.
 @Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresSliceTests {
-    private let slice = SliceNumber(3)
+    let slice = SliceNumber(3)
 
     /// As many realms as a batch of messages names at most, with a client file, an object and a version each.
-    private func batch(_ realms: ClosedRange<Int64>) -> SliceBatch {
+    func batch(_ realms: ClosedRange<Int64>) -> SliceBatch {
         var batch = SliceBatch()
         for id in realms {
             batch.realms.append(Sample.realm(id, latest: 1))
@@ -27,7 +27,7 @@ import Testing
         return batch
     }
 
-    private func lookup(_ realms: ClosedRange<Int64>) -> SliceLookup {
+    func lookup(_ realms: ClosedRange<Int64>) -> SliceLookup {
         var lookup = SliceLookup(appGenerations: ["tasks"], appUsage: ["tasks"])
         for id in realms {
             let realm = RealmID(id)
