@@ -8,6 +8,7 @@ package import Logging
 /// waited for: its outcome counts.
 package final class PostgresClient: Sendable {
     private let link: PoolLink
+    private let obstacles: ObstacleWatch?
 
     /// How often a transaction is tried while others stand in its way.
     private static let attempts = 8
@@ -15,6 +16,7 @@ package final class PostgresClient: Sendable {
     /// Connects when it is first used.
     package init(_ configuration: PostgresConfiguration, logger: Logger) {
         link = PoolLink(configuration, logger)
+        obstacles = configuration.namesObstacles ? ObstacleWatch(configuration) : nil
     }
 
     deinit { _ = link.inbox.push(.stop(nil)) }
@@ -83,7 +85,7 @@ package final class PostgresClient: Sendable {
         begin: String, _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         let id = link.makeID()
-        try await lease(id).get()
+        do throws(PostgresError) { try await lease(id).get() } catch { throw await explained(error) }
         defer { _ = link.inbox.push(.release(lease: id)) }
         let transaction = PostgresTransaction(self, lease: id, begin: begin)
         let value = try await body(transaction)
@@ -106,6 +108,28 @@ package final class PostgresClient: Sendable {
 
     func submit(
         _ pipeline: PostgresPipeline, begin: String?, end: String?, lease: UInt64? = nil, isRepeatable: Bool = false
+    ) async -> Request.Answer {
+        let answer = await send(pipeline, begin, end, lease, isRepeatable)
+        guard case .failure(let error) = answer else { return answer }
+        return .failure(await explained(error))
+    }
+
+    /// What keeps the server from acknowledging commits, and what to do about it; nil if nothing is known to. Asked over a connection of
+    /// its own, every few seconds at most.
+    package func obstacle() async -> String? { await obstacles?.find() }
+
+    /// The error, with what the server waits for where it has not answered in time.
+    private func explained(_ error: PostgresError) async -> PostgresError {
+        guard error.kind == .busy || error.kind == .timeout, let obstacle = await obstacles?.find() else {
+            return error
+        }
+        var error = error
+        error.message += ": \(obstacle)"
+        return error
+    }
+
+    private func send(
+        _ pipeline: PostgresPipeline, _ begin: String?, _ end: String?, _ lease: UInt64?, _ isRepeatable: Bool
     ) async -> Request.Answer {
         let id = link.makeID()
         let patience = Monotonic.now().advanced(by: configuration.patience)

@@ -17,6 +17,8 @@ package struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomD
     package var applicationName = "sluice"
     /// What the labels of the client's metrics begin with; nil for a client that counts for itself alone.
     package var metrics: String?
+    /// Whether errors about answers that stay away say what the server waits for.
+    package var namesObstacles = true
     /// Settings of the server for these connections, such as `enable_seqscan`. One that the server does not know is left out.
     package var serverSettings: [String: String] = [:]
 

@@ -7,9 +7,14 @@ package protocol SliceStores: Sendable {
     /// - Throws: `mismatch` if what is there belongs to another slice or to a newer version of Sluice; `notFound` if there is
     ///   nothing and it may not be made.
     func store(for slice: SliceNumber, mayMake: Bool) async throws(StoreError) -> any SliceStore
+    /// What keeps the stores from acknowledging changes although they can be reached, and what to do about it; nil if nothing is
+    /// known to.
+    func obstacle() async -> String?
 }
 
 extension SliceStores {
+    package func obstacle() async -> String? { nil }
+
     /// Opens a slice's store, and makes it where there is none yet.
     package func store(for slice: SliceNumber) async throws(StoreError) -> any SliceStore {
         try await store(for: slice, mayMake: true)
@@ -40,6 +45,10 @@ package protocol StoreInspector: Sendable {
     func recordedSliceCount() async throws(StoreError) -> Int?
     /// What a check of the whole control store finds wrong, at most `limit` findings; empty if it is sound.
     func controlProblems(limit: Int) async throws(StoreError) -> [String]
+    /// What an acknowledged change survives.
+    func durability() async throws(StoreError) -> StoreDurability
+    /// What keeps the store from acknowledging changes although it can be reached, and what to do about it; nil if nothing is known to.
+    func obstacle() async throws(StoreError) -> String?
     /// Where the stores are, as an operator knows it, without credentials; nil for stores that no other process can reach.
     var place: String? { get }
     /// The files that the stores are kept in; nil for an engine whose data is not in files of this machine.

@@ -28,6 +28,25 @@ struct PostgresStoreInspector: StoreInspector {
     var files: StoreFiles? { nil }
     var place: String? { client.storePlace }
 
+    func durability() async throws(StoreError) -> StoreDurability {
+        do throws(PostgresError) {
+            guard let row = try await client.query("SELECT \(PostgresDurability.selecting)").first else {
+                throw PostgresError(.other, "the server answers nothing")
+            }
+            return PostgresDurability(row, at: 0).extent
+        } catch {
+            throw StoreError(error, "\(client.storePlace) cannot be looked at")
+        }
+    }
+
+    func obstacle() async throws(StoreError) -> String? {
+        do throws(PostgresError) {
+            return try await SynchronousStandbys(on: client).obstacle
+        } catch {
+            throw StoreError(error, "\(client.storePlace) cannot be looked at")
+        }
+    }
+
     func slices() async throws(StoreError) -> [SliceNumber] {
         guard try await PostgresSliceSchema.schema.version(client) ?? 0 > 0 else {
             throw StoreError(

@@ -19,6 +19,11 @@ struct SQLiteStoreInspector: StoreInspector {
         }
     }
 
+    /// Commits wait for the disk (`synchronous=FULL`).
+    func durability() async throws(StoreError) -> StoreDurability { folder == nil ? .memory : .oneDisk }
+
+    func obstacle() async throws(StoreError) -> String? { nil }
+
     func slices() async throws(StoreError) -> [SliceNumber] {
         let folder = try existingFolder()
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -96,6 +96,8 @@ package struct WorkerLimits: Sendable {
     package var maxStorePause: Duration = .seconds(2)
     /// How long a slice may hold messages and deal with none before its worker says that it stands still.
     package var maxStandstill: Duration = .seconds(60)
+    /// A slice that has messages in hand for so long and deals with none asks what the store waits for.
+    package var maxQuietStore: Duration = .seconds(5)
     /// How long a MARK without recovered uploads must stay without them to count as a discard.
     package var quietAfterMark: Duration = .seconds(15)
 

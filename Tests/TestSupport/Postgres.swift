@@ -50,7 +50,7 @@ package enum TestPostgres {
     }
 
     /// Runs `Tests/postgres`, found from this file.
-    static func run(_ arguments: [String]) async throws -> String {
+    package static func run(_ arguments: [String]) async throws -> String {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "postgres").path
         return try await TestBroker.shell(["bash", script] + arguments)

@@ -34,9 +34,7 @@ import Testing
             let readiness = Readiness()
             let second = try cluster.startWorker("b", readiness: readiness, limits: limits)
             try await outlast(store)
-            while !readiness.components.contains(where: { !$0.ready && $0.reason.contains("the store is away") }) {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+            try await saysThatTheStoreIsAway(readiness)
             store.isAway.withLock { $0 = false }
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 10 }
 
@@ -64,6 +62,66 @@ import Testing
             #expect(cluster.deadLetters == 0)
             try await third.stop()
         }
+    }
+
+    @Test func aSliceThatOthersServeAfterTheOutageTroublesNobody() async throws {
+        let store = CountingStore()
+        try await Cluster.with(slices: 1, stores: [store]) { cluster in
+            var limits = WorkerLimits()
+            limits.maxStorePause = .milliseconds(20)
+            let names = Rendezvous.ranking(of: ["a", "b", "c"], for: cluster.slice)
+            let states = names.map { _ in Readiness() }
+            func start(_ index: Int) throws -> Cluster.RunningWorker {
+                try cluster.startWorker(names[index], readiness: states[index], limits: limits)
+            }
+            // The one that nobody wants once the others are there.
+            let last = try start(2)
+            let (file, _) = try await cluster.join(session: 1)
+            store.isAway.withLock { $0 = true }
+            try await cluster.send(cluster.upload(file, [Changes.schema()]))
+            try await saysThatTheStoreIsAway(states[2])
+            try await store.seize(from: names[2], by: "z", until: 2)
+            let others = [try start(0), try start(1)]
+            while !others.indices.contains(where: { isAway(states[$0]) }) {
+                // Their claims may have gone to the last one, which has its hands full.
+                try await cluster.send(TickMessage(at: 1))
+                try await Task.sleep(for: .milliseconds(200))
+            }
+            store.isAway.withLock { $0 = false }
+            _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
+            for state in states {
+                while !state.isReady { try await Task.sleep(for: .milliseconds(20)) }
+            }
+            for worker in others + [last] { try await worker.stop() }
+        }
+    }
+
+    @Test func whoWaitsForAnotherOwnersLeaseAfterTheOutageSaysNothingOfTheStore() async throws {
+        let store = CountingStore()
+        try await Cluster.with(slices: 1, stores: [store]) { cluster in
+            var limits = WorkerLimits()
+            limits.maxStorePause = .milliseconds(20)
+            // A worker that lives, and has the slice for long.
+            try await cluster.channel.declareQueue(
+                AMQPQueueDeclaration(name: cluster.topology.workerAlive("z"), durable: false, exclusive: true))
+            try await store.seize(from: nil, by: "z", until: .max)
+            store.isAway.withLock { $0 = true }
+            let readiness = Readiness()
+            let worker = try cluster.startWorker("a", readiness: readiness, limits: limits)
+            try await saysThatTheStoreIsAway(readiness)
+            store.isAway.withLock { $0 = false }
+            while !readiness.isReady { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try await store.ownership()?.owner == "z")
+            try await worker.stop()
+        }
+    }
+
+    private func isAway(_ readiness: Readiness) -> Bool {
+        readiness.components.contains { !$0.ready && $0.reason.contains("the store is away") }
+    }
+
+    private func saysThatTheStoreIsAway(_ readiness: Readiness) async throws {
+        while !isAway(readiness) { try await Task.sleep(for: .milliseconds(20)) }
     }
 
     private func outlast(_ store: CountingStore) async throws {

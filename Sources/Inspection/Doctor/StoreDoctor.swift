@@ -31,6 +31,7 @@ package struct StoreDoctor: Sendable {
         }
         var found: [Diagnosis] = []
         if let folder = stores.files?.folder { found += [space(folder), privacy(folder)] }
+        found.append(await durability())
         found.append(await control())
         found += await missing(existing)
         found += await slices(existing)
@@ -60,6 +61,25 @@ package struct StoreDoctor: Sendable {
         }
         if free < Self.lowSpace { return Diagnosis(.store, "disk", .warning, text, "make room") }
         return Diagnosis(.store, "disk", .ok, text)
+    }
+
+    private func durability() async -> Diagnosis {
+        do {
+            if let obstacle = try await stores.obstacle() {
+                return Diagnosis(.store, "durability", .fault, obstacle, "until then no change is acknowledged")
+            }
+            let durability = try await stores.durability()
+            let finding = "an acknowledged change is \(durability.meaning)"
+            switch durability {
+            case .memory:
+                return Diagnosis(
+                    .store, "durability", .warning, finding,
+                    "have commits wait for the disk: synchronous_commit, and fsync, on the database server")
+            case .oneDisk, .diskAndMemory, .twoDisks: return Diagnosis(.store, "durability", .ok, finding)
+            }
+        } catch {
+            return Diagnosis(.store, "durability", .fault, error.message, "see that the store can be read")
+        }
     }
 
     private func privacy(_ folder: String) -> Diagnosis {

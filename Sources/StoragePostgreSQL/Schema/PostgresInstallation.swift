@@ -15,10 +15,10 @@ package struct PostgresInstallation: Sendable {
         package var server: String
         package var parts: [Part]
         package var isReadOnly: Bool
-        /// Whether an acknowledged change is on a second machine's disk, too.
-        package var hasSynchronousStandby: Bool
-        /// Whether a commit waits for the disk at all.
-        package var waitsForDisk: Bool
+        /// What an acknowledged change survives.
+        package var durability: StoreDurability
+        /// What keeps commits from being acknowledged, and what to do about it.
+        package var obstacle: String?
         /// Whether the database role may change tables: that of a process should not.
         package var mayChangeTables: Bool
     }
@@ -93,16 +93,23 @@ package struct PostgresInstallation: Sendable {
         let row = try await query(
             """
             SELECT current_setting('server_version'), pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on',
-                current_setting('synchronous_standby_names'), current_setting('synchronous_commit'),
-                current_setting('fsync'), coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'CREATE'), false)
+                coalesce(has_schema_privilege(to_regnamespace($1)::oid, 'CREATE'), false),
+                \(PostgresDurability.selecting)
             """, .text(quoted(schema))
         ).first
         guard let row else { throw StoreError(.corrupt, "\(place) answers nothing") }
-        let commit = row.text(3)
         return Facts(
             server: row.text(0), parts: try await parts(), isReadOnly: row.bool(1),
-            hasSynchronousStandby: !row.text(2).isEmpty && ["on", "remote_apply", "remote_write"].contains(commit),
-            waitsForDisk: commit != "off" && row.text(4) == "on", mayChangeTables: row.bool(5))
+            durability: PostgresDurability(row, at: 3).extent,
+            obstacle: try await obstacle(), mayChangeTables: row.bool(2))
+    }
+
+    private func obstacle() async throws(StoreError) -> String? {
+        do throws(PostgresError) {
+            return try await SynchronousStandbys(on: client).obstacle
+        } catch {
+            throw StoreError(error, "\(place) cannot be looked at")
+        }
     }
 
     // MARK: Roles

@@ -74,6 +74,12 @@ actor SliceRunner {
                 + " message asks for, takes too long")
     }
 
+    /// Whether messages are in hand and none was dealt with for so long.
+    func isHeldUp(for time: Duration) -> Bool {
+        inHand > 0 && !isStopping
+            && with.clock.uptime() &- min(advancedAt, with.clock.uptime()) > time.milliseconds
+    }
+
     /// How far it is behind, and its rate since this was last asked.
     func lag() -> SliceLag {
         let now = ContinuousClock.now
@@ -140,6 +146,8 @@ actor SliceRunner {
     func run() async {
         while !isStopping, !Task.isCancelled {
             guard isWanted else {
+                // What ails a slice that others serve is theirs to say.
+                trouble = nil
                 await withTaskCancellationHandler {
                     await withCheckedContinuation { continuation in
                         if isWanted || isStopping || Task.isCancelled {
@@ -333,7 +341,10 @@ actor SliceRunner {
         var attempt = 0
         while true {
             do {
-                return try await body()
+                let value = try await body()
+                // Whatever else may hold the slice up, such as another owner's lease, the store does not.
+                if attempt > 0 { trouble = nil }
+                return value
             } catch let error as StoreError where error.code != .fenced && isHeld(last) {
                 attempt += 1
                 trouble = SliceTrouble(error)

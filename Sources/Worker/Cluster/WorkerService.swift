@@ -22,6 +22,8 @@ package final class WorkerService: Service {
     private let peers: Mutex<Peers>
     private let connections = Mutex<[AMQPConnection]>([])
     private let runners = Mutex<[SliceRunner]>([])
+    /// What keeps the store from acknowledging anything.
+    private let obstacle = Mutex<String?>(nil)
 
     package init(
         configuration: WorkerConfiguration, apps: any AppStore, stores: any SliceStores, readiness: Readiness,
@@ -146,6 +148,7 @@ package final class WorkerService: Service {
                 }
             }
             group.addTask { await self.beat(supervision) }
+            group.addTask { await self.watchStore(supervision) }
             group.addTask {
                 try? await gracefulShutdown()
                 await withTaskGroup(of: Void.self) { stopping in
@@ -168,8 +171,6 @@ package final class WorkerService: Service {
                 let (role, canHandOver) = peers.withLock {
                     ($0.role(in: runner.slice, at: now), $0.canHandOver(runner.slice, at: now))
                 }
-                await runner.checkOwnership()
-                if case .connected(let generation) = supervision.consuming.state { await runner.connected(generation) }
                 await runner.want(role != .none, handOver: role == .second && canHandOver)
             }
             var total = 0
@@ -182,6 +183,29 @@ package final class WorkerService: Service {
             await reportReadiness(supervision, owned: owned)
             try? await Task.sleep(for: configuration.heartbeatInterval)
         }
+    }
+
+    /// Looks after what the slices' owners cannot find out by themselves: who else has taken a slice, and what the store waits for
+    /// when they wait for the store. Apart from the heartbeats: a store that does not answer
+    /// makes this wait for each slice in turn, and a worker that is silent meanwhile would be taken for gone.
+    private func watchStore(_ supervision: Supervision) async {
+        while !Task.isCancelled {
+            let found = await isHeldUp(supervision.runners) ? await stores.obstacle() : nil
+            obstacle.withLock { $0 = found }
+            for runner in supervision.runners {
+                await runner.checkOwnership()
+                if case .connected(let generation) = supervision.consuming.state { await runner.connected(generation) }
+            }
+            try? await Task.sleep(for: configuration.heartbeatInterval)
+        }
+    }
+
+    private func isHeldUp(_ runners: [SliceRunner]) async -> Bool {
+        for runner in runners {
+            if await runner.trouble?.cause == .store { return true }
+            if await runner.isHeldUp(for: configuration.limits.maxQuietStore) { return true }
+        }
+        return false
     }
 
     /// - Returns: how many slices are owned.
@@ -250,7 +274,9 @@ package final class WorkerService: Service {
             "slice \(found.slice): \(found.trouble)"
         }
         let ofStore = troubles.first { $0.trouble.cause == .store }
-        readiness.set("worker.store", ready: ofStore == nil, reason: ofStore.map(reason) ?? "")
+        let obstacle = obstacle.withLock(\.self)
+        readiness.set(
+            "worker.store", ready: ofStore == nil && obstacle == nil, reason: obstacle ?? ofStore.map(reason) ?? "")
         readiness.set(
             "worker.slices", ready: troubles.isEmpty,
             reason: troubles.first.map(reason) ?? "owns \(owned), stands by \(consuming - min(consuming, owned))")

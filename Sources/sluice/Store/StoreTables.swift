@@ -11,14 +11,7 @@ extension ClusterSettings {
         _ body: (PostgresInstallation) async throws -> Value
     ) async throws -> Value {
         let client = try StoreURL(configuration.storeURL.revealed).postgresClient(for: "store.url", logger: quietLogger)
-        do {
-            let value = try await body(PostgresInstallation(client))
-            await client.close()
-            return value
-        } catch {
-            await client.close()
-            throw error
-        }
+        return try await client.closing { try await body(PostgresInstallation($0)) }
     }
 }
 
@@ -140,19 +133,17 @@ struct StoreCheck: ReportingCommand {
         if facts.isReadOnly {
             faults.append("the server takes no writes: name all hosts in store.url, or promote a standby")
         }
-        if !facts.waitsForDisk {
+        if let obstacle = facts.obstacle { faults.append(obstacle) }
+        if facts.durability == .memory {
             warnings.append(
                 "commits do not wait for the disk (fsync, synchronous_commit): acknowledged changes can be lost")
         }
         if facts.mayChangeTables {
             warnings.append("this role may change tables: processes should use the roles that sluice store init makes")
         }
-        let means =
-            facts.hasSynchronousStandby
-            ? "on the disks of two machines" : facts.waitsForDisk ? "on the disk of one machine" : "in memory"
         let report = Report(
             store: place, server: facts.server, control: words(facts.parts[0]), slice: words(facts.parts[1]),
-            acknowledgedMeans: means, faults: faults, warnings: warnings)
+            acknowledgedMeans: facts.durability.meaning, faults: faults, warnings: warnings)
         try output.show(
             report,
             """

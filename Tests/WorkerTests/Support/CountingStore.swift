@@ -28,7 +28,7 @@ final class CountingStore: SliceStore {
     let damaged = Mutex<RealmName?>(nil)
     let damageMet = Mutex(0)
     let damagedHistory = Mutex<RealmID?>(nil)
-    /// Commits wait as long as this says so.
+    /// Commits, and looks at who owns the slice, wait as long as this says so.
     let isStuck = Mutex(false)
 
     init(slice: SliceNumber = SliceNumber(0)) { store = MemorySliceStore(slice: slice) }
@@ -77,6 +77,10 @@ final class CountingStore: SliceStore {
         return try await store.realms(after: after, limit: limit)
     }
 
+    private func waitWhileStuck() async {
+        while isStuck.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+    }
+
     // MARK: Writing
 
     private func refuse() throws(StoreError) {
@@ -92,7 +96,7 @@ final class CountingStore: SliceStore {
             left = max(0, some - 1)
             return some == 0
         }
-        while isStuck.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+        await waitWhileStuck()
         if isBroken { throw StoreError(.unavailable, "the store is away, as the test wants it") }
         try await store.commit(batch, epoch: epoch)
     }
@@ -110,7 +114,15 @@ final class CountingStore: SliceStore {
     // MARK: The same as the store's
 
     func release(epoch: Epoch, at: UInt64) async throws(StoreError) { try await store.release(epoch: epoch, at: at) }
-    func ownership() async throws(StoreError) -> SliceOwnership? { try await store.ownership() }
+    func ownership() async throws(StoreError) -> SliceOwnership? {
+        await waitWhileStuck()
+        return try await store.ownership()
+    }
+
+    /// Gives the slice to another worker, however long its owner's lease lasts.
+    func seize(from owner: String?, by worker: String, until: UInt64) async throws {
+        _ = try await store.claim(by: worker, now: 1, leaseUntil: until, gone: owner, overdue: nil)
+    }
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await store.ownershipHistory(limit: limit)
     }
