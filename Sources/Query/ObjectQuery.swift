@@ -45,7 +45,7 @@ package struct ObjectQuery: Sendable {
 
     /// Whether the query selects an object; what SORT, DISTINCT and LIMIT do is `arrangement`.
     package func matches(_ object: any QueryObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
-        let node = QueryNode(object: object, className: className, address: ObjectAddress(className, key))
+        let node = QueryNode(object: object, className: className, key: key)
         return test(Trial(node: node, graph: graph))
     }
 

@@ -21,7 +21,7 @@ extension Arrangement {
         let reader = Reader(graph: graph)
         func values(_ keys: [Key], _ row: QueryRow) -> [KeyValue] {
             let node = QueryNode(
-                object: row.object, className: className, address: ObjectAddress(className, row.key))
+                object: row.object, className: className, key: row.key)
             return keys.map { $0.value(in: node, reader) }
         }
         for step in steps {

@@ -7,13 +7,16 @@ struct QueryNode: Sendable {
     var object: (any QueryObject)?
     var className: ByteString
     /// Nil for embedded objects.
-    var address: ObjectAddress?
+    var key: ObjectKey?
     var parent: QueryParent?
+
+    /// Made only where a query asks for it: most never do.
+    var address: ObjectAddress? { key.map { ObjectAddress(className, $0) } }
 
     /// What the object holds for a property.
     func value(_ slot: PropertySlot, default defaultValue: Value) -> Value {
         switch slot {
-        case .key: address.map { Value($0.key) } ?? .null
+        case .key: key.map { Value($0) } ?? .null
         case .column(let column): object.map { $0.value(of: column) ?? defaultValue } ?? .null
         }
     }

@@ -51,9 +51,9 @@ struct Reader {
     ) -> QueryNode? {
         switch value {
         case .link(let address):
-            guard let graph else { return QueryNode(object: nil, className: hop.target, address: address) }
+            guard let graph else { return QueryNode(object: nil, className: hop.target, key: address.key) }
             guard let object = graph.object(at: address) else { return nil }
-            return QueryNode(object: object, className: hop.target, address: address)
+            return QueryNode(object: object, className: hop.target, key: address.key)
         case .embedded(let object):
             return QueryNode(
                 object: object, className: hop.target, parent: QueryParent(node, property.slot))
@@ -67,7 +67,7 @@ struct Reader {
         }
         guard let graph, let address = node.address, case .column(let column) = property.slot else { return [] }
         return graph.origins(of: address, in: className, over: column).compactMap { origin in
-            graph.object(at: origin).map { QueryNode(object: $0, className: className, address: origin) }
+            graph.object(at: origin).map { QueryNode(object: $0, className: className, key: origin.key) }
         }
     }
 
@@ -218,7 +218,7 @@ struct Reader {
     private func linked(_ address: ObjectAddress, _ key: ByteString) -> Value? {
         guard let graph, let object = graph.object(at: address), let property = graph.schema[address.className]?[key]
         else { return nil }
-        return QueryNode(object: object, className: address.className, address: address).value(property)
+        return QueryNode(object: object, className: address.className, key: address.key).value(property)
     }
 
     /// Links to objects that do not exist read as null.

@@ -6,7 +6,7 @@ extension StoredObject {
     /// - Parameter columns: in ascending order.
     /// - Throws: `corrupt`. What follows the last wanted column is not looked at.
     package init(decoding bytes: [UInt8], only columns: [ColumnID]) throws(RealmStateError) {
-        var values: [ColumnID: Value] = [:]
+        var entries: [Entry] = []
         do throws(ChangesetError) {
             var reader = VarintReader(bytes)
             var wanted = columns[...]
@@ -15,7 +15,8 @@ extension StoredObject {
                 while let next = wanted.first, next < column { wanted = wanted.dropFirst() }
                 guard let next = wanted.first else { break }
                 if next == column {
-                    values[column] = try reader.readValue(depth: 1)
+                    entries.append(Entry(column: column, value: try reader.readValue(depth: 1)))
+                    wanted = wanted.dropFirst()
                 } else {
                     try reader.skipValue(depth: 1)
                 }
@@ -23,7 +24,7 @@ extension StoredObject {
         } catch {
             throw .corrupt("stored object: \(error)")
         }
-        self.init(values)
+        self.init(ascending: entries)
     }
 }
 

@@ -18,6 +18,9 @@ package struct StoredObject: Hashable, Sendable {
         entries = values.map { Entry(column: $0.key, value: $0.value) }.sorted { $0.column < $1.column }
     }
 
+    /// The entries as they are: in ascending order of columns, each once.
+    init(ascending entries: [Entry]) { self.entries = entries }
+
     /// The value stored for a column, nil for one that holds its default.
     package subscript(_ column: ColumnID) -> Value? {
         get {
