@@ -73,7 +73,7 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "MergeConformance", "SeededRandom",
+                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "Views", "MergeConformance", "SeededRandom",
                 "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage", "StorageSQLite", "Worker",
                 "LocalCluster",
             ]),
@@ -113,6 +113,7 @@ let package = Package(
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
         module("Rules", ["SyncModel"]),
+        module("Views", ["SyncModel", "Changesets", "RealmState", "Query", "Rules"]),
         module(
             "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
         module("AdminAPI", ["SyncModel", "Rules", "Storage"]),
@@ -142,7 +143,7 @@ let package = Package(
         module(
             "Worker",
             [
-                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Messages", "Storage", "Operations",
+                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Views", "Messages", "Storage", "Operations",
                 collections, logging,
                 metrics, lifecycle,
             ],
@@ -249,6 +250,7 @@ let package = Package(
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("BoundaryFuzzing", ["MergeConformance"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
+        tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Rules", ["SyncModel"]),
@@ -278,6 +280,7 @@ let package = Package(
             "Worker",
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
+                "Views", "Rules",
                 "SyncProtocol", "Messages",
                 "Storage", "StorageSQLite", "StorageSupport", "MemoryStorage", logging,
             ]),

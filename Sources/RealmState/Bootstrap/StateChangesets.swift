@@ -49,12 +49,16 @@ package struct StateChangesets: Sendable {
     }
 
     /// Adds an object; returns the changesets that are full now, mostly none.
-    package mutating func append(_ address: ObjectAddress, _ object: StoredObject) -> [Changeset] {
+    ///
+    /// - Parameter hidden: columns that are left out.
+    package mutating func append(
+        _ address: ObjectAddress, _ object: StoredObject, without hidden: Set<ColumnID> = []
+    ) -> [Changeset] {
         guard let table = schema.table(address.className), table.kind != .embedded else { return [] }
         let creation = Instruction.createObject(table: intern(table.name), object: intern(address.key))
         creations.append(creation)
         add(cost: 8)
-        for column in table.columns {
+        for column in table.columns where !hidden.contains(column.id) {
             write(object[column], column, at: FieldAddress(address, column.name))
         }
         defer { ready = [] }

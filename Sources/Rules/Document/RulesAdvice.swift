@@ -106,7 +106,7 @@ extension RuleClause.Operand {
         case .expansion(.user(let path)): path == ["id"] || path == ["type"]
         case .list(let operands): operands.contains(where: \.isText)
         case .converted(.objectIDToString, _), .converted(.uuidToString, _): true
-        case .literal, .expansion, .converted: false
+        case .literal, .expansion, .converted, .unset: false
         }
     }
 }

@@ -220,7 +220,7 @@ struct ExpressionParser {
         case .literal(let value):
             if !value.isNull, conversion.convert(value) != nil { break }
             findings.add(.badOperand, at: path, "\(conversion.rawValue) cannot convert this value")
-        case .list, .converted:
+        case .list, .converted, .unset:
             findings.add(.badOperand, at: path, "\(conversion.rawValue) needs a value or an expansion")
         }
         return .converted(conversion, operand)

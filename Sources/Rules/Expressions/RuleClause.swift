@@ -26,6 +26,8 @@ struct RuleClause: Sendable {
         case expansion(Expansion)
         case list([Operand])
         case converted(RuleConversion, Operand)
+        /// Of a closed condition: an expansion that is unset.
+        case unset
     }
 
     /// A clause's verdict, and what its two sides were; nil for what is unset.
@@ -57,7 +59,7 @@ struct RuleClause: Sendable {
         }
     }
 
-    private func verdict(_ found: RuleValue?, _ operand: RuleValue?, in scope: RuleScope) -> Truth {
+    func verdict(_ found: RuleValue?, _ operand: RuleValue?, in scope: RuleScope) -> Truth {
         if comparison == .exists {
             guard case .bool(let wanted) = operand else { return .unknown }
             return Truth((found != nil) == wanted)
@@ -108,6 +110,7 @@ extension RuleClause.Operand {
     func value(in scope: RuleScope) -> RuleValue? {
         switch self {
         case .literal(let value): return value
+        case .unset: return nil
         case .expansion(let expansion): return expansion.value(in: scope).flatMap { $0.isNull ? nil : $0 }
         case .list(let operands):
             let values = operands.map { $0.value(in: scope) }
@@ -120,7 +123,7 @@ extension RuleClause.Operand {
     func candidates(in scope: RuleScope) -> [RuleValue?]? {
         switch self {
         case .list(let operands): operands.map { $0.value(in: scope) }
-        case .literal, .expansion, .converted: value(in: scope)?.elements?.map { $0.isNull ? nil : $0 }
+        case .literal, .expansion, .converted, .unset: value(in: scope)?.elements?.map { $0.isNull ? nil : $0 }
         }
     }
 }

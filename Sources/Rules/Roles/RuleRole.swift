@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What some users may do with the objects of a class. Roles are kept, checked and explained; flexible sync is to enforce them.
+/// What some users may do with the objects of a class. `ClosedRole` is what sync enforces of it.
 package struct RuleRole: Sendable {
     package var name: String
     package var applyWhen: RuleExpression

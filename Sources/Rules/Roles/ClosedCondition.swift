@@ -1,0 +1,176 @@
+import SyncModel
+
+/// A condition on an object's properties alone: a filter of a role in which all that depends on the user, the app's values and
+/// the environment has been replaced by what it was when a session began.
+package indirect enum ClosedCondition: Equatable, Sendable {
+    /// A part that no object can change, `unknown` if it rests on something unset.
+    case constant(Truth)
+    case every([ClosedCondition])
+    case some([ClosedCondition])
+    case not(ClosedCondition)
+    case comparison(ClosedComparison)
+
+    package static let always = ClosedCondition.constant(.true)
+    package static let never = ClosedCondition.constant(.false)
+
+    /// - Parameter property: the object's value of a property; nil if its class has none of that name.
+    package func truth(_ property: (String) -> RuleValue?) -> Truth {
+        switch self {
+        case .constant(let truth): truth
+        case .every(let parts): parts.reduce(.true) { $0 && $1.truth(property) }
+        case .some(let parts): parts.reduce(.false) { $0 || $1.truth(property) }
+        case .not(let part): !part.truth(property)
+        case .comparison(let comparison): comparison.truth(property)
+        }
+    }
+
+    /// Whether the condition holds for an object: an unknown does not.
+    package func holds(_ property: (String) -> RuleValue?) -> Bool { truth(property) == .true }
+
+    /// The properties that the condition looks at.
+    package var properties: Set<String> {
+        switch self {
+        case .constant: []
+        case .every(let parts), .some(let parts): parts.reduce(into: []) { $0.formUnion($1.properties) }
+        case .not(let part): part.properties
+        case .comparison(let comparison): [comparison.property]
+        }
+    }
+}
+
+/// A comparison of an object's property with values.
+package struct ClosedComparison: Equatable, Sendable {
+    var property: String
+    var comparison: RuleClause.Comparison
+    /// What the property is compared with; of `in`, `nin` and `all`, the candidates. Nil is unset.
+    var operand: [RuleValue?]
+    /// `in`, `nin` and `all` have something to look in.
+    var hasList: Bool
+    /// Nothing that is left to look up depends on it.
+    private static let scope = RuleScope(user: RuleUser(id: ""))
+
+    init(property: String, comparison: RuleClause.Comparison, operand: [RuleValue?], hasList: Bool) {
+        self.property = property
+        self.comparison = comparison
+        self.operand = operand
+        self.hasList = hasList
+    }
+
+    func truth(_ property: (String) -> RuleValue?) -> Truth {
+        let scope = Self.scope
+        let operands = operand.map { $0.map(RuleClause.Operand.literal) ?? .unset }
+        let clause = RuleClause(
+            subject: .property(self.property), comparison: comparison,
+            operand: hasList ? .list(operands) : operands.first ?? .unset, source: .null, path: .root)
+        return clause.verdict(property(self.property), clause.operand.value(in: scope), in: scope)
+    }
+}
+
+// MARK: - Closing
+
+extension RuleNode {
+    /// The condition with everything replaced that is known in a scope.
+    func closed(in scope: RuleScope) -> ClosedCondition {
+        switch self {
+        case .constant(let value): return .constant(Truth(value))
+        case .every(let parts):
+            let closed = parts.map { $0.closed(in: scope) }.filter { $0 != .always }
+            if closed.contains(.never) { return .never }
+            return closed.isEmpty ? .always : closed.count == 1 ? closed[0] : .every(closed)
+        case .some(let parts):
+            let closed = parts.map { $0.closed(in: scope) }.filter { $0 != .never }
+            if closed.contains(.always) { return .always }
+            return closed.isEmpty ? .never : closed.count == 1 ? closed[0] : .some(closed)
+        case .not(let part):
+            let closed = part.closed(in: scope)
+            if case .constant(let truth) = closed { return .constant(!truth) }
+            return .not(closed)
+        case .clause(let clause): return clause.closed(in: scope)
+        }
+    }
+}
+
+extension RuleClause {
+    fileprivate func closed(in scope: RuleScope) -> ClosedCondition {
+        guard case .property(let name) = subject else { return .constant(judge(in: scope).truth) }
+        switch comparison {
+        case .isIn, .isNotIn, .holdsAll:
+            guard let candidates = operand.candidates(in: scope) else { return .constant(.unknown) }
+            return .comparison(
+                ClosedComparison(property: name, comparison: comparison, operand: candidates, hasList: true))
+        default:
+            return .comparison(
+                ClosedComparison(
+                    property: name, comparison: comparison, operand: [operand.value(in: scope)], hasList: false))
+        }
+    }
+}
+
+// MARK: - As JSON
+
+extension ClosedCondition {
+    var json: JSONValue {
+        switch self {
+        case .constant(.true): .bool(true)
+        case .constant(.false): .bool(false)
+        case .constant(.unknown): .null
+        case .every(let parts): ["every": .array(parts.map(\.json))]
+        case .some(let parts): ["some": .array(parts.map(\.json))]
+        case .not(let part): ["not": part.json]
+        case .comparison(let comparison):
+            [
+                "property": .string(comparison.property), "is": .string(comparison.comparison.rawValue),
+                comparison.hasList ? "values" : "value": .array(
+                    comparison.operand.map { $0.map { ["v": $0.tagged] } ?? .null }),
+            ]
+        }
+    }
+
+    /// Nil for JSON that is no condition.
+    init?(json: JSONValue) {
+        func parts(_ json: JSONValue?) -> [ClosedCondition]? {
+            guard let elements = json?.arrayValue else { return nil }
+            let parts = elements.compactMap { ClosedCondition(json: $0) }
+            return parts.count == elements.count ? parts : nil
+        }
+        switch json {
+        case .bool(let value): self = .constant(Truth(value))
+        case .null: self = .constant(.unknown)
+        case .object(let members):
+            if let every = members["every"] {
+                guard let parts = parts(every) else { return nil }
+                self = .every(parts)
+            } else if let some = members["some"] {
+                guard let parts = parts(some) else { return nil }
+                self = .some(parts)
+            } else if let part = members["not"] {
+                guard let part = ClosedCondition(json: part) else { return nil }
+                self = .not(part)
+            } else {
+                guard let comparison = ClosedComparison(members) else { return nil }
+                self = .comparison(comparison)
+            }
+        case .integer, .number, .string, .array: return nil
+        }
+    }
+}
+
+extension ClosedComparison {
+    fileprivate init?(_ members: [String: JSONValue]) {
+        guard let property = members["property"]?.stringValue,
+            let comparison = members["is"]?.stringValue.flatMap(RuleClause.Comparison.init(rawValue:)),
+            let values = (members["values"] ?? members["value"])?.arrayValue
+        else { return nil }
+        var operand: [RuleValue?] = []
+        for value in values {
+            if value == .null {
+                operand.append(nil)
+            } else {
+                guard let tagged = value.objectValue?["v"], let value = RuleValue(tagged: tagged) else { return nil }
+                operand.append(value)
+            }
+        }
+        self.init(
+            property: property, comparison: comparison, operand: operand, hasList: members["values"] != nil)
+    }
+}

@@ -1,0 +1,81 @@
+package import Changesets
+
+/// Parts of changesets: only some objects' instructions, or only some properties'.
+package struct ChangesetSelection: Sendable {
+    private var encoder = StreamingEncoder()
+
+    package init() {}
+
+    package var isEmpty: Bool { encoder.changeset.isEmpty }
+    package var changeset: Changeset { encoder.changeset }
+    package var bytes: [UInt8] { encoder.bytes }
+
+    /// Adds the instructions that are wanted. No string of another instruction comes along: a name or key may be what a
+    /// receiver must not learn.
+    ///
+    /// - Parameter isWanted: told the object, nil for instructions that change the schema, and the property, if there is one.
+    package mutating func append(
+        _ changeset: Changeset, where isWanted: (ObjectAddress?, ByteString?) -> Bool
+    ) throws(ChangesetError) {
+        var last: (table: InternedString, key: PrimaryKey, address: ObjectAddress)?
+        for instruction in changeset.instructions {
+            let target = instruction.target
+            var address: ObjectAddress?
+            if let key = target.object {
+                if let last, last.table == target.table, last.key == key {
+                    address = last.address
+                } else {
+                    guard let table = changeset.strings[target.table], let object = changeset.strings.resolve(key)
+                    else { throw ChangesetError(.malformed, "Invalid interned string", offset: 0) }
+                    let found = ObjectAddress(table, object)
+                    last = (target.table, key, found)
+                    address = found
+                }
+            }
+            let field = address == nil ? nil : target.field.flatMap { changeset.strings[$0] }
+            if isWanted(address, field) { try encoder.append(instruction, from: changeset.strings) }
+        }
+    }
+
+    package mutating func erase(_ address: ObjectAddress) {
+        let table = encoder.strings.intern(address.className)
+        let object = encoder.strings.intern(address.key)
+        encoder.append(.eraseObject(table: table, object: object))
+    }
+
+    /// Adds all of a changeset.
+    package mutating func append(_ changeset: Changeset) throws(ChangesetError) {
+        for instruction in changeset.instructions { try encoder.append(instruction, from: changeset.strings) }
+    }
+}
+
+/// What a changeset does to one object.
+package struct ObjectWrite: Equatable, Sendable {
+    package var creates = false
+    package var erases = false
+    /// The properties that are set.
+    package var fields: Set<ByteString> = []
+}
+
+extension Changeset {
+    /// What it does to each object, in the order in which they first come; nil if a number of a string stands for none.
+    package func writes() -> [(address: ObjectAddress, write: ObjectWrite)]? {
+        var order: [ObjectAddress] = []
+        var writes: [ObjectAddress: ObjectWrite] = [:]
+        for instruction in instructions {
+            let target = instruction.target
+            guard let key = target.object else { continue }
+            guard let table = strings[target.table], let object = strings.resolve(key) else { return nil }
+            let address = ObjectAddress(table, object)
+            if writes[address] == nil { order.append(address) }
+            switch instruction {
+            case .createObject: writes[address, default: ObjectWrite()].creates = true
+            case .eraseObject: writes[address, default: ObjectWrite()].erases = true
+            default:
+                guard let field = target.field.flatMap({ strings[$0] }) else { return nil }
+                writes[address, default: ObjectWrite()].fields.insert(field)
+            }
+        }
+        return order.map { ($0, writes[$0] ?? ObjectWrite()) }
+    }
+}

@@ -1,0 +1,106 @@
+package import Changesets
+package import RealmState
+package import Rules
+
+/// A role on the objects of one class, as stores keep them.
+package struct TableRole: Sendable {
+    package let role: ClosedRole
+    /// The properties that the role's conditions look at, in ascending order.
+    package let columns: [ColumnID]
+    private let table: TableSchema
+    private let hidden: Set<ColumnID>
+    private let readsAny: Bool
+
+    init(_ role: ClosedRole, table: TableSchema) {
+        self.role = role
+        self.table = table
+        columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
+        let unreadable = table.columns.filter { !role.mayRead($0.name.string) }
+        hidden = Set(unreadable.map(\.id))
+        // An object of which nothing but the key may be read is not seen; one that has nothing else is.
+        readsAny = table.columns.isEmpty ? role.mayRead("_id") : unreadable.count < table.columns.count
+    }
+
+    /// Whether a property may be read of the objects that are seen.
+    package func reads(_ column: ColumnID) -> Bool { !hidden.contains(column) }
+    /// The properties that are never sent.
+    package var hiddenColumns: Set<ColumnID> { hidden }
+
+    package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
+        readsAny && role.isVisible(values(of: object, key))
+    }
+
+    /// Whether the write filter lets the user at an object.
+    package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool {
+        role.writeFilter.holds(values(of: object, key))
+    }
+
+    // MARK: Writes (docs/rules.md, "Roles")
+
+    /// - Parameter fields: the properties that the write sets; the key is not among them.
+    package func mayInsert(_ object: StoredObject, _ key: ObjectKey, setting fields: Set<ByteString>) -> Bool {
+        mayWrite(object, key) && role.insert.holds(values(of: object, key)) && mayWrite(fields)
+    }
+
+    package func mayUpdate(
+        from before: StoredObject, to after: StoredObject, _ key: ObjectKey, setting fields: Set<ByteString>
+    ) -> Bool {
+        mayWrite(before, key) && mayWrite(after, key) && mayWrite(fields)
+    }
+
+    package func mayDelete(_ object: StoredObject, _ key: ObjectKey) -> Bool {
+        mayWrite(object, key) && role.delete.holds(values(of: object, key)) && role.write != false
+            && (role.write == true || table.columns.contains { role.mayWrite($0.name.string) })
+    }
+
+    private func mayWrite(_ fields: Set<ByteString>) -> Bool {
+        fields.allSatisfy { role.mayWrite($0.string) } && role.write != false
+    }
+
+    private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {
+        let table = table
+        return { name in
+            let name = ByteString(name)
+            if let column = table.column(name) { return RuleValue(object[column.id] ?? column.defaultValue) }
+            return table.key?.name == name ? RuleValue(key) : nil
+        }
+    }
+}
+
+extension RuleValue {
+    /// A property's value as rules compare it.
+    init(_ value: Value) {
+        switch value {
+        case .int(let value): self = .number(RuleNumber(value))
+        case .bool(let value): self = .bool(value)
+        case .string(let value): self = .string(value.string)
+        case .binary(let value): self = .binary(value)
+        case .timestamp(let value):
+            let (milliseconds, overflow) = value.seconds.multipliedReportingOverflow(by: 1_000)
+            self = overflow ? .null : .date(milliseconds &+ Int64(value.nanoseconds / 1_000_000))
+        case .float(let bits):
+            self = RuleNumber(decimal: Float(bitPattern: bits).description).map { .number($0) } ?? .null
+        case .double(let bits): self = RuleNumber(Double(bitPattern: bits)).map { .number($0) } ?? .null
+        case .decimal(let value): self = RuleNumber(decimal: DecimalNumber(value).text).map { .number($0) } ?? .null
+        case .objectID(let value): self = .objectID(Self.bytes(value.high, 8) + Self.bytes(UInt64(value.low), 4))
+        case .uuid(let value): self = .uuid(Self.bytes(value.high, 8) + Self.bytes(value.low, 8))
+        case .list(let items), .set(let items): self = .array(items.map { RuleValue($0) })
+        case .null, .link, .dictionary, .embedded: self = .null
+        }
+    }
+
+    init(_ key: ObjectKey) {
+        switch key {
+        case .null, .globalKey: self = .null
+        case .int(let value): self = .number(RuleNumber(value))
+        case .string(let value): self = .string(value.string)
+        case .objectID(let value): self = RuleValue(Value.objectID(value))
+        case .uuid(let value): self = RuleValue(Value.uuid(value))
+        }
+    }
+
+    /// The lowest bytes of a number, the highest first.
+    private static func bytes(_ value: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    }
+}

@@ -1,0 +1,64 @@
+import Changesets
+import SyncModel
+
+/// What a view is made of: a subscription set, and the roles of its user. Equal definitions select the same of every realm.
+package struct ViewDefinition: Hashable, Sendable {
+    /// The number that the client gave the set.
+    package var version: UInt64
+    /// By class, a query: JSON as the client sent it.
+    package var queries: String
+    /// `ClosedRoles.text`.
+    package var roles: String
+
+    package init(version: UInt64, queries: String, roles: String) {
+        self.version = version
+        self.queries = queries
+        self.roles = roles
+    }
+
+    /// Set 0, which is empty and which every client realm begins with.
+    package static func empty(roles: String) -> ViewDefinition {
+        ViewDefinition(version: 0, queries: "{}", roles: roles)
+    }
+
+    /// Whether the same objects are selected, whatever the number of the set.
+    package func selectsLike(_ other: ViewDefinition) -> Bool { queries == other.queries && roles == other.roles }
+}
+
+/// What a set may be at most.
+package struct ViewLimits: Sendable {
+    /// Of the set's text.
+    package var bytes = 256 << 10
+    package var classes = 1_000
+    /// Properties of one class that queries and rules look at.
+    package var imagedColumnsPerClass = 64
+
+    package init() {}
+}
+
+extension ViewDefinition {
+    /// Class name to query.
+    func parsedQueries(limits: ViewLimits) throws(ViewError) -> [ByteString: ByteString] {
+        guard queries.utf8.count <= limits.bytes else {
+            throw ViewError("the subscriptions have \(queries.utf8.count) bytes, \(limits.bytes) allowed")
+        }
+        let value: JSONValue
+        do {
+            value = try JSONParser.parse(queries)
+        } catch {
+            throw ViewError("the subscriptions are no valid JSON: \(error.message)")
+        }
+        guard let members = value.objectValue else { throw ViewError("the subscriptions are no JSON object") }
+        guard members.count <= limits.classes else {
+            throw ViewError("the subscriptions name \(members.count) classes, \(limits.classes) allowed")
+        }
+        var result: [ByteString: ByteString] = [:]
+        for (name, member) in members {
+            guard let text = member.stringValue else {
+                throw ViewError("class \"\(name)\": expected a query in a string", className: ByteString(name))
+            }
+            result[ByteString(name)] = ByteString(text)
+        }
+        return result
+    }
+}

@@ -1,0 +1,122 @@
+package import SyncModel
+
+/// What a client holds of one object, told by the versions that touch the object: what happened to it and how it was before, and in the end
+/// what is to be sent.
+///
+/// | when the client's cursor stood | since then | at the end | what is sent |
+/// |---|---|---|---|
+/// | in the view | always in it | in | others' instructions, version by version |
+/// | in the view | out of it at some version | in | EraseObject, and the object whole |
+/// | out of it | | in | the object whole |
+/// | in the view | | out | EraseObject |
+/// | out of it | | out | nothing |
+///
+/// What a client made, changed or erased itself it has done to its own copy. So an object that the client made is held from that
+/// version on, and one that it erased is not.
+package struct HeldObject: Equatable, Sendable {
+    /// How the object was at a version.
+    package enum Place: Equatable, Sendable {
+        case missing
+        case outside
+        case inView
+    }
+
+    /// What becomes of the object at the client.
+    package enum Passage: Equatable, Sendable {
+        /// Others' instructions of the versions after this one.
+        case passes(after: ServerVersion)
+        /// The object whole, as it is at the end.
+        case enters(erasingFirst: Bool)
+        /// EraseObject.
+        case leaves
+        case nothing
+    }
+
+    private struct Event: Equatable {
+        enum Kind { case own, others, resync }
+        var version: ServerVersion
+        var kind: Kind
+        /// How the object was before a version that touches it; nil for a resync, which touches nothing.
+        var before: Place?
+    }
+
+    /// Where the client stands.
+    package let cursor: ServerVersion
+    private var events: [Event] = []
+
+    package init(at cursor: ServerVersion) { self.cursor = cursor }
+
+    /// A version touches the object.
+    ///
+    /// - Parameter isOwn: the client itself has written it.
+    package mutating func touch(_ version: ServerVersion, isOwn: Bool, before: Place) {
+        events.append(Event(version: version, kind: isOwn ? .own : .others, before: before))
+    }
+
+    /// The client is sent an entry of this version that leaves its copy of the object as the client is to see it: there if it is in
+    /// the view then, and not there if it is not.
+    package mutating func resync(_ version: ServerVersion) {
+        events.append(Event(version: version, kind: .resync))
+    }
+
+    /// How the object was where the client stands.
+    package func start(now: Place) -> Place { place(after: -1, now: now) }
+
+    /// What is to be sent for the client to have the object as it is now.
+    package func passage(now: Place) -> Passage {
+        /// The version after which the client has what others wrote; nil: it does not hold the object.
+        var held: ServerVersion? = start(now: now) == .inView ? cursor : nil
+        /// It may have something under the object's key that must go.
+        var mustErase = false
+        for (index, event) in events.enumerated() {
+            let after = place(after: index, now: now)
+            switch event.kind {
+            case .resync:
+                held = after == .inView ? event.version : nil
+                mustErase = false
+            case .own where event.before == .missing && after != .missing:
+                held = after == .inView ? event.version : nil
+                mustErase = mustErase || after != .inView
+            case .own where event.before != .missing && after == .missing:
+                held = nil
+                mustErase = false
+            case .own, .others:
+                guard held != nil, after != .inView else { continue }
+                held = nil
+                mustErase = true
+            }
+        }
+        if let held, !mustErase { return .passes(after: held) }
+        if now == .inView { return .enters(erasingFirst: mustErase) }
+        return mustErase ? .leaves : .nothing
+    }
+
+    /// How the object was after an event, which is how it was before the next version that touches it.
+    private func place(after index: Int, now: Place) -> Place {
+        for event in events[(index + 1)...] {
+            if let before = event.before { return before }
+        }
+        return now
+    }
+}
+
+extension HeldObject.Passage {
+    /// The passage of an object that a version touched while the client was sent a new subscription set's data, page by page and
+    /// whatever the object's state was when its page was read.
+    ///
+    /// - Parameters:
+    ///   - wasInOld, wasInNew: whether the object was in the old view, and in the new one, when the client stood at the beginning.
+    ///   - isInNew: whether it is in the new one now.
+    package func changing(wasInOld: Bool, wasInNew: Bool, isInNew: Bool) -> Self {
+        if case .passes = self {
+            // What was in both was left alone by the pages; what was in the old one alone may have been erased by them.
+            guard isInNew else { return .leaves }
+            return wasInOld && !wasInNew ? .enters(erasingFirst: true) : self
+        }
+        if isInNew { return .enters(erasingFirst: true) }
+        switch self {
+        case .leaves, .enters(erasingFirst: true): return .leaves
+        case .passes, .enters, .nothing: return wasInOld || wasInNew ? .leaves : .nothing
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package import SyncModel
+
+/// The views that a client file has had, by the versions at which the client was brought from one to the next.
+package struct ViewHistory<Element: Sendable>: Sendable {
+    package struct Segment: Sendable {
+        /// The client was sent this view's objects as of this version.
+        package var start: ServerVersion
+        package var view: Element
+
+        package init(start: ServerVersion, view: Element) {
+            self.start = start
+            self.view = view
+        }
+    }
+
+    /// In the order of their starts, of which several may be equal.
+    package private(set) var segments: [Segment]
+
+    package init(_ segments: [Segment] = []) { self.segments = segments }
+
+    package var latest: Element? { segments.last?.view }
+    package var start: ServerVersion? { segments.first?.start }
+
+    package mutating func begin(_ view: Element, at version: ServerVersion) {
+        segments.append(Segment(start: version, view: view))
+    }
+
+    /// Those in force at some of the versions. At the version where one takes the place of another both are: a client that
+    /// stands there may have been sent the new one's objects or not.
+    package func views(from first: ServerVersion, through last: ServerVersion) -> [Element] {
+        segments.indices.compactMap { index in
+            let end = index + 1 < segments.count ? segments[index + 1].start : nil
+            guard segments[index].start <= last, end.map({ first <= $0 }) ?? true else { return nil }
+            return segments[index].view
+        }
+    }
+
+    /// Forgets what was in force only before a version.
+    package mutating func trim(before version: ServerVersion) {
+        while segments.count > 1, segments[1].start < version { segments.removeFirst() }
+    }
+
+    /// Keeps the first ones.
+    package mutating func keep(_ count: Int) { segments = Array(segments.prefix(count)) }
+}

@@ -1,0 +1,144 @@
+package import Changesets
+package import SyncModel
+
+/// What a flexible realm keeps of one client file beside its row: the views that it has had since what its uploads may still be based on,
+/// and the compensating writes that it may not have.
+package struct ClientViews: Sendable {
+    package var views: ViewHistory<ViewDefinition>
+    /// What the user may do by the latest session, `ClosedRoles.text`. Newer than the latest view's if the client has not been sent yet
+    /// what they change.
+    package var roles: String
+    /// In the order of their versions.
+    package private(set) var compensations: [CompensatingWrite]
+
+    /// Beyond, a client's uploads wait until it has downloaded.
+    package static let maxCompensations = 1_000
+    package static let maxCompensationBytes = 16 << 20
+
+    package init(
+        views: ViewHistory<ViewDefinition> = ViewHistory(), roles: String = "", compensations: [CompensatingWrite] = []
+    ) {
+        self.views = views
+        self.roles = roles
+        self.compensations = compensations
+    }
+
+    package mutating func add(_ compensation: CompensatingWrite) { compensations.append(compensation) }
+
+    /// The client's uploads are based on this version, or on later ones: what it has had before is of no more use.
+    package mutating func settle(_ version: ServerVersion) {
+        views.trim(before: version)
+        compensations.removeAll { $0.version <= version }
+    }
+
+    package var isFull: Bool {
+        compensations.count >= Self.maxCompensations
+            || compensations.reduce(0) { $0 + $1.changeset.count } >= Self.maxCompensationBytes
+    }
+
+    /// The client says that it stands at a version with a set, whatever was sent to it: that is so.
+    ///
+    /// - Returns: whether this is the set that is on record.
+    package mutating func identify(_ definition: ViewDefinition, at version: ServerVersion) -> Bool {
+        let known = views.segments.lastIndex {
+            $0.view.version == definition.version && $0.view.queries == definition.queries && $0.start <= version
+        }
+        if let known {
+            views.keep(known + 1)
+            return true
+        }
+        views = ViewHistory([.init(start: version, view: definition)])
+        return false
+    }
+
+    // MARK: As bytes
+
+    package func encoded() -> [UInt8] {
+        var writer = VarintWriter()
+        writer.write(UInt64(1))
+        writer.write(lengthAnd: Array(roles.utf8))
+        writer.write(UInt64(views.segments.count))
+        for segment in views.segments {
+            writer.write(segment.start.rawValue)
+            writer.write(segment.view.version)
+            writer.write(lengthAnd: Array(segment.view.queries.utf8))
+            writer.write(lengthAnd: Array(segment.view.roles.utf8))
+        }
+        writer.write(UInt64(compensations.count))
+        for compensation in compensations { writer.write(compensation) }
+        return writer.bytes
+    }
+
+    /// - Throws: if the bytes are not what `encoded` wrote.
+    package init(decoding bytes: [UInt8]) throws(ChangesetError) {
+        var reader = VarintReader(bytes)
+        guard try reader.readUInt64() == 1 else { throw reader.malformed("a client file's views of another version") }
+        roles = try reader.readText()
+        var segments: [ViewHistory<ViewDefinition>.Segment] = []
+        for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "views")) {
+            let start = ServerVersion(try reader.readUInt64())
+            let version = try reader.readUInt64()
+            segments.append(
+                .init(
+                    start: start,
+                    view: ViewDefinition(
+                        version: version, queries: try reader.readText(), roles: try reader.readText())))
+        }
+        views = ViewHistory(segments)
+        compensations = []
+        for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "compensating writes")) {
+            compensations.append(try reader.readCompensation())
+        }
+        guard reader.isAtEnd else { throw reader.malformed("bytes after a client file's views") }
+    }
+}
+
+extension VarintWriter {
+    fileprivate mutating func write(_ compensation: CompensatingWrite) {
+        write(compensation.version.rawValue)
+        write(compensation.clientVersion.rawValue)
+        write(compensation.integrated.rawValue)
+        write(compensation.timestamp.rawValue)
+        write(UInt64(compensation.refused.count))
+        for refused in compensation.refused {
+            write(UInt64(refused.reason.rawValue))
+            write(lengthAnd: refused.className.bytes)
+            write(detached: refused.key)
+        }
+        write(UInt64(compensation.objects.count))
+        for object in compensation.objects {
+            write(lengthAnd: object.className.bytes)
+            write(detached: object.key)
+        }
+        write(lengthAnd: compensation.changeset)
+    }
+}
+
+extension VarintReader {
+    fileprivate mutating func readBody() throws(ChangesetError) -> [UInt8] {
+        try readBytes(try readLength(limit: remaining, what: "bytes"))
+    }
+
+    fileprivate mutating func readText() throws(ChangesetError) -> String {
+        String(decoding: try readBody(), as: UTF8.self)
+    }
+
+    fileprivate mutating func readCompensation() throws(ChangesetError) -> CompensatingWrite {
+        var result = CompensatingWrite(
+            version: ServerVersion(try readUInt64()), clientVersion: ClientVersion(try readUInt64()),
+            integrated: ClientVersion(try readUInt64()), timestamp: SyncTimestamp(try readUInt64()), refused: [],
+            objects: [], changeset: [])
+        for _ in 0..<(try readLength(limit: remaining, what: "refused writes")) {
+            guard let reason = RefusedWrite.Reason(rawValue: try readUInt8()) else {
+                throw malformed("a refused write's reason")
+            }
+            result.refused.append(
+                RefusedWrite(className: ByteString(try readBody()), key: try readDetachedKey(), reason: reason))
+        }
+        for _ in 0..<(try readLength(limit: remaining, what: "objects")) {
+            result.objects.append(ObjectAddress(ByteString(try readBody()), try readDetachedKey()))
+        }
+        result.changeset = try readBody()
+        return result
+    }
+}

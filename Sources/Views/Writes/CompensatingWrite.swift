@@ -1,0 +1,31 @@
+package import Changesets
+package import SyncModel
+
+/// A version of a realm's history that is empty for everybody but one client file, whose copies of some objects it puts right.
+package struct CompensatingWrite: Equatable, Sendable {
+    package var version: ServerVersion
+    /// The client version whose writes it answers.
+    package var clientVersion: ClientVersion
+    /// The client version that was integrated before it.
+    package var integrated: ClientVersion
+    package var timestamp: SyncTimestamp
+    /// What the client is told was refused; empty if nothing was.
+    package var refused: [RefusedWrite]
+    /// The objects that it puts right.
+    package var objects: [ObjectAddress]
+    /// What the client gets: each object erased, and made anew if it is in the client's view.
+    package var changeset: [UInt8]
+
+    package init(
+        version: ServerVersion, clientVersion: ClientVersion, integrated: ClientVersion, timestamp: SyncTimestamp,
+        refused: [RefusedWrite], objects: [ObjectAddress], changeset: [UInt8]
+    ) {
+        self.version = version
+        self.clientVersion = clientVersion
+        self.integrated = integrated
+        self.timestamp = timestamp
+        self.refused = refused
+        self.objects = objects
+        self.changeset = changeset
+    }
+}

@@ -1,0 +1,114 @@
+package import RealmState
+package import SyncModel
+
+/// One object over the versions that a client had not seen when it wrote to the object.
+package struct ObjectTimeline: Sendable {
+    package struct Touch: Sendable {
+        package var version: ServerVersion
+        /// The client file in question has written it.
+        package var isOwn: Bool
+        /// The object before the version; nil if there was none.
+        package var before: StoredObject?
+
+        package init(version: ServerVersion, isOwn: Bool, before: StoredObject?) {
+            self.version = version
+            self.isOwn = isOwn
+            self.before = before
+        }
+    }
+
+    /// The version that the write is based on.
+    package var base: ServerVersion
+    package var latest: ServerVersion
+    /// The versions after the base that touch the object, ascending.
+    package var touches: [Touch]
+    /// The object as it is; nil if there is none.
+    package var now: StoredObject?
+
+    package init(base: ServerVersion, latest: ServerVersion, touches: [Touch], now: StoredObject?) {
+        self.base = base
+        self.latest = latest
+        self.touches = touches
+        self.now = now
+    }
+
+    /// How the object was after a touch.
+    fileprivate func after(_ index: Int) -> StoredObject? {
+        index + 1 < touches.count ? touches[index + 1].before : now
+    }
+
+    /// Since when the client knows the object as it is then: since the base, or since the version by which it made or erased the
+    /// object itself.
+    fileprivate var knownSince: (version: ServerVersion, touches: ArraySlice<Touch>, made: Bool?) {
+        for index in touches.indices.reversed() where touches[index].isOwn {
+            let existed = touches[index].before != nil
+            let exists = after(index) != nil
+            if existed != exists { return (touches[index].version, touches[(index + 1)...], exists) }
+        }
+        return (base, touches[...], nil)
+    }
+}
+
+/// Judges what a client has done to an object, by what it could know of the object. Pure.
+///
+/// A client *has* an object at a version if the object is in its view there, or if it made the object itself.
+package struct WriteJudge<Element: Sendable>: Sendable {
+    package enum Verdict: Equatable, Sendable {
+        /// The write was sound when it was made: it is merged. `resyncs`: the client has to be sent the object anew besides, since
+        /// it may have erased its copy in between.
+        case merge(resyncs: Bool)
+        /// A new object, which takes nobody else's place.
+        case insert(resyncs: Bool)
+        /// The write does not count.
+        case refuse
+    }
+
+    package let views: ViewHistory<Element>
+    /// Whether a view has an object.
+    package let isIn: @Sendable (StoredObject?, Element) -> Bool
+
+    package init(views: ViewHistory<Element>, isIn: @escaping @Sendable (StoredObject?, Element) -> Bool) {
+        self.views = views
+        self.isIn = isIn
+    }
+
+    /// - Parameter creates: whether the write makes the object.
+    package func verdict(on timeline: ObjectTimeline, creates: Bool) -> Verdict {
+        let (base, touches, made) = timeline.knownSince
+        /// How the object was, from which version on through which.
+        var states: [(object: StoredObject?, from: ServerVersion, through: ServerVersion)] = []
+        var from = base
+        for touch in touches {
+            states.append((touch.before, from, touch.version - 1))
+            from = touch.version
+        }
+        states.append((timeline.now, from, timeline.latest))
+        let had = made ?? views.views(from: base, through: base).contains { isIn(states[0].object, $0) }
+        let always =
+            had
+            && states.allSatisfy { state in
+                views.views(from: state.from, through: state.through).allSatisfy { isIn(state.object, $0) }
+            }
+        let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
+        if had, always || !creates && !hasLeftByItself(touches, timeline) { return .merge(resyncs: !always && isNow) }
+        if !had, creates, timeline.now == nil {
+            let wasThere = states.contains { state in
+                views.views(from: state.from, through: state.through).contains { isIn(state.object, $0) }
+            }
+            return .insert(resyncs: wasThere)
+        }
+        return .refuse
+    }
+
+    /// Whether the client itself has put the object out of its view: then it knew.
+    private func hasLeftByItself(_ touches: ArraySlice<ObjectTimeline.Touch>, _ timeline: ObjectTimeline) -> Bool {
+        touches.indices.contains { index in
+            let touch = touches[index]
+            let after = timeline.after(index)
+            guard touch.isOwn, after != nil else { return false }
+            return views.views(from: touch.version - 1, through: touch.version).contains {
+                isIn(touch.before, $0) && !isIn(after, $0)
+            }
+        }
+    }
+}

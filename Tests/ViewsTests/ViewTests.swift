@@ -1,0 +1,190 @@
+import Changesets
+import RealmState
+import Rules
+import SyncModel
+import Testing
+
+@testable import Views
+
+/// Views by subscriptions and roles, and the forms in which they are kept.
+@Suite struct ViewTests {
+    static let schema: Schema = {
+        var state = RealmState()
+        var changeset = Changeset()
+        let item = changeset.strings.intern("Item")
+        changeset.instructions.append(
+            .addTable(
+                .init(
+                    table: item,
+                    kind: .topLevel(
+                        keyField: changeset.strings.intern("_id"), keyType: .int, keyNullable: false, asymmetric: false)
+                )))
+        for (name, type) in [("owner_id", PayloadType.string), ("team", .string), ("done", .bool), ("secret", .string)]
+        {
+            changeset.instructions.append(
+                .addColumn(
+                    .init(
+                        table: item, field: changeset.strings.intern(ByteString(name)), type: type, nullable: true,
+                        collection: .single)))
+        }
+        try? state.apply(changeset)
+        return state.schema
+    }()
+
+    static func roles(_ roles: String, user: String = "a1", team: String? = "red") throws -> String {
+        let text = #"{"queryable": {"global": ["owner_id", "team", "done"]}, "defaultRoles": [\#(roles)]}"#
+        let check = RulesCheck(Array(text.utf8))
+        let document = try #require(check.document, "\(check.findings)")
+        let data: [String: RuleValue] = team.map { ["team": .string($0)] } ?? [:]
+        return document.closedRoles(of: RuleUser(id: user, customData: data)).text
+    }
+
+    static func item(_ values: [String: Value]) -> StoredObject {
+        var object = StoredObject()
+        guard let table = schema.table("Item") else { return object }
+        for (name, value) in values { if let column = table.column(ByteString(name)) { object[column.id] = value } }
+        return object
+    }
+
+    private func view(_ query: String, _ roles: String) throws -> View {
+        try View(
+            ViewDefinition(version: 1, queries: #"{"Item": "\#(query)"}"#, roles: roles), schema: Self.schema)
+    }
+
+    static let own = #"""
+        {"name": "own", "apply_when": {}, "read": true, "write": true,
+         "document_filters": {"read": {"owner_id": "%%user.id"}, "write": {"owner_id": "%%user.id"}}}
+        """#
+
+    @Test func anObjectIsInTheViewByQueryAndRole() throws {
+        let view = try view("done == false", try Self.roles(Self.own))
+        let item = try #require(view["Item"])
+        #expect(item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(false)]), .int(1)))
+        #expect(!item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(true)]), .int(1)))
+        #expect(!item.contains(Self.item(["owner_id": .string("b1"), "done": .bool(false)]), .int(1)))
+        #expect(item.columns.count == 2)
+    }
+
+    @Test func anUnsetExpansionMatchesNothing() throws {
+        let roles = try Self.roles(
+            #"""
+            {"name": "t", "apply_when": {}, "read": true, "write": true, "document_filters":
+             {"read": {"team": "%%user.custom_data.team"}, "write": {"team": {"$ne": "%%user.custom_data.team"}}}}
+            """#, team: nil)
+        let item = try #require(try view("TRUEPREDICATE", roles)["Item"])
+        #expect(!item.contains(Self.item(["team": .null]), .int(1)))
+        #expect(!item.contains(Self.item(["team": .string("red")]), .int(1)))
+    }
+
+    @Test func aUsersTextIsNoExpansion() throws {
+        let roles = try Self.roles(
+            #"""
+            {"name": "t", "apply_when": {}, "read": true, "write": true, "document_filters":
+             {"read": {"team": "%%user.custom_data.team"}, "write": false}}
+            """#, team: "%%true")
+        let item = try #require(try view("TRUEPREDICATE", roles)["Item"])
+        #expect(item.contains(Self.item(["team": .string("%%true")]), .int(1)))
+        #expect(!item.contains(Self.item(["team": .string("red")]), .int(1)))
+    }
+
+    @Test func fieldsThatMayNotBeReadAreHiddenAndNotQueried() throws {
+        let roles = try Self.roles(
+            #"""
+            {"name": "f", "apply_when": {}, "document_filters": {"read": true, "write": true},
+             "fields": {"done": {"read": true, "write": true}}, "additional_fields": {"read": false, "write": false}}
+            """#)
+        let role = try #require(try view("done == true", roles)["Item"]?.role)
+        #expect(role.hiddenColumns.count == 3)
+        #expect(role.mayUpdate(from: StoredObject(), to: StoredObject(), .int(1), setting: ["done"]))
+        #expect(!role.mayUpdate(from: StoredObject(), to: StoredObject(), .int(1), setting: ["done", "team"]))
+        #expect(throws: ViewError.self) { try view("team == 'red'", roles) }
+    }
+
+    @Test func writesAreJudgedBeforeAndAfter() throws {
+        let role = try #require(try view("TRUEPREDICATE", try Self.roles(Self.own))["Item"]?.role)
+        let (mine, others) = (Self.item(["owner_id": .string("a1")]), Self.item(["owner_id": .string("b1")]))
+        #expect(role.mayInsert(mine, .int(1), setting: ["owner_id"]) && !role.mayInsert(others, .int(1), setting: []))
+        #expect(role.mayDelete(mine, .int(1)) && !role.mayDelete(others, .int(1)))
+        #expect(role.mayUpdate(from: mine, to: mine, .int(1), setting: ["done"]))
+        #expect(!role.mayUpdate(from: mine, to: others, .int(1), setting: ["owner_id"]))
+        #expect(!role.mayUpdate(from: others, to: mine, .int(1), setting: ["owner_id"]))
+    }
+
+    @Test(arguments: [
+        (#"{"Nothing": "a == 1"}"#, "Nothing"), (#"{"Item": "nothing == 1"}"#, "Item"),
+        (#"{"Item": "done =="}"#, "Item"),
+        (#"{"Item": "TRUEPREDICATE SORT(team ASC)"}"#, "Item"), (#"{"Item": 1}"#, "Item"), ("[]", ""), ("{", ""),
+    ])
+    func badSetsAreRefusedWithTheirClass(_ set: (text: String, className: String)) throws {
+        let roles = try Self.roles(Self.own)
+        let error = #expect(throws: ViewError.self) {
+            try View(ViewDefinition(version: 1, queries: set.text, roles: roles), schema: Self.schema)
+        }
+        #expect((error?.className?.string ?? "") == set.className, "\(String(describing: error))")
+    }
+
+    @Test func aSetThatIsTooLongIsRefusedUnread() throws {
+        let text = #"{"Item": "\#(String(repeating: " ", count: 257 << 10))"}"#
+        #expect(throws: ViewError.self) {
+            try View(ViewDefinition(version: 1, queries: text, roles: ClosedRoles.none.text), schema: Self.schema)
+        }
+    }
+
+    @Test func rolesAreTheSameFromTheirText() throws {
+        let text = try Self.roles(
+            #"""
+            {"name": "x", "apply_when": {}, "insert": {"team": "red"}, "delete": false, "document_filters":
+             {"read": {"$or": [{"owner_id": {"$in": ["%%user.id", null, "%%user.custom_data.none"]}},
+                               {"$not": {"team": "%%user.custom_data.none"}}]}, "write": {"done": {"$exists": true}}},
+             "fields": {"team": {"read": true, "write": false}}, "additional_fields": {"read": true, "write": true}}
+            """#)
+        #expect(ClosedRoles(text: text)?.text == text)
+        #expect(ClosedRoles(text: "{}") == nil && ClosedRoles(text: "") == nil)
+    }
+
+    @Test func whatIsKeptIsReadBack() throws {
+        let roles = try Self.roles(Self.own)
+        let view = try view("done == false", roles)
+        var columns = ImagedColumns()
+        #expect(columns.start(of: view) == nil)
+        #expect(try columns.add(view, since: 7))
+        #expect(try !columns.add(view, since: 9))
+        #expect(columns.start(of: view) == 7)
+        #expect(try ImagedColumns(decoding: columns.encoded()) == columns)
+        let table = try #require(Self.schema.table("Item"))
+        let object = Self.item(["owner_id": .string("a1"), "secret": .string("s"), "done": .bool(true)])
+        let image = columns.image(of: object, in: table.id)
+        #expect(image == Self.item(["owner_id": .string("a1"), "done": .bool(true)]))
+        let images = BeforeImages([
+            .init(ObjectSlot(table.id, .int(1)), before: image), .init(ObjectSlot(table.id, .string("k")), before: nil),
+        ])
+        #expect(try BeforeImages(decoding: images.encoded()) == images)
+        var views = ClientViews(views: ViewHistory([.init(start: 3, view: view.definition)]), roles: roles)
+        views.add(
+            CompensatingWrite(
+                version: 9, clientVersion: 4, integrated: 4, timestamp: 5,
+                refused: [RefusedWrite(className: "Item", key: .int(1), reason: .view)],
+                objects: [ObjectAddress("Item", .int(1))], changeset: [1, 2]))
+        let read = try ClientViews(decoding: views.encoded())
+        #expect(read.encoded() == views.encoded() && read.compensations == views.compensations)
+        for count in 0..<views.encoded().count {
+            #expect(throws: ChangesetError.self) { try ClientViews(decoding: Array(views.encoded().prefix(count))) }
+        }
+    }
+
+    @Test func reasonsNameClassAndKey() {
+        func text(_ key: ObjectKey, _ reason: RefusedWrite.Reason = .permission) -> String {
+            RefusedWrite(className: "Item", key: key, reason: reason).text
+        }
+        #expect(text(.int(9)) == #"write to 9 in table "Item" not allowed"#)
+        #expect(
+            text(.string("a"), .view)
+                == #"write to "a" in table "Item" not allowed; object is outside of the current query view"#)
+        #expect(
+            text(.objectID(ObjectIDValue(high: 0x0102, low: 3)))
+                == #"write to ObjectID("000000000000010200000003") in table "Item" not allowed"#)
+        #expect(
+            text(.uuid(UUIDValue(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)))
+                == #"write to UUID(00112233-4455-6677-8899-aabbccddeeff) in table "Item" not allowed"#)
+    }
+}

@@ -1,0 +1,89 @@
+import Changesets
+import RealmState
+import SyncModel
+import Testing
+import Views
+
+/// Which writes count: the cases of docs/architecture.md, "Flexible sync".
+@Suite struct WriteJudgeTests {
+    /// An object of an owner; a view is the owners that it has.
+    private static func object(_ owner: Int64) -> StoredObject { StoredObject([ColumnID(rawValue: 0): .int(owner)]) }
+
+    private func verdict(
+        views: [(ServerVersion, Set<Int64>)] = [(0, [1])],
+        _ touches: [(own: Bool, before: Int64?)], now: Int64?, creates: Bool = false
+    ) -> WriteJudge<Set<Int64>>.Verdict {
+        let judge = WriteJudge(views: ViewHistory(views.map { .init(start: $0.0, view: $0.1) })) { object, owners in
+            guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
+            return owners.contains(owner)
+        }
+        let touches = touches.enumerated().map { index, touch in
+            ObjectTimeline.Touch(
+                version: ServerVersion(11 + UInt64(index)), isOwn: touch.own, before: touch.before.map(Self.object))
+        }
+        return judge.verdict(
+            on: ObjectTimeline(base: 10, latest: 20, touches: touches, now: now.map(Self.object)), creates: creates)
+    }
+
+    @Test func whatTheClientHadAllTheTimeIsMerged() {
+        #expect(verdict([], now: 1) == .merge(resyncs: false))
+        #expect(verdict([(false, 1)], now: 1) == .merge(resyncs: false))
+        #expect(verdict([(true, 1)], now: 1) == .merge(resyncs: false))
+    }
+
+    @Test func whatOthersTookOutOfTheViewIsMergedToo() {
+        #expect(verdict([(false, 1)], now: 2) == .merge(resyncs: false))
+        #expect(verdict([(false, 1)], now: nil) == .merge(resyncs: false))
+        #expect(verdict([(false, 1), (false, 2)], now: 1) == .merge(resyncs: true))
+        #expect(verdict([(false, 1), (false, nil)], now: 1) == .merge(resyncs: true))
+    }
+
+    @Test func whatTheClientItselfTookOutOfItsViewIsNot() {
+        #expect(verdict([(true, 1)], now: 2) == .refuse)
+        #expect(verdict([(true, 1), (false, 2)], now: 1) == .refuse)
+    }
+
+    @Test func aNewObjectTakesNobodysPlace() {
+        #expect(verdict([], now: nil, creates: true) == .insert(resyncs: false))
+        #expect(verdict([], now: 2, creates: true) == .refuse)
+        #expect(verdict([(false, nil)], now: 1, creates: true) == .refuse)
+        #expect(verdict([(false, nil), (false, 1)], now: nil, creates: true) == .insert(resyncs: true))
+        #expect(verdict([(false, nil), (false, 2)], now: nil, creates: true) == .insert(resyncs: false))
+    }
+
+    @Test func whatTheClientMadeItHas() {
+        #expect(verdict([(true, nil)], now: 1) == .merge(resyncs: false))
+        #expect(verdict([(true, nil), (false, 1)], now: 2) == .merge(resyncs: false))
+        #expect(verdict([(true, nil), (true, 1)], now: nil, creates: true) == .insert(resyncs: false))
+        // Erased and made anew in two uploads.
+        #expect(verdict([(true, 1)], now: nil, creates: true) == .insert(resyncs: false))
+    }
+
+    @Test func whatItNeverHadItCannotChange() {
+        #expect(verdict([], now: 2) == .refuse)
+        #expect(verdict([], now: nil) == .refuse)
+        #expect(verdict([(false, 2)], now: 1) == .refuse)
+        #expect(verdict([(false, 1), (false, nil)], now: 1, creates: true) == .refuse)
+    }
+
+    @Test func whereOneViewTakesAnothersPlaceBothCount() {
+        let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (10, [2])]
+        #expect(verdict(views: views, [], now: 2) == .merge(resyncs: true))
+        #expect(verdict(views: views, [], now: 1) == .merge(resyncs: false))
+        #expect(verdict(views: [(0, [1]), (15, [2])], [], now: 1) == .merge(resyncs: false))
+        #expect(verdict(views: [(0, [1]), (9, [2])], [], now: 1) == .refuse)
+    }
+
+    @Test func viewsAreForgottenWhenNothingIsBasedOnThem() {
+        var history = ViewHistory<Int>([.init(start: 0, view: 1), .init(start: 5, view: 2), .init(start: 9, view: 3)])
+        #expect(history.views(from: 5, through: 5) == [1, 2])
+        #expect(history.views(from: 6, through: 8) == [2])
+        #expect(history.views(from: 0, through: 20) == [1, 2, 3])
+        history.trim(before: 5)
+        #expect(history.segments.count == 3)
+        history.trim(before: 6)
+        #expect(history.views(from: 6, through: 9) == [2, 3])
+        history.trim(before: 100)
+        #expect(history.latest == 3 && history.segments.count == 1)
+    }
+}
