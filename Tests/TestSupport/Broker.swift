@@ -75,7 +75,7 @@ package enum TestBroker {
     /// A name no other test or run uses.
     package static func uniqueName(_ base: String = #function) -> String {
         let word = base.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-        return "test.\(word).\(UInt64.random(in: 0 ... .max))"
+        return "test.\(word).\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 
     /// Stops the broker of this suite's own, or has it crash, and starts it again with its ports and its data.
