@@ -1,2 +1,3 @@
-// Swift's Glibc module leaves this header out.
+// Swift's Glibc module leaves these headers out.
 #include <sys/epoll.h>
+#include <sys/timerfd.h>

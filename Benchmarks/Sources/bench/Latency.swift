@@ -18,28 +18,54 @@ struct Latency: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let median = Mutex(0.0)
-        try await BenchCluster.with(options) { cluster in
+        let medians = Mutex<[BenchStore: Double]>([:])
+        try await BenchCluster.withEach(options) { clusters in
             let loop = LoadLoop()
-            cluster.pauseIfAsked(options)
-            let before = ProcessUsage(of: cluster.processes)
-            let times = try await loop.run { loop in try sample(cluster, loop) }.sorted()
-            func percentile(_ share: Double) -> Double {
-                times[min(times.count - 1, Int(Double(times.count) * share))] * 1000
+            for cluster in clusters { cluster.pauseIfAsked(options) }
+            var times: [BenchStore: [Double]] = [:]
+            var usages: [BenchStore: String] = [:]
+            // In turns, so that what else the machine does meets all stores alike.
+            let rounds = clusters.count > 1 ? min(Self.turns, samples) : 1
+            for round in 0..<rounds {
+                for cluster in clusters {
+                    let before = ProcessUsage(of: cluster.processes)
+                    times[cluster.store, default: []] += try await loop.run { loop in
+                        try sample(cluster, loop, samples / rounds, round)
+                    }
+                    usages[cluster.store] = ProcessUsage(of: cluster.processes).since(before)
+                }
             }
-            var table = TextTable("samples", "median ms", "p90 ms", "p99 ms", "max ms", "CPU")
-            table.row(
-                "\(times.count)", percentile(0.5).text(2), percentile(0.9).text(2), percentile(0.99).text(2),
-                percentile(1).text(2), ProcessUsage(of: cluster.processes).since(before))
+            var table = TextTable("store", "samples", "median ms", "p90 ms", "p99 ms", "max ms", "CPU of the last turn")
+            for store in options.store {
+                let sorted = (times[store] ?? []).sorted()
+                guard !sorted.isEmpty else { continue }
+                func percentile(_ share: Double) -> Double {
+                    sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))] * 1000
+                }
+                table.row(
+                    store.name, "\(sorted.count)", percentile(0.5).text(2), percentile(0.9).text(2),
+                    percentile(0.99).text(2), percentile(1).text(2), usages[store] ?? "")
+                medians.withLock { $0[store] = percentile(0.5) }
+            }
             table.show()
-            median.withLock { $0 = percentile(0.5) }
         }
-        if options.json { Measurement(name: "latency", value: median.withLock { $0 }, unit: "ms").printLine() }
+        guard options.json else { return }
+        let found = medians.withLock { $0 }
+        for store in options.store {
+            Measurement(
+                name: "latency", store: options.store.count > 1 ? store : nil, value: found[store] ?? 0, unit: "ms",
+                comparison: store == options.store.first ? nil : options.store.first.flatMap { found[$0] }
+            ).printLine()
+        }
     }
 
-    private func sample(_ cluster: BenchCluster, _ loop: LoadLoop) throws -> [Double] {
-        let sender = LoadClient(partition: "latency")
-        let receiver = LoadClient(partition: "latency")
+    private static let turns = 5
+
+    private func sample(
+        _ cluster: BenchCluster, _ loop: LoadLoop, _ samples: Int, _ round: Int
+    ) throws -> [Double] {
+        let sender = LoadClient(partition: "latency-\(round)")
+        let receiver = LoadClient(partition: "latency-\(round)")
         try Fleet([sender, receiver], on: loop).open(cluster)
         sender.clientVersion = 10
         let warmUp = 20

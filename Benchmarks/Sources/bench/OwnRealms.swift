@@ -14,15 +14,12 @@ struct OwnRealms: AsyncParsableCommand {
     @Option(help: "Runs, with fresh realms each; the best one counts.") var runs = 5
 
     func run() async throws {
-        let rate = try await UploadRuns(name: "own-realms", options: options, runs: runs) { run in
+        try await UploadRuns(name: "own-realms", options: options, runs: runs) { run in
             (0..<clients).map { client in
                 UploadRuns.Client(
                     partition: "own-\(run)-\(client)", changesets: changesets, objects: objects, number: client)
             }
         }.measure()
-        if options.json {
-            Measurement(name: "own-realms", value: rate, unit: "changesets/s").printLine()
-        }
     }
 }
 
@@ -39,14 +36,13 @@ struct OneClient: AsyncParsableCommand {
     @Option(help: "Runs, with a fresh realm each; the best one counts.") var runs = 5
 
     func run() async throws {
-        let rate = try await UploadRuns(name: "one-client", options: options, runs: runs) { run in
+        try await UploadRuns(name: "one-client", options: options, runs: runs) { run in
             [UploadRuns.Client(partition: "one-\(run)", changesets: changesets, objects: objects, number: 0)]
         }.measure()
-        if options.json { Measurement(name: "one-client", value: rate, unit: "changesets/s").printLine() }
     }
 }
 
-/// Uploads by clients of realms of their own, several times over in one cluster.
+/// Uploads by clients of realms of their own, several times over in one cluster, or in one for each store in turns.
 struct UploadRuns: Sendable {
     struct Client: Sendable {
         var partition: String
@@ -60,27 +56,29 @@ struct UploadRuns: Sendable {
     var runs: Int
     var clients: @Sendable (Int) -> [Client]
 
-    /// The best rate.
-    func measure() async throws -> Double {
-        let best = Best()
-        try await BenchCluster.with(options) { cluster in
+    /// Shows the best rate of each store.
+    func measure() async throws {
+        let rates = StoreRates()
+        try await BenchCluster.withEach(options) { clusters in
             let loop = LoadLoop()
-            var table = TextTable("run", "changesets", "kB", "s", "changesets/s", "CPU")
-            cluster.pauseIfAsked(options)
+            var table = TextTable("run", "store", "changesets", "kB", "s", "changesets/s", "CPU")
+            for cluster in clusters { cluster.pauseIfAsked(options) }
             for run in 0..<runs {
-                let before = ProcessUsage(of: cluster.processes)
-                let result = try await loop.run { loop in try once(run, cluster, loop) }
-                let usage = ProcessUsage(of: cluster.processes).since(before)
-                let rate = Double(result.changesets) / result.seconds
-                best.note(rate)
-                progress("run \(run + 1) of \(runs): \(rate.text()) changesets/s")
-                table.row(
-                    "\(run + 1)", "\(result.changesets)", "\(result.bytes / 1000)", result.seconds.text(3),
-                    rate.text(), usage)
+                for cluster in clusters {
+                    let before = ProcessUsage(of: cluster.processes)
+                    let result = try await loop.run { loop in try once(run, cluster, loop) }
+                    let usage = ProcessUsage(of: cluster.processes).since(before)
+                    let rate = Double(result.changesets) / result.seconds
+                    rates.note(rate, cluster.store)
+                    progress("run \(run + 1) of \(runs), \(cluster.store.name): \(rate.text()) changesets/s")
+                    table.row(
+                        "\(run + 1)", cluster.store.name, "\(result.changesets)", "\(result.bytes / 1000)",
+                        result.seconds.text(3), rate.text(), usage)
+                }
             }
             table.show()
         }
-        return best.value
+        rates.show(name, options, unit: "changesets/s")
     }
 
     private struct Result {

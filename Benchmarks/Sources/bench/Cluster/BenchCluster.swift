@@ -7,20 +7,35 @@ import Synchronization
 final class BenchCluster: Sendable {
     static let app = "bench"
     let cluster: LocalCluster
-    let folder: String
+    let store: BenchStore
     /// Of a user who may open any realm of the app.
     let accessToken: String
+    private let folder: String
+    private let database: BenchDatabase
 
-    private init(cluster: LocalCluster, folder: String, accessToken: String) {
+    private init(
+        cluster: LocalCluster, store: BenchStore, accessToken: String, folder: String, database: BenchDatabase
+    ) {
         self.cluster = cluster
-        self.folder = folder
+        self.store = store
         self.accessToken = accessToken
+        self.folder = folder
+        self.database = database
     }
 
     /// Runs `body` with a cluster that is ready, and takes it down.
     static func with(
         _ options: ClusterBenchOptions, environment: [String: String] = [:],
         _ body: @escaping @Sendable (BenchCluster) async throws -> Void
+    ) async throws {
+        guard options.store.count == 1 else { throw BenchFailure("this measurement takes one --store") }
+        try await withEach(options, environment: environment) { try await body($0[0]) }
+    }
+
+    /// Runs `body` with a cluster for each store, which share a broker, and takes them down.
+    static func withEach(
+        _ options: ClusterBenchOptions, environment: [String: String] = [:],
+        _ body: @escaping @Sendable ([BenchCluster]) async throws -> Void
     ) async throws {
         raiseFileLimit()
         // All of a measurement's clients are one user, whom nobody is to slow down.
@@ -33,21 +48,26 @@ final class BenchCluster: Sendable {
             .appending(path: "sluice-bench-\(UUID().uuidString.prefix(8).lowercased())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let broker = PrivateBroker(folder: folder + "/broker")
-        let started = Mutex<LocalCluster?>(nil)
+        let database = BenchDatabase(folder: folder + "/postgres", url: options.postgres)
+        let started = Mutex<[LocalCluster]>([])
         let work = Task {
             progress("starting a broker, a coordinator, \(options.workers) worker(s) and a gateway ...")
-            let cluster = LocalCluster(
-                amqpURL: try await broker.start(), folder: folder, sluice: sluice, slices: options.slices,
-                environment: environment)
-            started.withLock { $0 = cluster }
-            try await cluster.startAll(workers: options.workers)
-            try await cluster.waitUntilReady(workers: options.workers)
-            try await cluster.operate(
-                "apps", "create", app, "--rules", "open", "--development-mode", "--anonymous-login")
-            let token = try await LocalCluster.retrying("the gateway answers") {
-                try await AnonymousLogin.accessToken(port: cluster.gatewayPort, app: app)
+            let broker = try await broker.start()
+            var ready: [BenchCluster] = []
+            for (number, store) in options.store.enumerated() {
+                let settings = try await database.settings(for: store, number: number)
+                let own = "\(folder)/\(store.name)"
+                try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+                let cluster = LocalCluster(
+                    amqpURL: broker, folder: own, sluice: sluice, slices: options.slices, prefix: "sluice\(number)",
+                    environment: environment.merging(settings) { $1 })
+                started.withLock { $0.append(cluster) }
+                let token = try await makeReady(cluster, options)
+                ready.append(
+                    BenchCluster(
+                        cluster: cluster, store: store, accessToken: token, folder: folder, database: database))
             }
-            try await body(BenchCluster(cluster: cluster, folder: folder, accessToken: token))
+            try await body(ready)
         }
         // A second interrupt finds the same task cancelled already: the cleaning up goes on.
         let signals = TerminationSignals { work.cancel() }
@@ -56,8 +76,9 @@ final class BenchCluster: Sendable {
         } onCancel: {
             work.cancel()
         }
-        await started.withLock { $0 }?.stop()
+        for cluster in started.withLock({ $0 }) { await cluster.stop() }
         await broker.stop()
+        await database.stop()
         if options.keep {
             progress("kept: \(folder)")
         } else {
@@ -73,11 +94,22 @@ final class BenchCluster: Sendable {
         try await PrivateBroker(folder: folder + "/broker").control(arguments)
     }
 
+    /// - Returns: a token for clients.
+    private static func makeReady(_ cluster: LocalCluster, _ options: ClusterBenchOptions) async throws -> String {
+        try await cluster.startAll(workers: options.workers)
+        try await cluster.waitUntilReady(workers: options.workers)
+        try await cluster.operate("apps", "create", app, "--rules", "open", "--development-mode", "--anonymous-login")
+        return try await LocalCluster.retrying("the gateway answers") {
+            try await AnonymousLogin.accessToken(port: cluster.gatewayPort, app: app)
+        }
+    }
+
     var processes: [(name: String, pid: Int32)] {
         let broker = (try? String(contentsOfFile: folder + "/broker/node.pid", encoding: .utf8))
             .flatMap { Int32($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
         return cluster.processIdentifiers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             + (broker.map { [("broker", $0)] } ?? [])
+            + (store == .sqlite ? [] : database.processIdentifier.map { [("postgres", $0)] } ?? [])
             + [("load", ProcessInfo.processInfo.processIdentifier)]
     }
 

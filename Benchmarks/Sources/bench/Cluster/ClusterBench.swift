@@ -7,7 +7,14 @@ struct ClusterBenchOptions: ParsableArguments {
     @Option(help: "The release-built binary; by default the engine's, built if it is not there.") var sluice: String?
     @Option(help: "Workers.") var workers = 2
     @Option(help: "Slices that the realms are divided into.") var slices = 8
-    @Flag(help: "End with one JSON line.") var json = false
+    @Option(
+        help: ArgumentHelp(
+            "Where the data is: sqlite, postgres, or postgres+1ms with so much delay each way; repeated: side by side.",
+            valueName: "store"))
+    var store: [BenchStore] = [.sqlite]
+    @Option(help: "The PostgreSQL server, postgres://user@127.0.0.1:port/database; by default a private one.")
+    var postgres: String?
+    @Flag(help: "End with a JSON line for each store.") var json = false
     @Flag(help: "Keep the folder with logs and stores, and say where it is.") var keep = false
     @Flag(help: "Say on standard error which process ids to profile, and wait for Return before the clock starts.")
     var pause = false
@@ -16,12 +23,15 @@ struct ClusterBenchOptions: ParsableArguments {
         guard (1...64).contains(workers), (1...1024).contains(slices) else {
             throw ValidationError("expected 1 to 64 workers and 1 to 1024 slices")
         }
+        guard Set(store).count == store.count else { throw ValidationError("a store is named twice") }
     }
 }
 
 /// The last line of a measurement with `--json`.
 struct Measurement {
     var name: String
+    /// Where the data was, if the measurement compares stores.
+    var store: BenchStore?
     var value: Double
     var unit: String
     /// The same work done by a peer in the same run.
@@ -29,7 +39,8 @@ struct Measurement {
 
     func printLine() {
         let comparison = comparison.map { "\($0)" } ?? "null"
-        print(#"{"name":"\#(name)","value":\#(value),"unit":"\#(unit)","comparison":\#(comparison)}"#)
+        let store = store.map { #""store":"\#($0.name)","# } ?? ""
+        print(#"{"name":"\#(name)",\#(store)"value":\#(value),"unit":"\#(unit)","comparison":\#(comparison)}"#)
     }
 }
 
