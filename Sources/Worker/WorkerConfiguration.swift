@@ -63,8 +63,8 @@ package struct WorkerLimits: Sendable {
     package var maxReciprocalBytes = 1 << 20
     /// Digests of older history that a search reads at once.
     package var maxDigestBytes = 256 << 10
-    /// Local history that one step of a merge holds parsed.
-    package var maxWindowBytes = 16 << 20
+    /// Local history that one step of a merge holds parsed. The slice reads and parses it before a long merge goes on beside it.
+    package var maxWindowBytes = 4 << 20
     package var maxPageBytes = 4 << 20
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
