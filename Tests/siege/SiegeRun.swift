@@ -110,8 +110,9 @@ struct SiegeRun: Sendable {
         return row
     }
 
-    /// Runs an attack in a process of its own, at a low priority: a stranger has a machine of its own, and what it takes
-    /// of this one is not Sluice's.
+    /// Runs an attack in a process of its own that has what processor time nobody else wants: a stranger has a machine of its
+    /// own, and what it takes of this one is not Sluice's. At a low priority alone it would keep its turns, of a millisecond or
+    /// two, and each hop of an honest change could have to wait for one.
     private func make(_ attack: Attack, number: Int, seconds: Double) async throws -> Tally.Counts {
         let target = Stranger.Target(
             gatewayPorts: sieged.gatewayPorts, coordinatorPort: sieged.cluster.coordinatorPort, app: "stranger",
@@ -121,7 +122,7 @@ struct SiegeRun: Sendable {
         let text = try await Program.run(
             "/usr/bin/env",
             [
-                "nice", "-n", "10", try Self.program(), "stranger", "--attack", attack.name, "--seed",
+                "chrt", "--idle", "0", try Self.program(), "stranger", "--attack", attack.name, "--seed",
                 "\(random.next())",
                 "--seconds", "\(seconds)", "--target",
                 String(decoding: try JSONEncoder().encode(target), as: UTF8.self),
