@@ -4,7 +4,7 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// A cluster on three broker nodes, each of which dies and hangs in turn while devices write.
+/// A cluster on three broker nodes, each of which dies in turn, and one hangs, while devices write.
 @Suite(.needsBroker, .ownBroker("--nodes", "3"), .timeLimit(.minutes(15)), .serialized)
 struct BrokerNodesTests {
     /// How long it takes until the realm's owner acknowledges something new: what clients notice of a fault.
@@ -26,7 +26,7 @@ struct BrokerNodesTests {
         }
     }
 
-    @Test func nothingIsLostWhileEachNodeDiesAndHangsInTurn() async throws {
+    @Test func nothingIsLostWhileEachNodeDiesAndOneHangs() async throws {
         try await withCluster(amqpQuery: "&connection_timeout=5000") { cluster in
             try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let devices = [try await Device(cluster), try await Device(cluster)]
@@ -42,21 +42,19 @@ struct BrokerNodesTests {
                 try await TestBroker.startNode(number)
                 print("node \(number) killed: \(dead) until an acknowledgement")
             }
-            // Only now: a node that was just killed has neither connections nor leaders that a pause could hurt.
-            for number in 1...3 {
-                try await allQueuesAreWhole()
-                try await TestBroker.signalNode(number, "STOP")
-                // Shorter than the minute after which the other nodes take it for dead, and longer than two heartbeats.
-                async let resumed: Void = {
-                    try await Task.sleep(for: .seconds(40))
-                    try await TestBroker.signalNode(number, "CONT")
-                }()
-                let paused = try await outage(probe, "paused-\(number)")
-                try await resumed
-                let after = try await outage(probe, "resumed-\(number)")
-                probes.formUnion(["paused-\(number)", "resumed-\(number)"])
-                print("node \(number) paused for 40 s: \(paused) until an acknowledgement, \(after) afterwards")
-            }
+            // Not the one that was killed last: it has neither connections nor leaders yet that a pause could hurt.
+            try await allQueuesAreWhole()
+            try await TestBroker.signalNode(1, "STOP")
+            // Shorter than the minute after which the other nodes take it for dead, and longer than two heartbeats.
+            async let resumed: Void = {
+                try await Task.sleep(for: .seconds(40))
+                try await TestBroker.signalNode(1, "CONT")
+            }()
+            let paused = try await outage(probe, "paused")
+            try await resumed
+            let after = try await outage(probe, "resumed")
+            probes.formUnion(["paused", "resumed"])
+            print("node 1 paused for 40 s: \(paused) until an acknowledgement, \(after) afterwards")
             let written = try await load.finish().union(probes)
             for device in devices { try await device.download() }
             let fresh = try await Device(cluster)
