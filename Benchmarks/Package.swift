@@ -20,6 +20,7 @@ let package = Package(
     dependencies: [
         .package(name: "sluice", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
@@ -34,6 +35,8 @@ let package = Package(
                 .product(name: "AMQP", package: "sluice"),
                 .product(name: "DeviceSync", package: "sluice"),
                 .product(name: "SluiceEngine", package: "sluice"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -9,6 +9,6 @@ struct Bench: AsyncParsableCommand {
             MergeBench.self, QueryBench.self, AMQPBench.self, OwnRealms.self, SharedRealm.self, OneClient.self,
             Latency.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
-            GenerateCommand.self,
+            ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
         ])
 }

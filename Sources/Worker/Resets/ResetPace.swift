@@ -8,13 +8,13 @@ import SyncModel
 /// grows with their number: each user's client realm has a place in that time, which the owner computes and need not
 /// remember. A client that is told to wait waits up to a quarter less (docs/protocol.md, "Timers and backoff"); it is
 /// let in from three quarters of its place on, so nobody is told twice.
-struct ResetPace: Equatable {
+package struct ResetPace: Equatable {
     let generation: UInt64
     /// Milliseconds: when the first of them came, by the clock that nobody can move, and how long all of them may take.
     let startedAt: UInt64
     let window: UInt64
 
-    init(generation: UInt64, startedAt: UInt64, clientRealms: Int, limits: WorkerLimits) {
+    package init(generation: UInt64, startedAt: UInt64, clientRealms: Int, limits: WorkerLimits) {
         self.generation = generation
         self.startedAt = startedAt
         let seconds = UInt64(clamping: clientRealms / max(1, limits.resetsPerSecond))
@@ -24,7 +24,7 @@ struct ResetPace: Equatable {
     }
 
     /// How many seconds the client realm must wait for its turn at `now`; nil if it need not.
-    func wait(user: String, partition: String, at now: UInt64) -> Int? {
+    package func wait(user: String, partition: String, at now: UInt64) -> Int? {
         let elapsed = now &- min(now, startedAt)
         guard elapsed < window else { return nil }
         let due = window / 1024 * Self.place(user, partition)
