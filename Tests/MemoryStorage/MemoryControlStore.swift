@@ -101,6 +101,11 @@ package final class MemoryControlStore: ControlStore {
         }
     }
 
+    package func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement]
+    {
+        elements.filter { content.schemas[app, default: []].contains($0) }
+    }
+
     package func extendSchema(
         ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
     ) async throws(StoreError) {
@@ -109,11 +114,12 @@ package final class MemoryControlStore: ControlStore {
             for element in elements where content.schemas[app, default: []].insert(element).inserted {
                 content.schemaAuthors[app, default: [:]][element] = author?.user
             }
+            if let author {
+                let own = content.schemaAuthors[app, default: [:]].values.count { $0 == author.user }
+                guard own <= author.limit else { throw SchemaElement.full(app, of: author, own) }
+            }
             let count = content.schemas[app]?.count ?? 0
             guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
-            guard let author else { return }
-            let own = content.schemaAuthors[app, default: [:]].values.count { $0 == author.user }
-            guard own <= author.limit else { throw SchemaElement.full(app, of: author, own) }
         }
     }
 

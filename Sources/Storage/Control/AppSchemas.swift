@@ -21,8 +21,10 @@ package final class AppSchemas: Sendable {
     package func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {
         let unseen = unseen(elements, in: app)
         guard !unseen.isEmpty else { return [] }
-        remember(try await store.schema(ofApp: app.id), of: app)
-        return self.unseen(unseen, in: app)
+        let found = try await store.schema(ofApp: app.id, among: unseen)
+        remember(found, of: app)
+        let known = Set(found)
+        return unseen.filter { !known.contains($0) }
     }
 
     /// Adds what the app does not have.
@@ -32,8 +34,6 @@ package final class AppSchemas: Sendable {
     ) async throws(StoreError) {
         let missing = Set(try await missing(elements, in: app))
         guard !missing.isEmpty else { return }
-        let count = known.withLock { $0[app.id]?.elements.count ?? 0 } + missing.count
-        guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app.id, count) }
         try await store.extendSchema(ofApp: app.id, with: Array(missing), by: author)
         remember(missing, of: app)
     }

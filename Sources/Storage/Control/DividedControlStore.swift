@@ -69,6 +69,11 @@ extension DividedControlStore {
         try await ofApps.schema(ofApp: app)
     }
 
+    package func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement]
+    {
+        try await ofApps.schema(ofApp: app, among: elements)
+    }
+
     package func extendSchema(ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?)
         async throws(StoreError)
     {

@@ -113,6 +113,20 @@ extension PostgresAppStore {
         }
     }
 
+    func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
+        let found = try await database.read("the app's schema") { queries in
+            try await queries.rows(
+                """
+                SELECT asked.number FROM app_schema
+                JOIN unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS asked (class, property, type, number)
+                    USING (class, property, type)
+                WHERE app = $1
+                """, app, elements.map(\.className), elements.map { $0.property ?? "" }, elements.map(\.type)
+            ).map { try $0.integer("number") - 1 }
+        }
+        return found.filter(elements.indices.contains).map { elements[$0] }
+    }
+
     func extendSchema(
         ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
     ) async throws(StoreError) {
@@ -131,8 +145,8 @@ extension PostgresAppStore {
                 "SELECT count(*) AS whole, count(*) FILTER (WHERE author = $2) AS own FROM app_schema WHERE app = $1",
                 app, author?.user)
             let (count, own) = (try counts.first?.integer("whole") ?? 0, try counts.first?.integer("own") ?? 0)
-            guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
             if let author, own > author.limit { throw SchemaElement.full(app, of: author, own) }
+            guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
         }
     }
 

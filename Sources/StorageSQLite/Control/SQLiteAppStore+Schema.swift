@@ -15,6 +15,17 @@ extension SQLiteAppStore {
         }
     }
 
+    func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
+        try await read("the app's schema") { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT 1 FROM app_schema WHERE app = ? AND class = ? AND property = ? AND type = ?")
+            return try elements.filter { element in
+                try Row.fetchOne(
+                    statement, arguments: [app, element.className, element.property ?? "", element.type]) != nil
+            }
+        }
+    }
+
     func extendSchema(
         ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
     ) async throws(StoreError) {
@@ -25,13 +36,16 @@ extension SQLiteAppStore {
                     "INSERT OR IGNORE INTO app_schema (app, class, property, type, author) VALUES (?, ?, ?, ?, ?)", app,
                     element.className, element.property ?? "", element.type, author?.user)
             }
+            // First what is the smaller count, and the one at which a client that goes on all the same is refused.
+            if let author {
+                let own = try Int.fetchOne(
+                    db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ? AND author = ?",
+                    arguments: [app, author.user])
+                guard let own, own <= author.limit else { throw SchemaElement.full(app, of: author, own ?? 0) }
+            }
             let count =
                 try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ?", arguments: [app]) ?? 0
             guard count <= SchemaElement.maxPerApp else { throw SchemaElement.full(app, count) }
-            guard let author else { return }
-            let own = try Int.fetchOne(
-                db, sql: "SELECT COUNT(*) FROM app_schema WHERE app = ? AND author = ?", arguments: [app, author.user])
-            guard let own, own <= author.limit else { throw SchemaElement.full(app, of: author, own ?? 0) }
         }
     }
 

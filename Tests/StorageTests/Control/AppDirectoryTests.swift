@@ -29,6 +29,9 @@ import Testing
             _ id: String, _ change: @escaping @Sendable (inout AppRecord) -> Void
         ) async throws(StoreError) -> AppRecord { AppRecord(id: id, createdAt: 1) }
         func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] { [] }
+        func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
+            []
+        }
         func extendSchema(
             ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
         ) async throws(StoreError) {}

@@ -65,6 +65,13 @@ import Testing
             try await store.extendSchema(ofApp: "tasks", with: [dog, age])
             #expect(try await store.schema(ofApp: "tasks") == [dog, age])
             #expect(try await store.schema(ofApp: "other").isEmpty)
+            let other = SchemaElement(className: "Dog", property: "age", type: "string")
+            #expect(
+                try await store.schema(ofApp: "tasks", among: [other, age, dog]).sorted(by: { $0.type < $1.type }) == [
+                    age, dog,
+                ])
+            #expect(try await store.schema(ofApp: "other", among: [age]).isEmpty)
+            #expect(try await store.schema(ofApp: "tasks", among: []).isEmpty)
             let many = (1..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
             let full = await #expect(throws: StoreError.self) {
                 try await store.extendSchema(ofApp: "tasks", with: many)

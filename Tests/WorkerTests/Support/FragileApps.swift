@@ -27,6 +27,10 @@ final class FragileApps: AppStore {
         if let failure = failure.withLock({ $0 }) { throw failure }
         return try await store.schema(ofApp: app)
     }
+    func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        return try await store.schema(ofApp: app, among: elements)
+    }
     func extendSchema(
         ofApp app: String, with elements: [SchemaElement], by author: SchemaAuthor?
     ) async throws(StoreError) {
