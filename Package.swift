@@ -210,7 +210,7 @@ let package = Package(
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
-        shared("LocalCluster", subprocess),
+        shared("LocalCluster", subprocess + [nio("NIOCore"), nio("NIOPosix")]),
         shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",

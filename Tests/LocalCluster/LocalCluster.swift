@@ -13,14 +13,16 @@ package final class LocalCluster: Sendable {
     package let coordinatorPort = FreePort.next()
     private let adminToken = UUID().uuidString
     private let extra: [String: String]
+    private let entrance: String?
     private let processes = Mutex<[String: ManagedProcess]>([:])
 
     /// - Parameters:
     ///   - prefix: of all queues, so that clusters can share a broker.
-    ///   - environment: further settings of the processes.
+    ///   - environment: further settings of the processes, before those that all clusters have.
+    ///   - entrance: where clients connect to, if not to the one gateway at `gatewayPort`.
     package init(
         amqpURL: String, folder: String, sluice: String, slices: Int = 8, prefix: String = "sluice",
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], entrance: String? = nil
     ) {
         self.amqpURL = amqpURL
         self.folder = folder
@@ -28,12 +30,13 @@ package final class LocalCluster: Sendable {
         self.slices = slices
         self.prefix = prefix
         extra = environment
+        self.entrance = entrance
     }
 
     /// Of the processes that were started and not stopped, by name.
     package var processIdentifiers: [String: Int32] { processes.withLock { $0.mapValues(\.pid) } }
 
-    package var gatewayURL: String { "\(scheme("GATEWAY"))://127.0.0.1:\(gatewayPort)" }
+    package var gatewayURL: String { entrance ?? "\(scheme("GATEWAY"))://127.0.0.1:\(gatewayPort)" }
     package var coordinatorURL: String { "\(scheme("COORDINATOR"))://127.0.0.1:\(coordinatorPort)" }
     /// The file of authorities that its clients trust beside the system's.
     package var authoritiesFile: String? { extra["SLUICE_TLS_CA_FILE"] }
@@ -59,12 +62,13 @@ package final class LocalCluster: Sendable {
 
     /// - Parameters:
     ///   - settings: of this process alone, before those of the cluster.
-    ///   - program: one that becomes `sluice` with its arguments, such as `/usr/bin/env`.
+    ///   - prefix: a program and its arguments that become `sluice` with its arguments, such as `/usr/bin/env`.
     package func start(
-        _ name: String, _ arguments: [String], settings: [String: String] = [:], through program: String? = nil
+        _ name: String, _ arguments: [String], settings: [String: String] = [:], through prefix: [String] = []
     ) async throws {
+        let command = prefix + [sluice] + arguments
         let process = try await ManagedProcess.start(
-            name: name, executable: program ?? sluice, arguments: (program == nil ? [] : [sluice]) + arguments,
+            name: name, executable: command[0], arguments: Array(command.dropFirst()),
             environment: environment.merging(settings) { $1 }, logFolder: folder + "/logs")
         processes.withLock { $0[name] = process }
     }

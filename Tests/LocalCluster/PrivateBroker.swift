@@ -5,14 +5,21 @@ package struct PrivateBroker: Sendable {
     package let script: String
     package let folder: String
 
-    package init(script: String, folder: String) {
+    /// What becomes the script where it must run elsewhere, such as on a host of a machine room.
+    private let prefix: [String]
+    private let options: [String]
+
+    /// - Parameter options: of the script's `start`.
+    package init(script: String, folder: String, through prefix: [String] = [], options: [String] = []) {
         self.script = script
         self.folder = folder
+        self.prefix = prefix
+        self.options = options
     }
 
     /// Starts it, or starts it again on its data, on the ports that it had.
     package func start() async throws -> String {
-        let lines = try await run("start")
+        let lines = try await run("start", options)
         guard let url = lines.split(separator: "\n").first(where: { $0.hasPrefix("AMQP_URL=") })?.dropFirst(9) else {
             throw LocalClusterError("\(script) start printed no AMQP_URL: \(lines.prefix(300))")
         }
@@ -35,8 +42,9 @@ package struct PrivateBroker: Sendable {
     }
 
     private func run(_ command: String, _ arguments: [String]) async throws -> String {
-        try await Program.run(
-            script, [command, folder] + arguments, environment: ProcessInfo.processInfo.environment, called: "broker")
+        let command = prefix + [script, command, folder] + arguments
+        return try await Program.run(
+            command[0], Array(command.dropFirst()), environment: ProcessInfo.processInfo.environment, called: "broker")
     }
 }
 

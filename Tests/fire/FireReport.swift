@@ -7,6 +7,8 @@ struct FireReport: Codable {
     var faults: [String: Int] = [:]
     /// Faults that this machine does not allow, with the reason.
     var leftOut: [String] = []
+    /// By kind of fault, where one is over before the next begins.
+    var outages: [String: Outage] = [:]
     var unexpectedEnds = 0
     /// Queues that the broker could not bring up after a crash of its own, and that were deleted as an operator would.
     var queuesDeleted = 0
@@ -40,7 +42,16 @@ struct FireReport: Codable {
             ("resets unaccounted", "\(resetsUnaccounted)"), ("dead letters", "\(deadLetters)"),
         ]
         let width = rows.map(\.0.count).max() ?? 0
-        return rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }.joined(
-            separator: "\n")
+        let lines = rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }
+        return (lines + outageLines).joined(separator: "\n")
+    }
+
+    private var outageLines: [String] {
+        guard !outages.isEmpty else { return [] }
+        return ["", "fault         times  longest fault  longest wait for an acknowledgement"]
+            + outages.sorted { $0.key < $1.key }.map { kind, outage in
+                kind.padding(toLength: 14, withPad: " ", startingAt: 0)
+                    + String(format: "%5d  %11.1f s  %33.1f s", outage.times, outage.longestFault, outage.longestWait)
+            }
     }
 }

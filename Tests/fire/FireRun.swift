@@ -1,7 +1,6 @@
 import DeviceSync
 import Foundation
 import LocalCluster
-import Messages
 import SeededRandom
 
 /// One run: a cluster, its clients under load, faults until the time is up, and the reckoning.
@@ -11,11 +10,6 @@ struct FireRun: Sendable {
         var seconds: Int
         var clients: Int
         var partitions: Int
-        var workers: Int
-        var gateways: Int
-        var faults: [Fault]
-        /// How many times as long as usual each fault lasts.
-        var stretch: Double
         /// How long each client waits between two changes.
         var pace: Duration
     }
@@ -28,8 +22,10 @@ struct FireRun: Sendable {
     private static let resetting = "fire-resets"
 
     let settings: Settings
-    let cluster: BurningCluster
+    let cluster: any FireCluster
     let journal: Journal
+    /// What does the harm, given the clients that are there and the terminations to choose from.
+    let trouble: @Sendable ([FireClient], Terminations) async -> any Trouble
 
     func run() async throws -> FireReport {
         var report = FireReport(seed: settings.seed, seconds: settings.seconds)
@@ -42,7 +38,8 @@ struct FireRun: Sendable {
         journal.note("\(clients.count) client realms are open")
         let terminations = Terminations(app: Self.resetting, cluster: cluster.cluster, journal: journal)
         await burn(clients, terminations, &report)
-        try await cluster.heal(journal)
+        // What does not come back is a finding, not the end of the reckoning.
+        do { try await cluster.heal(journal) } catch { report.findings.append("after the faults: \(error)") }
         await settle(clients, &report)
         await reckon(clients, terminations, &report)
         report.unexpectedEnds = cluster.unexpectedEnds
@@ -73,20 +70,14 @@ struct FireRun: Sendable {
     }
 
     private func burn(_ clients: [FireClient], _ terminations: Terminations, _ report: inout FireReport) async {
-        let arsonist = Arsonist(
-            cluster: cluster, journal: journal,
-            echo: Echo(
-                amqpURL: cluster.cluster.amqpURL, topology: Topology(prefix: cluster.cluster.prefix),
-                slices: cluster.cluster.slices, journal: journal), terminations: terminations)
-        let (faults, missing) = Arsonist.possible(settings.faults, on: cluster)
-        for line in missing { journal.note("left out: \(line)") }
-        report.leftOut = missing
-        guard !faults.isEmpty else {
+        var trouble = await trouble(clients, terminations)
+        for line in trouble.leftOut { journal.note("left out: \(line)") }
+        report.leftOut = trouble.leftOut
+        guard trouble.isPossible else {
             report.findings.append("none of the faults is possible here")
             return
         }
         let random = SeededGenerator(seed: settings.seed)
-        var plan = FaultPlan(seed: settings.seed, faults: faults, stretch: settings.stretch)
         var counts: [String: Int] = [:]
         let end = ContinuousClock.now + .seconds(settings.seconds)
         await withTaskGroup(of: Void.self) { group in
@@ -96,13 +87,13 @@ struct FireRun: Sendable {
             }
             group.addTask { await cluster.supervise(journal) }
             while ContinuousClock.now < end, !Task.isCancelled {
-                let steps = plan.next()
-                for step in steps { counts[step.fault.rawValue, default: 0] += 1 }
-                await arsonist.perform(steps)
+                for fault in await trouble.strike() { counts[fault, default: 0] += 1 }
             }
             group.cancelAll()
         }
         report.faults = counts
+        report.outages = trouble.outages
+        report.findings += trouble.findings
     }
 
     /// Waits until every client has uploaded what it has and downloaded what there is, and the copies are equal.

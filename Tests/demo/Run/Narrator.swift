@@ -64,10 +64,13 @@ struct Narrator: Sendable {
         for check in report.checks { write("  \(check.holds ? "ok    " : "FAILED")  \(check.name)\(check.detail)") }
     }
 
-    func showCommandsToTry(_ cluster: LocalCluster) {
+    func showCommandsToTry(_ stage: any Stage) {
+        let cluster = stage.cluster
         chapter("The cluster stays up; press Ctrl-C to end it")
         write("In another shell:\n")
-        for (name, value) in cluster.environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix("SLUICE_") {
+        if let wayIn = stage.wayIn { write("  \(wayIn)") }
+        for (name, value) in cluster.environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix("SLUICE_") || name == "PGPASSWORD" {
             write("  export \(name)='\(value)'")
         }
         write("  alias sluice=\(cluster.sluice)\n")

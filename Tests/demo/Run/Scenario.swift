@@ -3,7 +3,7 @@ import LocalCluster
 
 /// What the demo does, in order.
 final class Scenario {
-    let cluster: LocalCluster
+    let stage: any Stage
     let recording: String
     let narrator: Narrator
     /// The title of the step under way.
@@ -18,11 +18,13 @@ final class Scenario {
     private let editorName = "editor"
     private let loadCount = 40
 
-    init(cluster: LocalCluster, recording: String, narrator: Narrator) {
-        self.cluster = cluster
+    init(stage: any Stage, recording: String, narrator: Narrator) {
+        self.stage = stage
         self.recording = recording
         self.narrator = narrator
     }
+
+    var cluster: LocalCluster { stage.cluster }
 
     func run() async throws -> Report {
         try await startCluster()
@@ -33,13 +35,14 @@ final class Scenario {
         try await returnClients(campaign: campaign)
         var report = try await account(of: campaign)
         try await publishRecording(&report)
+        if let news = try await stage.mend(atTheEnd: true) { narrator.say(news) }
         try await checkCopies(&report)
         return report
     }
 
     func stop() async {
         for client in clients { await client.kill() }
-        await cluster.stop()
+        await stage.stop()
     }
 
     private func begin(_ title: String) {
@@ -48,11 +51,12 @@ final class Scenario {
     }
 
     private func startCluster() async throws {
-        begin("A cluster: one coordinator, two workers, one gateway, each a process")
-        try await cluster.startAll()
-        try await cluster.waitUntilReady(workers: 2)
+        begin(stage.title)
+        try await stage.start()
         try await cluster.operate("apps", "create", DemoSchema.app, "--rules", "open")
-        narrator.say("app \(DemoSchema.app) created; gateway at \(cluster.gatewayURL); 8 slices owned by two workers")
+        narrator.say(
+            "app \(DemoSchema.app) created; clients go to \(cluster.gatewayURL); \(cluster.slices) slices have their owners"
+        )
     }
 
     private struct SliceLine: Decodable {
@@ -72,13 +76,12 @@ final class Scenario {
     }
 
     private func loadAndKill() async throws {
-        begin("Load, and a worker dies")
+        begin("Load, and \(stage.threat)")
         let victim = try await ownerOfTheRealm()
         let (everyone, count) = (clients, loadCount)
         async let loading: Void = Self.each(everyone) { try await $0.ask(ClientCommandLine(.load, count: count)) }
         try await Task.sleep(for: .milliseconds(300))
-        await cluster.kill(victim)
-        narrator.say("SIGKILL to \(victim), which owns the slice of the realm, while all clients write")
+        narrator.say(try await stage.strike(worker: victim))
         try await loading
         try await all { try await $0.ask(ClientCommandLine(.upload)) }
         try await converge()
@@ -90,8 +93,8 @@ final class Scenario {
                     "client \(client.name) has \(count) of the \(expected) objects written under load")
             }
         }
-        narrator.say("all \(expected) changes acknowledged and in every copy; the other worker took over")
-        try await cluster.startWorker(victim)
+        narrator.say("all \(expected) changes acknowledged and in every copy; \(stage.relief)")
+        if let news = try await stage.mend(atTheEnd: false) { narrator.say(news) }
     }
 
     private func ownerOfTheRealm() async throws -> String {

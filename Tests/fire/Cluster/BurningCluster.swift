@@ -17,6 +17,12 @@ final class BurningCluster: Sendable {
     let disk: Disk?
     /// What makes a worker's or the coordinator's clock wrong, if the run is to do so.
     let clock: WrongClock?
+    /// Settings that make a run of minutes see what otherwise takes hours.
+    static let haste = [
+        "SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "1",
+        // Histories are compacted in each run all the same.
+        "SLUICE_WORKER_COMPACTION_VERSIONS": "150", "SLUICE_WORKER_COMPACTION_BYTES": "4096",
+    ]
     private let ports: [String: Int]
     private let supervisor: Supervisor
     private let queuesGivenUp = Mutex(0)
@@ -34,17 +40,15 @@ final class BurningCluster: Sendable {
         self.clock = clock
         cluster = LocalCluster(
             amqpURL: amqpURL, folder: folder, sluice: sluice, slices: 8, prefix: "fire",
-            environment: [
-                "SLUICE_COORDINATOR_TICK_SECONDS": "0.5", "SLUICE_WORKER_HEARTBEAT_SECONDS": "1",
-                // Runs are short: histories are compacted in each of them all the same.
-                "SLUICE_WORKER_COMPACTION_VERSIONS": "150", "SLUICE_WORKER_COMPACTION_BYTES": "4096",
-            ])
+            environment: Self.haste)
         supervisor = Supervisor(cluster, names: ["coordinator"] + self.workers + self.gateways)
         ports = Dictionary(uniqueKeysWithValues: self.gateways.map { ($0, FreePort.next()) })
         let brokerPort = URLComponents(string: amqpURL)?.port ?? 5672
         lines = Dictionary(
-            uniqueKeysWithValues: (self.workers + self.gateways).map { ($0, TCPProxy(targets: [brokerPort])) })
-        entrance = TCPProxy(targets: self.gateways.compactMap { [ports] in ports[$0] })
+            uniqueKeysWithValues: (self.workers + self.gateways).map {
+                ($0, TCPProxy(targets: [.init(port: brokerPort)]))
+            })
+        entrance = TCPProxy(targets: self.gateways.compactMap { [ports] in ports[$0] }.map { .init(port: $0) })
     }
 
     var url: String { "http://127.0.0.1:\(entrance.port)" }
@@ -84,7 +88,8 @@ final class BurningCluster: Sendable {
         }
         // The library changes the environment of the first process that loads it, and Swift's runtime then finds no
         // arguments; a process that becomes another is the first.
-        try await cluster.start(name, arguments, settings: settings, through: clockOffset == nil ? nil : "/usr/bin/env")
+        try await cluster.start(
+            name, arguments, settings: settings, through: clockOffset == nil ? [] : ["/usr/bin/env"])
         supervisor.setDown(name, false)
     }
 

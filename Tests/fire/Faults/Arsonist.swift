@@ -18,7 +18,7 @@ struct Arsonist: Sendable {
         return (faults, missing)
     }
 
-    func perform(_ steps: [FaultPlan.Step]) async {
+    func perform(_ steps: [FaultPlan<Fault>.Step]) async {
         await withTaskGroup(of: Void.self) { group in
             for step in steps {
                 group.addTask {
@@ -31,7 +31,7 @@ struct Arsonist: Sendable {
         }
     }
 
-    private func perform(_ step: FaultPlan.Step) async throws {
+    private func perform(_ step: FaultPlan<Fault>.Step) async throws {
         guard let victims = victims(of: step.fault) else { return try await perform(step, on: "") }
         // Two faults at a time do not hit the same process: one would start what the other is about to start.
         guard let victim = cluster.claim(oneOf: victims, choice: step.choice) else {
@@ -55,7 +55,7 @@ struct Arsonist: Sendable {
         }
     }
 
-    private func perform(_ step: FaultPlan.Step, on victim: String) async throws {
+    private func perform(_ step: FaultPlan<Fault>.Step, on victim: String) async throws {
         let pause = Duration.seconds(step.lasts)
         switch step.fault {
         case .killWorker, .killGateway, .killCoordinator: try await restart(victim, orderly: false, after: pause)

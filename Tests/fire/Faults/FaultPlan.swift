@@ -1,11 +1,11 @@
 import SeededRandom
 
 /// What will be done to the cluster and when: all of it follows from the seed.
-struct FaultPlan: Sendable {
+struct FaultPlan<Kind: RawRepresentable<String> & Sendable>: Sendable {
     struct Step: Sendable, CustomStringConvertible {
         /// Seconds after the one before it has ended.
         var after: Double
-        var fault: Fault
+        var fault: Kind
         /// How long it lasts, in seconds.
         var lasts: Double
         /// Chooses among the processes, slices and so on that the fault may hit.
@@ -15,23 +15,26 @@ struct FaultPlan: Sendable {
     }
 
     private var generator: SeededGenerator
-    private let faults: [Fault]
+    private let faults: [Kind]
     private let stretch: Double
-    private var waiting: [Fault] = []
+    private var waiting: [Kind] = []
+    private let together: Int
 
     /// - Parameters:
-    ///   - faults: those that are possible here, in the order of `Fault.allCases`.
+    ///   - faults: those that are possible here, in the order that their kinds are declared in.
     ///   - stretch: how many times as long each of them lasts.
-    init(seed: UInt64, faults: [Fault], stretch: Double) {
+    ///   - together: how many there are at a time at most.
+    init(seed: UInt64, faults: [Kind], stretch: Double, together: Int = 2) {
+        self.together = together
         generator = SeededGenerator(seed: seed)
         self.faults = faults
         self.stretch = stretch
     }
 
-    /// One fault, or two at a time, each to last its while. Every kind comes once before any comes again, so that a run of
+    /// One fault, or several at a time, each to last its while. Every kind comes once before any comes again, so that a run of
     /// minutes has seen them all.
     mutating func next() -> [Step] {
-        let count = Int.random(in: 0..<4, using: &generator) == 0 ? 2 : 1
+        let count = Int.random(in: 0..<4, using: &generator) == 0 ? together : 1
         return (0..<count).map { _ in
             if waiting.isEmpty { waiting = faults.shuffled(using: &generator) }
             return Step(

@@ -13,6 +13,11 @@ final class FireClient: Sendable {
         var acknowledged = 0
         /// Acknowledged more than ten seconds after they were written.
         var late = 0
+        /// Since when the session may sync; what was written before waits from then on.
+        var onlineSince = ContinuousClock.now
+        var isOffline = false
+        /// The longest that a change waited for its acknowledgement since somebody last asked.
+        var longestWait: Duration = .zero
         var entries: Set<String> = []
         var increments = 0
         var lines: Set<String> = []
@@ -95,12 +100,12 @@ final class FireClient: Sendable {
         while !Task.isCancelled {
             do {
                 let isOffline = Int.random(in: 0..<40, using: &random) == 0
-                if isOffline { try session.suspend() }
+                if isOffline { try setOffline(true) }
                 for _ in 0..<(isOffline ? Int.random(in: 3...15, using: &random) : 1) {
                     try write(Int.random(in: 0..<100, using: &random))
                     try await Task.sleep(for: pace * Double.random(in: 0.5...1.5, using: &random))
                 }
-                if isOffline { try session.resume() }
+                if isOffline { try setOffline(false) }
             } catch is CancellationError {
                 break
             } catch {
@@ -108,7 +113,27 @@ final class FireClient: Sendable {
                 try? await Task.sleep(for: .milliseconds(200))
             }
         }
-        do { try session.resume() } catch { note(error) }
+        do { try setOffline(false) } catch { note(error) }
+    }
+
+    private func setOffline(_ isOffline: Bool) throws {
+        if isOffline { try session.suspend() } else { try session.resume() }
+        ledger.withLock {
+            if $0.isOffline, !isOffline { $0.onlineSince = .now }
+            $0.isOffline = isOffline
+        }
+    }
+
+    /// The longest that a change waited for its acknowledgement since this was last asked, what still waits included; the time
+    /// that the client was offline does not count.
+    func takeLongestWait() -> Duration {
+        ledger.withLock { ledger in
+            let waiting =
+                ledger.isOffline || ledger.acknowledged == ledger.written.count
+                ? .zero : ContinuousClock.now - max(ledger.written[ledger.acknowledged], ledger.onlineSince)
+            defer { ledger.longestWait = .zero }
+            return max(ledger.longestWait, waiting)
+        }
     }
 
     private func write(_ die: Int) throws {
@@ -166,6 +191,10 @@ final class FireClient: Sendable {
         ledger.withLock { ledger in
             guard count > ledger.acknowledged else { return }
             ledger.late += ledger.written[ledger.acknowledged..<count].filter { now - $0 > Self.lateAfter }.count
+            if !ledger.isOffline {
+                let wait = now - max(ledger.written[ledger.acknowledged], ledger.onlineSince)
+                ledger.longestWait = max(ledger.longestWait, wait)
+            }
             ledger.acknowledged = count
         }
     }

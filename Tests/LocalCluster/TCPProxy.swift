@@ -3,25 +3,39 @@ import NIOPosix
 import Synchronization
 
 /// A relay on a loopback port, to stand between two processes and cut them off from each other without a word: while it
-/// holds, no byte passes and no connection ends, as when a cable is pulled. It also spreads clients over gateways.
-final class TCPProxy: Sendable {
+/// holds, no byte passes and no connection ends, as when a cable is pulled. It also spreads clients over gateways, and
+/// takes them from a gateway that is withdrawn, as a load balancer does.
+package final class TCPProxy: Sendable {
+    /// Where connections lead to.
+    package struct Target: Hashable, Sendable {
+        package var host: String
+        package var port: Int
+
+        package init(host: String = "127.0.0.1", port: Int) {
+            self.host = host
+            self.port = port
+        }
+    }
+
     private struct State {
+        /// Targets that get no connections.
+        var withdrawn: Set<Target> = []
         var isHolding = false
         var next = 0
         var listener: (any Channel)?
         var port = 0
     }
 
-    private let targets: [Int]
+    package let targets: [Target]
     private let state = Mutex(State())
-    private let relays = Mutex<[ObjectIdentifier: any Channel]>([:])
+    private let relays = Mutex<[ObjectIdentifier: (channel: any Channel, target: Target)]>([:])
 
-    /// - Parameter targets: loopback ports; connections go to them in turn, past those that refuse.
-    init(targets: [Int]) { self.targets = targets }
+    /// - Parameter targets: connections go to them in turn, past those that refuse.
+    package init(targets: [Target]) { self.targets = targets }
 
-    var port: Int { state.withLock { $0.port } }
+    package var port: Int { state.withLock { $0.port } }
 
-    func start() async throws {
+    package func start() async throws {
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -39,19 +53,28 @@ final class TCPProxy: Sendable {
         }
     }
 
-    func stop() async {
+    package func stop() async {
         let listener = state.withLock { $0.listener }
         try? await listener?.close()
-        for channel in relays.withLock({ Array($0.values) }) { try? await channel.close() }
+        for channel in relays.withLock({ $0.values.map(\.channel) }) { try? await channel.close() }
     }
 
-    var isHolding: Bool { state.withLock { $0.isHolding } }
+    package var isHolding: Bool { state.withLock { $0.isHolding } }
 
     /// Lets nothing pass from now on, or everything again, with what has piled up.
-    func hold(_ holds: Bool) {
+    package func hold(_ holds: Bool) {
         state.withLock { $0.isHolding = holds }
         guard !holds else { return }
-        for channel in relays.withLock({ Array($0.values) }) { channel.read() }
+        for channel in relays.withLock({ $0.values.map(\.channel) }) { channel.read() }
+    }
+
+    /// Gives a target no connections from now on and closes those that it has, or gives it connections again.
+    package func withdraw(_ target: Target, _ withdraws: Bool) {
+        state.withLock { _ = withdraws ? $0.withdrawn.insert(target).inserted : $0.withdrawn.remove(target) != nil }
+        guard withdraws else { return }
+        for relay in relays.withLock({ Array($0.values) }) where relay.target == target {
+            relay.channel.close(promise: nil)
+        }
     }
 
     private func accept(_ client: any Channel) {
@@ -67,20 +90,24 @@ final class TCPProxy: Sendable {
             client.close(promise: nil)
             return
         }
+        let target = targets[(first + attempt) % targets.count]
+        guard !state.withLock({ $0.withdrawn.contains(target) }) else {
+            return connect(client, attempt: attempt + 1, first: first)
+        }
         ClientBootstrap(group: client.eventLoop)
             .channelOption(.autoRead, value: false)
             .connectTimeout(.seconds(2))
-            .connect(host: "127.0.0.1", port: targets[(first + attempt) % targets.count])
+            .connect(host: target.host, port: target.port)
             .whenComplete { [weak self] result in
                 guard let self else { return client.close(promise: nil) }
                 switch result {
-                case .success(let server): join(client, server)
+                case .success(let server): join(client, server, of: target)
                 case .failure: connect(client, attempt: attempt + 1, first: first)
                 }
             }
     }
 
-    private func join(_ client: any Channel, _ server: any Channel) {
+    private func join(_ client: any Channel, _ server: any Channel, of target: Target) {
         do {
             try client.pipeline.syncOperations.addHandler(Relay(to: server, of: self))
             try server.pipeline.syncOperations.addHandler(Relay(to: client, of: self))
@@ -89,7 +116,7 @@ final class TCPProxy: Sendable {
             return server.close(promise: nil)
         }
         for channel in [client, server] {
-            relays.withLock { $0[ObjectIdentifier(channel)] = channel }
+            relays.withLock { $0[ObjectIdentifier(channel)] = (channel, target) }
             channel.closeFuture.whenComplete { [weak self] _ in
                 self?.relays.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(channel)) }
             }
