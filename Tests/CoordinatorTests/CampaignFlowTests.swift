@@ -236,9 +236,9 @@ import Testing
                     try await harness.channel.declareQueue(queue, record: false).messageCount
                 }
                 // One was taken above.
-                try await eventually { try await waiting() >= Ticker.maxWaiting - 1 }
+                try await eventually { try await waiting() >= UnheardTicks.maximum - 1 }
                 try await Task.sleep(for: .milliseconds(400))
-                #expect(try await waiting() < Ticker.maxWaiting)
+                #expect(try await waiting() < UnheardTicks.maximum)
             }
         }
     }

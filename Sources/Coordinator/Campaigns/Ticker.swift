@@ -18,8 +18,6 @@ struct Ticker: Sendable {
 
     init(context: CoordinatorContext) { self.context = context }
 
-    /// The most ticks that wait in the queue of a slice without an owner.
-    static let maxWaiting = 20
     /// How far behind an owner may be (milliseconds) before its slice gets no tick while `maxBehind` messages wait in its queue.
     static let patience: UInt64 = 60_000
     static let maxBehind = 1_000
@@ -81,7 +79,8 @@ struct Ticker: Sendable {
     /// Sends a tick through the outcomes queue, which delivers it to the active coordinator.
     private func ask(_ now: UInt64) async {
         do {
-            guard try await context.link.inspect(context.topology.outcomes).messageCount < Self.maxWaiting * 10 else {
+            guard try await context.link.inspect(context.topology.outcomes).messageCount < UnheardTicks.maximum * 10
+            else {
                 return
             }
             try await context.link.publish(
@@ -99,10 +98,10 @@ struct Ticker: Sendable {
             guard let oldest = slice.oldestAt, now > oldest, now - oldest > Self.patience else { return true }
             return try await context.link.inspect(context.topology.slice(slice.slice)).messageCount < Self.maxBehind
         }
-        guard try await context.link.inspect(context.topology.slice(slice.slice)).messageCount < Self.maxWaiting else {
-            return false
-        }
-        return context.state.unheardTicks(of: slice.slice) < Self.maxWaiting
+        guard
+            try await context.link.inspect(context.topology.slice(slice.slice)).messageCount < UnheardTicks.maximum
+        else { return false }
+        return context.state.unheardTicks(of: slice.slice).allowAnother(at: now)
     }
 
     private func tickSlices(_ now: UInt64) async {
@@ -116,7 +115,7 @@ struct Ticker: Sendable {
                 ticked.append(slice.slice)
             }
             let results = try await context.link.publish(batch: batch)
-            for (slice, error) in zip(ticked, results) where error == nil { context.state.ticked(slice) }
+            for (slice, error) in zip(ticked, results) where error == nil { context.state.ticked(slice, at: now) }
             let failures = results.compactMap(\.self)
             CoordinatorMetrics.ticked(batch.count - failures.count)
             if let failure = failures.first { throw failure }

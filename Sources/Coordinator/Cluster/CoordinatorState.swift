@@ -10,7 +10,7 @@ final class CoordinatorState: Sendable {
         var activity: Activity
         var owedNotices: Set<ChangeNotice> = []
         /// Ticks sent to slices since they were last heard to have an owner.
-        var unheardTicks: [SliceNumber: Int] = [:]
+        var unheardTicks: [SliceNumber: UnheardTicks] = [:]
         var isStopping = false
     }
 
@@ -31,9 +31,12 @@ final class CoordinatorState: Sendable {
     func heard(_ message: HeartbeatMessage, at now: UInt64) { state.withLock { $0.cluster.heard(message, at: now) } }
     var cluster: ClusterView { state.withLock { $0.cluster } }
 
-    /// How many ticks were sent to a slice since it was last heard to have an owner.
-    func unheardTicks(of slice: SliceNumber) -> Int { state.withLock { $0.unheardTicks[slice, default: 0] } }
-    func ticked(_ slice: SliceNumber) { state.withLock { $0.unheardTicks[slice, default: 0] += 1 } }
+    func unheardTicks(of slice: SliceNumber) -> UnheardTicks {
+        state.withLock { $0.unheardTicks[slice, default: UnheardTicks()] }
+    }
+    func ticked(_ slice: SliceNumber, at now: UInt64) {
+        state.withLock { $0.unheardTicks[slice, default: UnheardTicks()].sent(at: now) }
+    }
     func hasOwner(_ slice: SliceNumber) { state.withLock { state in state.unheardTicks[slice] = nil } }
 
     /// What gateways and owners still have to hear.
