@@ -5,7 +5,7 @@ enum Bounds {
     /// By how much the memory of a role's largest process may grow while an attack lasts, and what may be left of that
     /// once it is over, in MiB.
     static let memory: [String: (peak: Int, after: Int)] = [
-        "gateway": (400, 200), "worker": (400, 200), "coordinator": (128, 96), "broker": (300, 200),
+        "gateway": (400, 200), "worker": (400, 200), "coordinator": (64, 48), "broker": (300, 200),
     ]
     /// By how much the disk of each may grow with one attack, in MiB. The broker writes ahead, 64 MiB a file.
     static let disk = ["store": 256, "broker": 200]
