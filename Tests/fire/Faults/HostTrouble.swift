@@ -114,9 +114,11 @@ struct HostTrouble: Trouble {
         case .terminate:
             journal.note("sync is terminated, and \(host) does not reach \(other) meanwhile")
             try await room.cut(from: host, to: other)
-            await terminations.terminate()
+            // Beside the cut, which may be between the database's servers: then nothing is granted before it is over.
+            async let terminated: Void = terminations.terminate()
             try? await Task.sleep(for: pause)
             try await room.join(from: host, to: other)
+            await terminated
         }
     }
 

@@ -13,9 +13,11 @@ final class FireClient: Sendable {
         var acknowledged = 0
         /// Acknowledged more than ten seconds after they were written.
         var late = 0
-        /// Since when the session may sync; what was written before waits from then on.
-        var onlineSince = ContinuousClock.now
-        var isOffline = false
+        /// How long the client has been offline altogether, but for the time since `offlineSince`.
+        var offline: Duration = .zero
+        var offlineSince: ContinuousClock.Instant?
+        /// What `offline` was when each change was written.
+        var offlineAtWrite: [Duration] = []
         /// The longest that a change waited for its acknowledgement since somebody last asked.
         var longestWait: Duration = .zero
         var entries: Set<String> = []
@@ -23,6 +25,14 @@ final class FireClient: Sendable {
         var lines: Set<String> = []
         var resets = 0
         var errors: [String] = []
+
+        var offlineSoFar: Duration { offline + (offlineSince.map { ContinuousClock.now - $0 } ?? .zero) }
+
+        /// How long the oldest change that is not acknowledged has waited while the client was online.
+        var oldestWait: Duration {
+            guard acknowledged < written.count else { return .zero }
+            return ContinuousClock.now - written[acknowledged] - (offlineSoFar - offlineAtWrite[acknowledged])
+        }
     }
 
     static let lateAfter: Duration = .seconds(10)
@@ -119,8 +129,8 @@ final class FireClient: Sendable {
     private func setOffline(_ isOffline: Bool) throws {
         if isOffline { try session.suspend() } else { try session.resume() }
         ledger.withLock {
-            if $0.isOffline, !isOffline { $0.onlineSince = .now }
-            $0.isOffline = isOffline
+            if let since = $0.offlineSince { $0.offline += ContinuousClock.now - since }
+            $0.offlineSince = isOffline ? .now : nil
         }
     }
 
@@ -128,11 +138,8 @@ final class FireClient: Sendable {
     /// that the client was offline does not count.
     func takeLongestWait() -> Duration {
         ledger.withLock { ledger in
-            let waiting =
-                ledger.isOffline || ledger.acknowledged == ledger.written.count
-                ? .zero : ContinuousClock.now - max(ledger.written[ledger.acknowledged], ledger.onlineSince)
             defer { ledger.longestWait = .zero }
-            return max(ledger.longestWait, waiting)
+            return max(ledger.longestWait, ledger.oldestWait)
         }
     }
 
@@ -159,6 +166,7 @@ final class FireClient: Sendable {
         }
         ledger.withLock {
             $0.written.append(.now)
+            $0.offlineAtWrite.append($0.offlineSoFar)
             switch die {
             case ..<50: $0.entries.insert(id)
             case ..<65: break
@@ -191,10 +199,7 @@ final class FireClient: Sendable {
         ledger.withLock { ledger in
             guard count > ledger.acknowledged else { return }
             ledger.late += ledger.written[ledger.acknowledged..<count].filter { now - $0 > Self.lateAfter }.count
-            if !ledger.isOffline {
-                let wait = now - max(ledger.written[ledger.acknowledged], ledger.onlineSince)
-                ledger.longestWait = max(ledger.longestWait, wait)
-            }
+            ledger.longestWait = max(ledger.longestWait, ledger.oldestWait)
             ledger.acknowledged = count
         }
     }
