@@ -4,7 +4,7 @@ import SyncModel
 import Testing
 import Views
 
-/// Which writes count: the cases of docs/architecture.md, "Flexible sync".
+/// Which writes count, case by case.
 @Suite struct WriteJudgeTests {
     /// An object of an owner; a view is the owners that it has.
     private static func object(_ owner: Int64) -> StoredObject { StoredObject([ColumnID(rawValue: 0): .int(owner)]) }
