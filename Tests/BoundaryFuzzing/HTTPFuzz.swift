@@ -51,7 +51,10 @@ enum HTTPFuzz {
         }
         let request = try await filledIn(bytes, port)
         guard let exchange = await LoopbackExchange.run(request, port: port) else { return }
-        try BrokenLaw.check(exchange.isClosed, "the gateway keeps a socket whose client has sent all it will")
+        try BrokenLaw.check(
+            exchange.isClosed,
+            "the gateway keeps a socket whose client has sent all it will, after \(exchange.answer.count) bytes of answers"
+        )
         try AnswerCheck.check(exchange.answer)
     }
 

@@ -15,9 +15,9 @@ struct LoopbackExchange: Sendable {
     /// Whether the server has closed the connection, before it was waited for no longer.
     var isClosed: Bool
 
-    /// Longer than any deadline of a server's that does not concern waiting for more bytes, even where hundreds of tests share
-    /// two cores, and shorter than the 30 seconds after which a fuzzer takes an input for endless.
-    private static let patience = 25
+    /// Shorter than the 75 seconds after which a gateway lets an idle socket go, and longer than all of its other deadlines that do
+    /// not concern waiting for more bytes, even where a thousand tests in the same process share two cores.
+    private static let patience = 60
     private static let queue = DispatchQueue(label: "sluice.fuzz.socket", attributes: .concurrent)
 
     /// Nil if there is no connection: a machine has so many ports.
