@@ -37,7 +37,7 @@ import Testing
         ) async {
             let outcome = await outcome(arguments, store: store, settings: settings)
             #expect(
-                outcome.contains("exited with 65") && words.allSatisfy(outcome.contains),
+                outcome.contains("exited with \(code)") && words.allSatisfy(outcome.contains),
                 "\(arguments.joined(separator: " ")): \(outcome)", sourceLocation: sourceLocation)
             #expect(!outcome.contains("a wrong secret"), "it shows a password", sourceLocation: sourceLocation)
         }
