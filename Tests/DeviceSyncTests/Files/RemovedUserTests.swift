@@ -15,6 +15,13 @@ struct RemovedUserTests {
         try Realm(configuration: configuration).titles().keys.sorted()
     }
 
+    /// Writes to a realm that another user has used before, whose uploads may still be under way.
+    private func writeOnceClosed(_ id: String, _ configuration: Realm.Configuration) async throws {
+        let url = try #require(configuration.fileURL)
+        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        try write(id, configuration)
+    }
+
     @Test func removingAUserLeavesTheRealmThatAnotherTookOver() async throws {
         let server = TestServer()
         try await server.start()
@@ -28,7 +35,7 @@ struct RemovedUserTests {
         let second = try await device.login("second@example.test")
         var others = try device.configuration()
         others.fileURL = shared.fileURL
-        try write("b", others)
+        try await writeOnceClosed("b", others)
         try await first.remove()
         let urls = try [own, shared].map { try #require($0.fileURL) }
         device.quit()
@@ -163,7 +170,7 @@ struct RemovedUserTests {
         let second = try await device.login("second@example.test")
         var others = try device.configuration()
         others.fileURL = shared.fileURL
-        try write("b", others)
+        try await writeOnceClosed("b", others)
         let url = try #require(shared.fileURL)
         try await relaunch(device, removing: [first, second], closed: [url])
         #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
