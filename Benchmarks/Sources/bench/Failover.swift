@@ -40,8 +40,7 @@ struct Failover: AsyncParsableCommand {
                 "worker", "slices", "realms hit of \(realms)", "back after s", "median s", "ended sessions")
             for (name, isKill) in [("worker-1", true), ("worker-2", false)] {
                 // The next one leaves a whole cluster.
-                let slices = try await cluster.cluster.operateJSON([Slice].self, "slices")
-                let owned = slices.filter { $0.owner == name }.count
+                let owned = try await Self.slices(of: name, cluster)
                 guard owned > 0 else { throw BenchFailure("\(name) owns no slice: expected more of them, --slices") }
                 progress("\(isKill ? "killing" : "draining") \(name), owner of \(owned) slices ...")
                 guard let pid = cluster.cluster.processIdentifiers[name] else { throw BenchFailure("no \(name)") }
@@ -66,6 +65,17 @@ struct Failover: AsyncParsableCommand {
             try await loop.run { $0.disconnectAll() }
         }
         if options.json { Measurement(name: "failover", value: killed.withLock { $0 }, unit: "s").printLine() }
+    }
+
+    /// How many slices a worker owns: it may still be taking them over.
+    private static func slices(of worker: String, _ cluster: BenchCluster) async throws -> Int {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            let slices = try await cluster.cluster.operateJSON([Slice].self, "slices")
+            let owned = slices.filter { $0.owner == worker }.count
+            if owned > 0 || .now > deadline { return owned }
+            try await Task.sleep(for: .milliseconds(200))
+        }
     }
 
     private static func balanced(_ cluster: BenchCluster, _ options: ClusterBenchOptions) async throws {
