@@ -68,7 +68,10 @@ extension MemorySlice {
             }
         return wanted.map { record in
             var record = record
-            if query.omitsChangesets { record.entry.changeset = [] }
+            if query.omitsChangesets {
+                record.entry.changeset = []
+                record.images = []
+            }
             return record
         }.page(maxBytes: query.maxBytes) { $0.entry.changeset.count }
     }

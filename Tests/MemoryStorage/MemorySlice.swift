@@ -147,7 +147,7 @@ struct MemorySlice: Sendable {
         var changed = RealmRecord(
             id: known.id, name: known.name, generation: realm.generation, latest: realm.latest, salt: realm.salt,
             saltEpoch: realm.saltEpoch, historyBase: realm.historyBase, historyBytes: realm.historyBytes,
-            nextIdent: realm.nextIdent, schema: realm.schema, compatibility: known.compatibility,
+            nextIdent: realm.nextIdent, schema: realm.schema, imaged: realm.imaged, compatibility: known.compatibility,
             lostIdents: known.lostIdents)
         if known.generation == realm.generation { changed.historyBase = max(known.historyBase, realm.historyBase) }
         realms[realm.id] = changed
@@ -159,7 +159,7 @@ struct MemorySlice: Sendable {
             realms[id] = RealmRecord(
                 id: known.id, name: known.name, generation: known.generation, latest: known.latest, salt: known.salt,
                 saltEpoch: known.saltEpoch, historyBase: known.historyBase, historyBytes: known.historyBytes,
-                nextIdent: next, schema: known.schema, compatibility: known.compatibility,
+                nextIdent: next, schema: known.schema, imaged: known.imaged, compatibility: known.compatibility,
                 lostIdents: known.nextIdent..<next)
         }
     }

@@ -43,6 +43,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var supersededBy: FileIdent?
     /// The ident that the client realm had before its reset, as far as that was seen.
     package var resetOf: FileIdent?
+    /// Of a flexible realm: the views that the client has had, and what compensates its writes (`ClientViews`); else empty.
+    package var views: [UInt8]
 
     package init(
         realm: RealmID, file: ClientFileIdent, user: String, generation: UInt64, state: State = .live,
@@ -50,7 +52,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         lockedServerVersion: ServerVersion = 0,
         seenServerVersion: ServerVersion = 0, historyStart: ServerVersion? = nil, createdAt: UInt64, lastSeen: UInt64,
         connection: String, protocolVersion: Int,
-        userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil
+        userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil, views: [UInt8] = []
     ) {
         self.realm = realm
         self.file = file
@@ -70,6 +72,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         self.userAgent = userAgent
         self.supersededBy = supersededBy
         self.resetOf = resetOf
+        self.views = views
     }
 
     package var ident: FileIdent { file.ident }

@@ -31,6 +31,8 @@ package struct RealmRecord: Sendable, Equatable {
     package var nextIdent: FileIdent
     /// The schema and the counters that go with it, as `RealmState` encodes them.
     package var schema: [UInt8]
+    /// Of a flexible realm: the properties that before images are kept of (`ImagedColumns`); else empty.
+    package var imaged: [UInt8]
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
     /// Idents that may have been given out in a future that the slice was put back from: nobody gets them, and who has one must
@@ -41,7 +43,8 @@ package struct RealmRecord: Sendable, Equatable {
         id: RealmID, name: RealmName, generation: UInt64, latest: SaltedServerVersion = SaltedServerVersion(),
         salt: VersionSalt, saltEpoch: Epoch, historyBase: ServerVersion = 0, historyBytes: UInt64 = 0,
         nextIdent: FileIdent = 2,
-        schema: [UInt8] = [], compatibility: PeerCompatibility = .stockClients, lostIdents: Range<FileIdent> = 0..<0
+        schema: [UInt8] = [], imaged: [UInt8] = [], compatibility: PeerCompatibility = .stockClients,
+        lostIdents: Range<FileIdent> = 0..<0
     ) {
         self.id = id
         self.name = name
@@ -53,6 +56,7 @@ package struct RealmRecord: Sendable, Equatable {
         self.historyBytes = historyBytes
         self.nextIdent = nextIdent
         self.schema = schema
+        self.imaged = imaged
         self.compatibility = compatibility
         self.lostIdents = lostIdents
     }

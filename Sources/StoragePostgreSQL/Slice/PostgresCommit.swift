@@ -121,9 +121,9 @@ struct PostgresCommit {
         add(
             """
             WITH q AS (
-                SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+                SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
                     AS q (id, app, partition, name_id, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                        history_bytes, next_ident, schema, compatibility, lost_from, lost_to)),
+                        history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged)),
             made AS (
                 SELECT q.app, count(*) AS realms FROM q
                 WHERE NOT EXISTS (SELECT 1 FROM realms r WHERE r.slice = $1 AND r.id = q.id) GROUP BY q.app),
@@ -131,14 +131,15 @@ struct PostgresCommit {
                 INSERT INTO app_usage (slice, app, realms, client_files, bytes) SELECT $1, app, realms, 0, 0 FROM made
                 ON CONFLICT (slice, app) DO UPDATE SET realms = app_usage.realms + excluded.realms)
             INSERT INTO realms AS r (slice, id, app, partition, name_id, generation, latest, latest_salt, salt, salt_epoch,
-                history_base, history_bytes, next_ident, schema, compatibility, lost_from, lost_to, stored_bytes)
+                history_base, history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged,
+                stored_bytes)
             SELECT $1, q.*, 0 FROM q
             ON CONFLICT (slice, id) DO UPDATE SET latest = excluded.latest, latest_salt = excluded.latest_salt,
                 salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                 history_base = CASE WHEN r.generation = excluded.generation
                     THEN greatest(r.history_base, excluded.history_base) ELSE excluded.history_base END,
                 generation = excluded.generation, history_bytes = excluded.history_bytes,
-                next_ident = excluded.next_ident, schema = excluded.schema
+                next_ident = excluded.next_ident, schema = excluded.schema, imaged = excluded.imaged
             """, .ints(realms.map(\.id.value)), .strings(realms.map(\.name.app)),
             .strings(realms.map(\.name.partition)), .byteStrings(realms.map(\.name.nameID)),
             .ints(realms.map(\.generation.stored)), .ints(realms.map(\.latest.version.stored)),
@@ -146,7 +147,8 @@ struct PostgresCommit {
             .ints(realms.map(\.saltEpoch.value.stored)), .ints(realms.map(\.historyBase.stored)),
             .ints(realms.map(\.historyBytes.stored)), .ints(realms.map(\.nextIdent.stored)),
             .byteStrings(realms.map(\.schema)), .texts(realms.map(\.compatibility.rawValue)),
-            .ints(realms.map(\.lostIdents.lowerBound.stored)), .ints(realms.map(\.lostIdents.upperBound.stored)))
+            .ints(realms.map(\.lostIdents.lowerBound.stored)), .ints(realms.map(\.lostIdents.upperBound.stored)),
+            .byteStrings(realms.map(\.imaged)))
     }
 
     // MARK: Messages

@@ -55,7 +55,7 @@ struct PostgresLookup {
                 SELECT * FROM realms i WHERE i.slice = $1 AND i.name_id = q.name_id OFFSET 0) r
             """, .byteStrings(names.map(\.nameID))
         ) { (rows, found) throws(StoreError) in
-            for row in rows { found.realms[names[Int(row.int(15)) - 1]] = try RealmRecord(row) }
+            for row in rows { found.realms[names[Int(row.int(16)) - 1]] = try RealmRecord(row) }
         }
     }
 
@@ -252,7 +252,8 @@ struct PostgresLookup {
 extension PostgresLookup {
     private static let historyPage = PostgresPage(
         table: "history", key: ("realm", "generation"), number: "version",
-        columns: ["version", "salt", "origin", "client_version", "timestamp", "cumulative"], content: "changeset")
+        columns: ["version", "salt", "origin", "client_version", "timestamp", "cumulative", "images"],
+        content: "changeset")
 
     private static let digestPage = PostgresPage(
         table: "history_digests", key: ("realm", "generation"), number: "through", columns: ["after", "through"],
@@ -264,6 +265,7 @@ extension PostgresLookup {
     /// Versions that are named, each with the query that names it: $2 to $6.
     private static let namedVersions = """
         SELECT x.n, x.version, x.salt, x.origin, x.client_version, x.timestamp, x.cumulative,
+            CASE WHEN x.omit THEN ''::bytea ELSE x.images END,
             CASE WHEN x.omit THEN ''::bytea ELSE x.changeset END
         FROM (
             SELECT q.n, q.omit, q.maximum, h.*,

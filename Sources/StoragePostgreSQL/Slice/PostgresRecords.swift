@@ -9,7 +9,8 @@ import SyncModel
 extension RealmRecord {
     static let columns = """
         r.id, r.app, r.partition, r.generation, r.latest, r.latest_salt, r.salt, r.salt_epoch, r.history_base, \
-        r.history_bytes, r.next_ident, r.schema, r.compatibility, r.lost_from, r.lost_to
+        r.history_bytes, r.next_ident, r.schema, r.compatibility, r.lost_from, r.lost_to, \
+        r.imaged
         """
 
     init(_ row: PostgresRow) throws(StoreError) {
@@ -21,7 +22,8 @@ extension RealmRecord {
             id: RealmID(row.int(0)), name: RealmName(app: row.string(1), partition: row.string(2)),
             generation: row.number(3), latest: SaltedServerVersion(version: row.number(4), salt: row.number(5)),
             salt: row.number(6), saltEpoch: Epoch(row.number(7)), historyBase: row.number(8),
-            historyBytes: row.number(9), nextIdent: row.number(10), schema: row.bytes(11), compatibility: compatibility,
+            historyBytes: row.number(9), nextIdent: row.number(10), schema: row.bytes(11), imaged: row.bytes(15),
+            compatibility: compatibility,
             lostIdents: lost..<max(lost, row.number(14)))
     }
 }
@@ -30,9 +32,9 @@ extension ClientFileRecord {
     static let columns = """
         f.realm, f.ident, f.salt, f."user", f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
         f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
-        f.must_discard
+        f.must_discard, f.views
         """
-    static let columnCount = 20
+    static let columnCount = 21
 
     init(_ row: PostgresRow, at first: Int = 0) throws(StoreError) {
         guard let state = State(rawValue: row.text(first + 5)) else {
@@ -48,7 +50,8 @@ extension ClientFileRecord {
             historyStart: row.optionalNumber(first + 18), createdAt: row.number(first + 11),
             lastSeen: row.number(first + 12), connection: row.string(first + 13),
             protocolVersion: Int(row.int(first + 14)), userAgent: row.string(first + 15),
-            supersededBy: row.optionalNumber(first + 16), resetOf: row.optionalNumber(first + 17))
+            supersededBy: row.optionalNumber(first + 16), resetOf: row.optionalNumber(first + 17),
+            views: row.bytes(first + 20))
     }
 }
 
@@ -64,13 +67,14 @@ extension ListedClientFile {
 
 extension HistoryRecord {
     /// The changeset is the last.
-    static let columns = "version, salt, origin, client_version, timestamp, cumulative, changeset"
+    static let columns = "version, salt, origin, client_version, timestamp, cumulative, images, changeset"
 
     init(_ row: PostgresRow, at first: Int) {
         let entry = HistoryEntry(
             serverVersion: row.number(first), clientVersion: row.number(first + 3), originFile: row.number(first + 2),
-            timestamp: row.number(first + 4), changeset: row.bytes(first + 6))
-        self.init(entry, salt: row.number(first + 1), cumulativeBytes: row.number(first + 5))
+            timestamp: row.number(first + 4), changeset: row.bytes(first + 7))
+        self.init(
+            entry, salt: row.number(first + 1), cumulativeBytes: row.number(first + 5), images: row.bytes(first + 6))
     }
 }
 

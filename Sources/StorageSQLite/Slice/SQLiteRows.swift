@@ -8,7 +8,7 @@ import SyncModel
 extension RealmRecord: FetchableRecord {
     static let columns = """
         id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
-        schema, compatibility, lost_from, lost_to
+        schema, compatibility, lost_from, lost_to, imaged
         """
 
     init(row: Row) throws {
@@ -20,7 +20,8 @@ extension RealmRecord: FetchableRecord {
             latest: SaltedServerVersion(version: .init(stored: row[4]), salt: .init(stored: row[5])),
             salt: .init(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
             historyBase: .init(stored: row[8]), historyBytes: UInt64(stored: row[9]),
-            nextIdent: .init(stored: row[10]), schema: row.bytes(11), compatibility: compatibility,
+            nextIdent: .init(stored: row[10]), schema: row.bytes(11), imaged: row.bytes(15),
+            compatibility: compatibility,
             lostIdents: FileIdent(stored: row[13])..<max(FileIdent(stored: row[13]), FileIdent(stored: row[14])))
     }
 }
@@ -30,7 +31,7 @@ extension ClientFileRecord: FetchableRecord {
     static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
         f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
-        f.must_discard
+        f.must_discard, f.views
         """
 
     init(row: Row) throws {
@@ -48,27 +49,29 @@ extension ClientFileRecord: FetchableRecord {
             createdAt: UInt64(stored: row[11]), lastSeen: UInt64(stored: row[12]), connection: row[13],
             protocolVersion: row[14], userAgent: row[15],
             supersededBy: (row[16] as Int64?).map(FileIdent.init(stored:)),
-            resetOf: (row[17] as Int64?).map(FileIdent.init(stored:)))
+            resetOf: (row[17] as Int64?).map(FileIdent.init(stored:)), views: row.bytes(20))
     }
 }
 
 extension HistoryRecord {
     static func columns(withChangeset: Bool) -> String {
-        "version, salt, origin, client_version, timestamp, cumulative, " + (withChangeset ? "changeset" : "x''")
+        "version, salt, origin, client_version, timestamp, cumulative, "
+            + (withChangeset ? "changeset, images" : "x'', x''")
     }
 
     init(row: Row) {
         let entry = HistoryEntry(
             serverVersion: .init(stored: row[0]), clientVersion: .init(stored: row[3]),
             originFile: .init(stored: row[2]), timestamp: .init(stored: row[4]), changeset: row.bytes(6))
-        self.init(entry, salt: .init(stored: row[1]), cumulativeBytes: UInt64(stored: row[5]))
+        self.init(
+            entry, salt: .init(stored: row[1]), cumulativeBytes: UInt64(stored: row[5]), images: row.bytes(7))
     }
 
     init(_ columns: RepeatedStatement.Columns) {
         let entry = HistoryEntry(
             serverVersion: columns.number(0), clientVersion: columns.number(3), originFile: columns.number(2),
             timestamp: columns.number(4), changeset: columns.bytes(6))
-        self.init(entry, salt: columns.number(1), cumulativeBytes: columns.number(5))
+        self.init(entry, salt: columns.number(1), cumulativeBytes: columns.number(5), images: columns.bytes(7))
     }
 }
 

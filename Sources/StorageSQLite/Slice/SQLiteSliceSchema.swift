@@ -61,6 +61,14 @@ enum SQLiteSliceSchema {
         migrator.registerMigration("terminations in steps") { db in
             try db.execute(sql: terminationSteps)
         }
+        migrator.registerMigration("views of flexible realms") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE realms ADD COLUMN imaged BLOB NOT NULL DEFAULT x'';
+                    ALTER TABLE history ADD COLUMN images BLOB NOT NULL DEFAULT x'';
+                    ALTER TABLE client_files ADD COLUMN views BLOB NOT NULL DEFAULT x'';
+                    """)
+        }
         return migrator
     }
 

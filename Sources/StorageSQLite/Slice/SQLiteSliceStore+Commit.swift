@@ -86,14 +86,15 @@ extension SQLiteSliceStore {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                     history_base = CASE WHEN generation = excluded.generation
                         THEN max(history_base, excluded.history_base) ELSE excluded.history_base END,
                     generation = excluded.generation, history_bytes = excluded.history_bytes,
-                    next_ident = excluded.next_ident, schema = excluded.schema
+                    next_ident = excluded.next_ident, schema = excluded.schema,
+                    imaged = excluded.imaged
                 """)
         for realm in realms {
             try statement.execute(arguments: [
@@ -101,6 +102,7 @@ extension SQLiteSliceStore {
                 realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
                 realm.compatibility.rawValue, realm.lostIdents.lowerBound.stored, realm.lostIdents.upperBound.stored,
+                Data(realm.imaged),
             ])
         }
     }
@@ -190,7 +192,7 @@ extension SQLiteSliceStore {
             db,
             """
             INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                changeset) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                changeset, images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         for (key, records) in history {
             statement.bind(1, key.realm.value)
@@ -203,6 +205,7 @@ extension SQLiteSliceStore {
                 statement.bind(7, record.entry.timestamp)
                 statement.bind(8, record.cumulativeBytes)
                 statement.bind(9, record.entry.changeset)
+                statement.bind(10, record.images)
                 try statement.run()
                 growth.add(record.entry.changeset.count, to: key.realm)
             }
@@ -228,15 +231,16 @@ extension SQLiteSliceStore {
             sql: """
                 INSERT INTO client_files (realm, ident, salt, user, generation, state, campaign,
                     upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
-                    superseded_by, reset_of, start, must_discard)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    superseded_by, reset_of, start, must_discard, views)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (realm, ident) DO UPDATE SET salt = excluded.salt, user = excluded.user,
                     generation = excluded.generation, state = excluded.state, campaign = excluded.campaign,
                     upload_client = excluded.upload_client, upload_server = excluded.upload_server,
                     locked = excluded.locked, seen = excluded.seen, created_at = excluded.created_at,
                     last_seen = excluded.last_seen, connection = excluded.connection, protocol = excluded.protocol,
                     user_agent = excluded.user_agent, superseded_by = excluded.superseded_by,
-                    reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard
+                    reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard,
+                    views = excluded.views
                 """)
         for file in files {
             try statement.execute(arguments: [
@@ -245,7 +249,7 @@ extension SQLiteSliceStore {
                 file.lockedServerVersion.stored, file.seenServerVersion.stored, file.createdAt.stored,
                 file.lastSeen.stored, file.connection, file.protocolVersion, file.userAgent,
                 file.supersededBy?.stored, file.resetOf?.stored, file.historyStart?.stored,
-                file.mustDiscard,
+                file.mustDiscard, Data(file.views),
             ])
         }
     }

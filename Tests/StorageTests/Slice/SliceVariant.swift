@@ -62,7 +62,7 @@ enum Sample {
         RealmRecord(
             id: RealmID(id), name: RealmName(app: "tasks", partition: "\"p\(id)\""), generation: generation,
             latest: SaltedServerVersion(version: latest, salt: 77), salt: 77, saltEpoch: Epoch(1), historyBytes: 12,
-            nextIdent: 5, schema: [1, 2, 3], compatibility: compatibility)
+            nextIdent: 5, schema: [1, 2, 3], imaged: [4, 5], compatibility: compatibility)
     }
 
     static func file(
@@ -73,7 +73,7 @@ enum Sample {
             generation: generation,
             upload: UploadCursor(clientVersion: ClientVersion(.max), serverVersion: 3), createdAt: 1,
             lastSeen: lastSeen,
-            connection: "c", protocolVersion: 10, userAgent: "agent")
+            connection: "c", protocolVersion: 10, userAgent: "agent", views: [7, 8])
     }
 
     static func entry(_ version: ServerVersion, _ changeset: [UInt8] = [1, 2, 3]) -> HistoryRecord {
@@ -81,6 +81,6 @@ enum Sample {
             HistoryEntry(
                 serverVersion: version, clientVersion: ClientVersion(version.rawValue), originFile: 2,
                 timestamp: SyncTimestamp(.max), changeset: changeset),
-            salt: 9, cumulativeBytes: version.rawValue * 3)
+            salt: 9, cumulativeBytes: version.rawValue * 3, images: [UInt8(truncatingIfNeeded: version.rawValue)])
     }
 }
