@@ -66,6 +66,8 @@ package struct WorkerLimits: Sendable {
     /// Local history that one step of a merge holds parsed. The slice reads and parses it before a long merge goes on beside it.
     package var maxWindowBytes = 4 << 20
     package var maxPageBytes = 4 << 20
+    /// Of the history that a client of a flexible realm may be behind: what it is to be sent is decided at once.
+    package var maxViewHistoryBytes = 64 << 20
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
     package var mergeStepsPerUpload: UInt64 = 500_000_000

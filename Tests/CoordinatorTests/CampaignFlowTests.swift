@@ -164,7 +164,9 @@ import Testing
             while let delivery = try await consumer.nextBatch(max: 1)?.first {
                 try await delivery.ack()
                 guard delivery.message.properties.type != "tick" else { continue }
-                #expect(delivery.message.properties.messageID == "later" && delivery.message.markedVersion == 2)
+                #expect(
+                    delivery.message.properties.messageID == "later"
+                        && delivery.message.markedVersion == MessageVersion.known + 1)
                 // As if it had never been delivered.
                 #expect(delivery.message.properties.headers["x-delivery-count"]?.intValue ?? 0 <= 1)
                 break

@@ -215,7 +215,7 @@ struct PermissionTests {
 
 extension LocalCluster {
     /// Puts rules in force, as JSON. What comes to a slice after this has returned is judged by them.
-    fileprivate func setRules(_ document: String, of app: String) async throws {
+    func setRules(_ document: String, of app: String) async throws {
         let file = "\(folder)/rules.json"
         try Data(document.utf8).write(to: URL(fileURLWithPath: file))
         try await operate("rules", "set", app, file)

@@ -30,7 +30,7 @@ import Testing
         let harness = try await OwnerHarness.make()
         let message = try await harness.join(session: 1)
         let upload = try AMQPMessage(harness.upload(message, [Changes.schema(), Changes.create(1)]))
-        let waiting = await harness.owner.read([marked(2), upload, binary()])
+        let waiting = await harness.owner.read([marked(MessageVersion.known + 1), upload, binary()])
         let first = try await harness.owner.turn(waiting)
         // The upload between them is dealt with.
         #expect(first.left == [0, 2] && !first.isIdle)
@@ -43,7 +43,7 @@ import Testing
         harness.time.advance(1)
         let due = try await harness.owner.turn(left)
         #expect(due.left == [] && due.publications.count == 2)
-        for (publication, original) in zip(due.publications, [marked(2), binary()]) {
+        for (publication, original) in zip(due.publications, [marked(MessageVersion.known + 1), binary()]) {
             guard case .slice(harness.owner.slice) = publication.target else {
                 Issue.record("it goes to \(publication.target)")
                 continue
@@ -58,7 +58,7 @@ import Testing
 
     @Test func eachTimeItComesBackItIsHeldLonger() async throws {
         let harness = try await OwnerHarness.make()
-        let waiting = await harness.owner.read([marked(2)])
+        let waiting = await harness.owner.read([marked(MessageVersion.known + 1)])
         for pause in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [UInt64] {
             #expect(try await harness.owner.turn(waiting).isIdle)
             harness.time.advance(pause - 1)

@@ -8,11 +8,12 @@ struct BindCheck {
     let upgrade: SyncUpgrade
     let limits: ProtocolLimits
 
-    /// The partition that the client wants.
+    /// The realm that the client wants.
     ///
     /// - Throws: what the client is told instead.
-    func partition(of bind: Bind, in app: AppRecord?) throws(SyncProtocolError) -> PartitionValue {
+    func realm(of bind: Bind, in app: AppRecord?) throws(SyncProtocolError) -> RealmName {
         let wanted = upgrade.mode == .partition ? try bind.partition(limits: limits) : nil
+        if upgrade.mode == .flexible { _ = try bind.flexible() }
         guard let app else { throw refusal(bind, "cannot find app") }
         guard knowsRules(of: app) else {
             throw refusal(
@@ -22,12 +23,12 @@ struct BindCheck {
                     + "stockClients")
         }
         switch (app.syncMode, wanted) {
-        case (.partition, let partition?): return partition
+        case (.partition, let partition?): return RealmName(app: app.id, partition: partition.canonicalText)
         case (.flexible, .some):
             throw SyncProtocolError(.switchToFLXSync, action: .applicationBug, "the app uses flexible sync")
         case (.partition, nil):
             throw SyncProtocolError(.switchToPBS, action: .applicationBug, "the app uses partition sync")
-        case (.flexible, nil): throw refusal(bind, "flexible sync is not available on this server")
+        case (.flexible, nil): return RealmName(flexible: app.id)
         }
     }
 

@@ -80,7 +80,7 @@ extension ClientConnection {
         if case .jsonError(_, let code, let body) = message {
             environment.metrics.error(code: code.rawValue)
             logger.info(
-                "a session ends in an error",
+                code.entry?.sessionContinues == true ? "a client is told of an error" : "a session ends in an error",
                 metadata: [
                     "session": "\(message.session ?? .connection)", "code": "\(code.rawValue)",
                     "action": "\(body.action.wireName)", "reason": "\(body.message)",

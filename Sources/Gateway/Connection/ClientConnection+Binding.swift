@@ -12,10 +12,10 @@ extension ClientConnection {
     /// - Returns: false if something must be read first; nothing has been done then.
     func bindAtOnce(_ bind: Bind) -> Bool {
         guard let app = environment.apps.remembered(upgrade.app) else { return false }
-        guard let partition = partition(of: bind, in: app), let app else { return true }
-        guard let verdict = environment.rights.remembered(app, user: user, partition: partition.canonicalText)
+        guard let realm = realm(of: bind, in: app), let app else { return true }
+        guard let verdict = environment.rights.remembered(app, user: user, partition: realm.partition)
         else { return false }
-        start(bind, partition, app, verdict)
+        start(bind, realm, app, verdict)
         return true
     }
 
@@ -32,11 +32,11 @@ extension ClientConnection {
             }
             app = known
         }
-        guard isWaiting(bind), let partition = partition(of: bind, in: app), let app else { return }
+        guard isWaiting(bind), let realm = realm(of: bind, in: app), let app else { return }
         do {
             let verdict = try await environment.rights.judge(
-                app, user: user, partition: partition.canonicalText)
-            if isWaiting(bind) { start(bind, partition, app, verdict) }
+                app, user: user, partition: realm.partition)
+            if isWaiting(bind) { start(bind, realm, app, verdict) }
         } catch {
             logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
             refuseForNow(bind)
@@ -48,10 +48,10 @@ extension ClientConnection {
     private func isWaiting(_ bind: Bind) -> Bool { !isClosing && checker.session(bind.session) != nil }
 
     /// Nil once the client has been told why the BIND does not fit.
-    private func partition(of bind: Bind, in app: AppRecord?) -> PartitionValue? {
+    private func realm(of bind: Bind, in app: AppRecord?) -> RealmName? {
         let check = BindCheck(upgrade: upgrade, limits: environment.protocolLimits)
         do throws(SyncProtocolError) {
-            return try check.partition(of: bind, in: app)
+            return try check.realm(of: bind, in: app)
         } catch {
             if let app, !check.knowsRules(of: app) {
                 environment.metrics.refusedIncompatible(app: app.id)
@@ -64,7 +64,7 @@ extension ClientConnection {
         }
     }
 
-    private func start(_ bind: Bind, _ partition: PartitionValue, _ app: AppRecord, _ verdict: Verdict) {
+    private func start(_ bind: Bind, _ realm: RealmName, _ app: AppRecord, _ verdict: Verdict) {
         let judgement: Judgement
         switch verdict {
         case .judged(let made): judgement = made
@@ -73,13 +73,12 @@ extension ClientConnection {
             return close(CloseCode.unauthorized.rawValue, reason)
         }
         guard judgement.session.rights.mayRead else {
-            let denial = BindDenial(app: app, partition: partition.canonicalText, user: user)
+            let denial = BindDenial(app: app, partition: realm.partition, user: user)
             environment.metrics.bindDenied(app: app.id, reason: denial.reason)
             logger.notice("bind denied", metadata: denial.metadata)
             return refuse(denial.error(of: bind.session))
         }
         let number = environment.link.sessions.nextNumber()
-        let realm = RealmName(app: upgrade.app, partition: partition.canonicalText)
         let timings = environment.timings
         let limits = SessionContext.Limits(
             pageBytes: environment.limits.pageBytes, requestDeadline: timings.requestDeadline.milliseconds,
@@ -89,7 +88,9 @@ extension ClientConnection {
             connection: upgrade.connectionID, protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
             isOurs: upgrade.compatibility != nil, limits: limits)
         sessions[bind.session] = (
-            number, GatewaySession(session: bind.session, context: context, rights: judgement.session)
+            number,
+            GatewaySession(
+                session: bind.session, context: context, rights: judgement.session, roles: judgement.roles)
         )
         numbers[number] = bind.session
         if environment.link.sessions.add(number, realm: realm, user: user, sink: self, judged: JudgedBy(judgement)) {
@@ -141,7 +142,7 @@ extension ClientConnection {
             case .judged(let judgement):
                 // It may have ended meanwhile.
                 guard numbers[number] == session else { continue }
-                perform(.judged(judgement.session), on: session)
+                perform(.judged(judgement.session, roles: judgement.roles), on: session)
                 environment.link.sessions.judged(number, by: JudgedBy(judgement))
             }
         }

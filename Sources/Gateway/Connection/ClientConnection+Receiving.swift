@@ -91,9 +91,7 @@ extension ClientConnection {
             perform(.clientFailed(error), on: error.session)
         case .testCommand(let command):
             send(.testCommand(TestCommand(session: command.session, request: command.request, text: "{}")))
-        case .query(let query):
-            // Flexible sessions are refused at BIND: none is live.
-            logger.debug("a query without a session", metadata: ["session": "\(query.session)"])
+        case .query(let query): perform(.query(query.query), on: query.session)
         case .unbind: break
         }
         return .goOn

@@ -3,6 +3,8 @@ import Messages
 /// What a session may do, and what that was decided by.
 struct Judgement: Sendable, Equatable {
     var session: SessionRights
+    /// Of a session in flexible mode: the user's roles, closed, as text.
+    var roles: String?
     /// The version of the app's users at which the user's record was read.
     var usersVersion: UInt64
 }

@@ -46,6 +46,13 @@ final class RightsJudge: Sendable {
 
     private func verdict(_ app: AppRecord, _ user: KnownUser, _ rules: RulesDocument?, _ partition: String) -> Verdict {
         guard !user.isDisabled else { return .noUser(reason: "user disabled") }
+        // The realm of an app in flexible mode, where roles say what may be done. Without rules nobody may do anything.
+        if partition.isEmpty {
+            return .judged(
+                Judgement(
+                    session: SessionRights(rules == nil ? .none : .readWrite, rulesVersion: app.rulesVersion),
+                    roles: rules?.closedRoles(of: user.rules).text, usersVersion: app.usersVersion))
+        }
         let rights = rules?.partitionRights(of: user.rules, partition: partition) ?? .none
         return .judged(
             Judgement(

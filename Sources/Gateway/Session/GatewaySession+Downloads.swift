@@ -13,6 +13,15 @@ extension GatewaySession {
         guard phase == .live, case .wanted = paging, environment.isLinkUp, !environment.isCongested, let clientFile
         else { return }
         paging = .asked
+        if let bootstrap = subscriptions?.nextRequest() {
+            actions.append(
+                .page(
+                    PageRequest(
+                        context: requestContext, clientFile: clientFile.ident, generation: generation,
+                        after: progress.download, maxBytes: context.limits.pageBytes, isMark: false,
+                        bootstrap: bootstrap)))
+            return
+        }
         if let mark = openMark {
             askedMark = max(askedMark ?? mark, mark)
             openMark = nil
@@ -36,6 +45,8 @@ extension GatewaySession {
         guard page.generation == generation, page.after == progress.download,
             page.download.serverVersion >= progress.download.serverVersion
         else { return wantPage() }
+        if let part = page.view?.bootstrap { return receive(page, part) }
+        tell(page.view?.compensations ?? [])
         progress.download = page.download
         progress.latest = page.latest
         acknowledge(page.upload)
@@ -47,11 +58,14 @@ extension GatewaySession {
             download(entries, downloadableBytes: page.downloadableBytes)
         }
         guard isComplete else { return wantPage() }
+        subscriptions?.cameUp()
         if let marked {
             actions.append(.send(.mark(session: session, request: marked)))
             askedMark = nil
         }
-        if openMark != nil || heardOf > progress.download.serverVersion { wantPage() }
+        if openMark != nil || subscriptions?.isWaiting == true || heardOf > progress.download.serverVersion {
+            wantPage()
+        }
     }
 
     mutating func integrated(_ fanned: FannedNotice) {
@@ -65,7 +79,8 @@ extension GatewaySession {
             if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
             return
         }
-        guard notice.follows == progress.download.serverVersion, !environment.isCongested,
+        // What of a version is in the client's view the owner tells.
+        guard subscriptions == nil, notice.follows == progress.download.serverVersion, !environment.isCongested,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage() }
         let view = fanned.view(for: clientFile.ident, at: progress.download.clientVersion)
@@ -85,19 +100,22 @@ extension GatewaySession {
         wantPage()
     }
 
-    private mutating func acknowledge(_ cursor: UploadCursor) {
+    mutating func acknowledge(_ cursor: UploadCursor) {
         guard cursor.clientVersion >= progress.upload.clientVersion else { return }
         progress.upload = cursor
         uploads.acknowledged(upTo: cursor.clientVersion)
     }
 
-    private mutating func download(
-        _ entries: [HistoryEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64
+    mutating func download(
+        _ entries: [HistoryEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64,
+        batch: FlexibleBatch? = nil
     ) {
         sent = progress
         uploads.acknowledgementSent()
         let message = Download(
-            session: session, progress: progress, detail: .partition(downloadableBytes: downloadableBytes),
+            session: session, progress: progress,
+            detail: (batch ?? subscriptions?.steadyState).map { .flexible($0) }
+                ?? .partition(downloadableBytes: downloadableBytes),
             entries: entries)
         actions.append(packed.map { .sendPacked(message, $0) } ?? .send(.download(message)))
     }

@@ -149,9 +149,9 @@ extension GatewaySession {
 
     /// The user may do what it could do, under newer rules: nothing disturbs the client, and what it uploads from now on says so.
     /// Or the session ends, for the client to bind again and be judged anew.
-    mutating func judged(_ new: SessionRights) {
+    mutating func judged(_ new: SessionRights, _ roles: String?) {
         guard phase != .ended, new.rulesVersion >= rights.rulesVersion else { return }
-        guard new.rights != rights.rights else {
+        guard new.rights != rights.rights || roles != subscriptions?.roles else {
             rights = new
             return
         }

@@ -51,6 +51,7 @@ extension GatewaySession {
             phase = .identifying
             clientFile = ident.file
             progress = SyncProgress(download: ident.download, latest: ident.latest)
+            subscriptions?.active = ident.query ?? .empty
             askToIdentify(ident.file, confirms: 0)
         case .identifying, .live, .clientFailed, .ended: break
         }
@@ -69,7 +70,7 @@ extension GatewaySession {
             .identify(
                 IdentifyRequest(
                     context: requestContext, user: context.user, clientFile: file, download: progress.download,
-                    latest: progress.latest, confirms: question)))
+                    latest: progress.latest, confirms: question, view: subscriptions?.identified)))
     }
 
     mutating func identified(_ answer: IdentifiedAnswer) {
@@ -79,6 +80,7 @@ extension GatewaySession {
         progress.upload = answer.upload
         uploads.begin(after: answer.upload.clientVersion)
         heardOf = max(heardOf, answer.latest.version)
+        if let version = answer.bootstrap { subscriptions?.mustBootstrap(QueryVersion(version)) }
         actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
         actions.append(.claim(clientFile))
         let early = earlyUploads

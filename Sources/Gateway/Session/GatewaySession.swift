@@ -34,6 +34,8 @@ struct GatewaySession: Sendable {
     let context: SessionContext
     /// What its user may do, as far as the gateway knows.
     var rights: SessionRights
+    /// Nil in partition mode.
+    var subscriptions: FlexibleSubscriptions?
     var phase = Phase.binding
     var paging = Paging.none
     /// What is asked for does not cover everything: another page is due after it.
@@ -67,10 +69,12 @@ struct GatewaySession: Sendable {
     var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)
     var actions: [SessionAction] = []
 
-    init(session: SessionIdent, context: SessionContext, rights: SessionRights) {
+    /// - Parameter roles: in flexible mode, what the user may do.
+    init(session: SessionIdent, context: SessionContext, rights: SessionRights, roles: String? = nil) {
         self.session = session
         self.context = context
         self.rights = rights
+        if context.realm.isFlexible { subscriptions = FlexibleSubscriptions(roles: roles ?? "") }
     }
 
     /// Bytes of uploads that no owner has acknowledged.
@@ -99,6 +103,9 @@ struct GatewaySession: Sendable {
         case .mark(let request):
             openMark = max(openMark ?? request, request)
             wantPage()
+        case .query(let set):
+            subscriptions?.ask(for: set)
+            wantPage()
         case .clientFailed(let error): clientFailed(error)
         case .unbind(let answer): unbind(answer: answer, isOrderly: true)
         case .connectionLost: unbind(answer: false, isOrderly: false)
@@ -119,7 +126,7 @@ struct GatewaySession: Sendable {
         case .unsendable: unsendable()
         case .settings(let app): settingsChanged(app)
         case .recovery(let isAllowed): clientRecovery = isAllowed
-        case .judged(let rights): judged(rights)
+        case .judged(let rights, let roles): judged(rights, roles)
         case .drained: break
         case .tick: tick()
         }

@@ -13,6 +13,8 @@ enum SessionEvent: Sendable {
     /// An upload came that goes beyond a quota, and was not taken.
     case beyond(Quota, limit: Int, seconds: Int)
     case mark(RequestIdent)
+    /// A new subscription set.
+    case query(QuerySet)
     case clientFailed(ClientJSONError)
     /// `answer`: an UNBOUND is due.
     case unbind(answer: Bool)
@@ -47,7 +49,7 @@ enum SessionEvent: Sendable {
     /// Whether clients of the app may recover in a reset, as the settings say now.
     case recovery(Bool)
     /// What the user may do was decided again.
-    case judged(SessionRights)
+    case judged(SessionRights, roles: String? = nil)
     /// The socket has taken everything.
     case drained
     case tick

@@ -1,3 +1,4 @@
+import Foundation
 package import SyncModel
 
 /// A page of history for one client file: own and empty versions are left out, the cursors account for them.
@@ -13,10 +14,12 @@ package struct PageAnswer: Message, Equatable {
     package var upload: UploadCursor
     /// Estimate of what is still to come after this page.
     package var downloadableBytes: UInt64
+    /// Of a flexible realm.
+    package var view: ViewPart?
 
     package init(
         generation: UInt64, after: DownloadCursor, entries: [HistoryEntry], download: DownloadCursor,
-        latest: SaltedServerVersion, upload: UploadCursor, downloadableBytes: UInt64
+        latest: SaltedServerVersion, upload: UploadCursor, downloadableBytes: UInt64, view: ViewPart? = nil
     ) {
         self.generation = generation
         self.after = after
@@ -25,6 +28,7 @@ package struct PageAnswer: Message, Equatable {
         self.latest = latest
         self.upload = upload
         self.downloadableBytes = downloadableBytes
+        self.view = view
     }
 
     /// Whether the session has everything once it has this page.
@@ -32,7 +36,10 @@ package struct PageAnswer: Message, Equatable {
 
     package func binaryBody() -> [UInt8]? {
         var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.count + 32 })
-        writer.byte(1)
+        // The small part of flexible realms is JSON.
+        let part = view.flatMap { try? JSONEncoder.message.encode($0) }
+        writer.byte(part == nil ? 1 : 2)
+        if let part { writer.blob(Array(part)) }
         writer.number(generation)
         writer.cursor(after)
         writer.cursor(download)
@@ -45,7 +52,9 @@ package struct PageAnswer: Message, Equatable {
 
     package init(binaryBody: [UInt8]) throws {
         var reader = WireReader(binaryBody, messageType: Self.type)
-        try reader.expectVersion1()
+        if try reader.version(atMost: 2) == 2 {
+            view = try JSONDecoder().decode(ViewPart.self, from: Data(try reader.blob()))
+        }
         generation = try reader.number()
         after = try reader.downloadCursor()
         download = try reader.downloadCursor()

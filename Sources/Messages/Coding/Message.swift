@@ -9,11 +9,14 @@ package protocol Message: Codable, Sendable {
     static var type: String { get }
     /// The binary form, or nil for a message that travels as JSON only.
     func binaryBody() -> [UInt8]?
+    /// The version of Sluice's messages that a process must know to read it (`MessageVersion`).
+    var messageVersion: Int64 { get }
     init(binaryBody: [UInt8]) throws
 }
 
 extension Message {
     package func binaryBody() -> [UInt8]? { nil }
+    package var messageVersion: Int64 { 1 }
     package init(binaryBody: [UInt8]) throws {
         throw MessageError(
             messageType: Self.type, reason: "there is no binary form; send content type \(ContentType.json)")
@@ -50,6 +53,7 @@ extension AMQPMessage {
         properties.timestamp = UInt64(Date().timeIntervalSince1970)
         properties.contentType = binary == nil ? ContentType.json : ContentType.binary
         properties.persistent = persistent
+        if message.messageVersion > 1 { properties.headers[MessageVersion.header] = .int(message.messageVersion) }
         self.init(body: body, properties: properties)
     }
 

@@ -6,8 +6,10 @@ package import AMQP
 /// A version that sends messages of a new type, or says something in an old type that must not be overlooked, marks them with the
 /// version that can read them. The binary forms have versions of their own, in their first byte.
 package enum MessageVersion {
+    /// The first that knows flexible realms.
+    package static let flexible: Int64 = 2
     /// The newest that this program reads.
-    package static let known: Int64 = 1
+    package static let known: Int64 = 2
     /// Without it a message is of version 1.
     package static let header = "x-sluice-version"
 }

@@ -67,8 +67,8 @@ package struct ChangesetMessage: Message, Equatable {
 
     package func binaryBody() -> [UInt8]? {
         var writer = WireWriter(capacity: entries.reduce(96) { $0 + $1.changeset.count + 24 })
-        // Version 1 had no rights.
-        writer.byte(2)
+        // Version 1 had no rights, version 2 no flexible realms.
+        writer.byte(realm.isFlexible ? 3 : 2)
         writer.text(realm.app)
         writer.text(realm.partition)
         writer.byte(upload == nil ? 0 : 1)
@@ -98,7 +98,7 @@ package struct ChangesetMessage: Message, Equatable {
 
     package init(binaryBody: [UInt8]) throws {
         var reader = WireReader(binaryBody, messageType: Self.type)
-        let version = try reader.version(atMost: 2)
+        let version = try reader.version(atMost: 3)
         realm = RealmName(app: try reader.text(), partition: try reader.text())
         if try reader.flag() {
             let gateway = try reader.text()

@@ -3,6 +3,7 @@ package import SyncModel
 /// A realm is taken away, with all that is stored of it. Its clients must reset, onto an empty realm of the same name.
 package struct EraseMessage: Message, Equatable {
     package static let type = "erase"
+    package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName
     /// The campaign that accounts for the realm's clients; the message id if absent.
     package var campaign: String?

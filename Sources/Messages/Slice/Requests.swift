@@ -25,6 +25,7 @@ package struct RequestContext: Codable, Sendable, Equatable {
 /// A client's BIND. Answered by `bound` or `refused`.
 package struct BindRequest: Message, Equatable {
     package static let type = "bind"
+    package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
     package var user: String
     /// The gateway's connection on which the session lives: tells a fresh copy's session from another device's.
@@ -51,6 +52,7 @@ package struct BindRequest: Message, Equatable {
 /// A client's IDENT. Answered by `identified`, `refused` or `confirm`.
 package struct IdentifyRequest: Message, Equatable {
     package static let type = "identify"
+    package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
     package var user: String
     package var clientFile: ClientFileIdent
@@ -59,11 +61,13 @@ package struct IdentifyRequest: Message, Equatable {
     /// The number of the owner's question that this request answers with yes; 0 if it answers none. Nil from a gateway of a
     /// version that cannot be asked.
     package var confirms: UInt64?
+    /// Of a flexible realm: the subscription set in force.
+    package var view: IdentifiedView?
 
     package init(
         context: RequestContext, user: String, clientFile: ClientFileIdent, download: DownloadCursor,
         latest: SaltedServerVersion,
-        confirms: UInt64? = 0
+        confirms: UInt64? = 0, view: IdentifiedView? = nil
     ) {
         self.context = context
         self.user = user
@@ -71,12 +75,14 @@ package struct IdentifyRequest: Message, Equatable {
         self.download = download
         self.latest = latest
         self.confirms = confirms
+        self.view = view
     }
 }
 
 /// A page of history for a session that is behind, or the proof that nothing is missing (MARK). Answered by `page`.
 package struct PageRequest: Message, Equatable {
     package static let type = "page"
+    package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
     package var clientFile: FileIdent
     package var generation: UInt64
@@ -84,10 +90,12 @@ package struct PageRequest: Message, Equatable {
     package var maxBytes: Int
     /// The client asked to be told when it has everything (MARK); part of what a reset's outcome is inferred from.
     package var isMark: Bool
+    /// Of a flexible realm: the page is one of another subscription set's data.
+    package var bootstrap: BootstrapRequest?
 
     package init(
         context: RequestContext, clientFile: FileIdent, generation: UInt64, after: DownloadCursor, maxBytes: Int,
-        isMark: Bool
+        isMark: Bool, bootstrap: BootstrapRequest? = nil
     ) {
         self.context = context
         self.clientFile = clientFile
@@ -95,12 +103,14 @@ package struct PageRequest: Message, Equatable {
         self.after = after
         self.maxBytes = maxBytes
         self.isMark = isMark
+        self.bootstrap = bootstrap
     }
 }
 
 /// A session has ended (UNBIND or a lost connection). Not answered; it is evidence for inferring reset outcomes.
 package struct UnbindNotice: Message, Equatable {
     package static let type = "unbind"
+    package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName
     package var session: SessionReference
     package var user: String

@@ -40,6 +40,7 @@ package struct AllowResetsMessage: Message, Equatable {
 /// One client realm (or, without `clientFile`, every client realm of one realm) must reset.
 package struct ResetMessage: Message, Equatable {
     package static let type = "reset"
+    package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName
     package var clientFile: FileIdent?
     package var campaign: String?

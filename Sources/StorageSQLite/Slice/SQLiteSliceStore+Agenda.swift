@@ -60,7 +60,7 @@ extension SQLiteSliceStore {
                 arguments: [campaign, after?.realm.value ?? 0, after?.ident.stored ?? 0, limit]
             ).map { row in
                 ListedClientFile(
-                    name: RealmName(app: row[20], partition: row[21]), record: try ClientFileRecord(row: row))
+                    name: RealmName(app: row[21], partition: row[22]), record: try ClientFileRecord(row: row))
             }
         }
     }
@@ -125,7 +125,7 @@ extension SQLiteSliceStore {
                     arguments: [state.rawValue, seenBefore.stored, limit - found.count]
                 ).map { row in
                     ListedClientFile(
-                        name: RealmName(app: row[20], partition: row[21]), record: try ClientFileRecord(row: row))
+                        name: RealmName(app: row[21], partition: row[22]), record: try ClientFileRecord(row: row))
                 }
             }
             return found

@@ -1,4 +1,5 @@
-/// A realm's name in the cluster: the app, the sync mode and, for partition sync, the partition value.
+/// A realm's name in the cluster: the app, the sync mode and, for partition sync, the partition value. An app in flexible mode has
+/// one realm, whose partition is empty, which no partition value's text is.
 ///
 /// `partition` is the canonical extended JSON text that a client sends in BIND, such as `"store-nw"` with its quotes,
 /// `{"$oid":"..."}` or `null`. In JSON messages a bare word is taken for a string value, so that
@@ -12,8 +13,13 @@ package struct RealmName: Hashable, Sendable {
         self.partition = partition
     }
 
+    /// The one realm of an app in flexible mode.
+    package init(flexible app: String) { self.init(app: app, partition: "") }
+
+    package var isFlexible: Bool { partition.isEmpty }
+
     /// The text that identifies the realm in the whole cluster: `<app>/<sync mode>/<partition>` (docs/messages.md).
-    package var key: String { "\(app)/partition/\(partition)" }
+    package var key: String { isFlexible ? "\(app)/flexible" : "\(app)/partition/\(partition)" }
 
     package func slice(of count: SliceCount) -> SliceNumber {
         SliceNumber(JumpHash.bucket(of: FNV1a.hash64(key.utf8), buckets: count.value))
@@ -49,18 +55,27 @@ package struct RealmName: Hashable, Sendable {
 }
 
 extension RealmName: Codable {
-    private enum Key: String, CodingKey { case app, partition }
+    private enum Key: String, CodingKey { case app, partition, flexible }
 
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         app = try container.decode(String.self, forKey: .app)
-        partition = Self.partition(fromText: try container.decode(String.self, forKey: .partition))
+        // A name that lacks the partition is a mistake, and no flexible realm.
+        if try container.decodeIfPresent(Bool.self, forKey: .flexible) == true {
+            partition = ""
+        } else {
+            partition = Self.partition(fromText: try container.decode(String.self, forKey: .partition))
+        }
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(app, forKey: .app)
-        try container.encode(partition, forKey: .partition)
+        if isFlexible {
+            try container.encode(true, forKey: .flexible)
+        } else {
+            try container.encode(partition, forKey: .partition)
+        }
     }
 }
 

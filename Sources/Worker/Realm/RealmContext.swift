@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import Views
 
 /// What an owner holds of one realm between batches. Confined to its slice's actor.
 ///
@@ -21,6 +22,9 @@ final class RealmContext {
     private var digests: DigestWriter
     var parsed: ChangesetCache
     var sessions: SessionBook
+    /// Of a flexible realm.
+    var compiled = ViewCache()
+    private var decodedImaged: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
     var lastUse: UInt64 = 0
     private var clientFiles: [FileIdent: ClientFileEntry] = [:]
     private var uses: UInt64 = 0
@@ -48,7 +52,8 @@ final class RealmContext {
         var isRecordChanged = false
         var clientFiles: [FileIdent: ClientFileRecord?] = [:]
         var history: [(record: HistoryRecord, touches: Touches)] = []
-        var upload: (clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)?
+        /// In the order in which they were dealt with: one, or one for each of its changesets.
+        var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
         var isToldAgain = false
     }
 
@@ -112,6 +117,18 @@ final class RealmContext {
 
     // MARK: Caches
 
+    /// The properties that before images are kept of. None where what is stored cannot be read: then nobody's view can be told.
+    var imaged: ImagedColumns {
+        if decodedImaged.bytes != record.imaged {
+            decodedImaged = (record.imaged, (try? ImagedColumns(decoding: record.imaged)) ?? ImagedColumns())
+        }
+        return decodedImaged.columns
+    }
+
+    func view(_ definition: ViewDefinition) throws(ViewError) -> View {
+        try compiled.view(definition, schema: state.schema)
+    }
+
     /// The objects that applying a changeset touches and that are not loaded yet.
     func missing(for changeset: Changeset) -> [ObjectRow: ObjectAddress] {
         var rows: [ObjectRow: ObjectAddress] = [:]
@@ -159,7 +176,7 @@ final class RealmContext {
             index.append(origin: record.entry.originFile, touches)
             digests.append(origin: record.entry.originFile, touches)
         }
-        if let (ident, outcome, isAcknowledged) = draft.upload {
+        for (ident, outcome, isAcknowledged) in draft.uploads {
             store(outcome, of: ident, before: draft.clientFiles[ident] ?? nil)
             if isAcknowledged, !unsaved.acknowledged.contains(ident) { unsaved.acknowledged.append(ident) }
         }
@@ -223,11 +240,47 @@ final class RealmContext {
         if draft?.clientFiles.index(forKey: ident) == nil { draft?.clientFiles.updateValue(row, forKey: ident) }
     }
 
-    func apply(_ changeset: Changeset) throws(RealmStateError) { try state.apply(changeset) }
+    /// Applies a changeset whose objects are loaded.
+    ///
+    /// - Returns: in a flexible realm, its objects as they were.
+    func apply(_ changeset: Changeset) throws(RealmStateError) -> BeforeImages? {
+        guard name.isFlexible else {
+            try state.apply(changeset)
+            return nil
+        }
+        let before = RealmState.addresses(touchedBy: changeset).map { ($0, state.object($0)) }
+        try state.apply(changeset)
+        let imaged = imaged
+        return BeforeImages(
+            before.compactMap { address, object in
+                guard let table = state.schema.table(address.className)?.id else { return nil }
+                return BeforeImages.Image(
+                    ObjectSlot(table, address.key), before: object.map { imaged.image(of: $0, in: table) })
+            })
+    }
+
+    /// Tries what a changeset would do; nothing of it stays.
+    func trial<Result>(
+        of changeset: Changeset, _ look: (RealmState) throws -> Result
+    ) throws -> Result {
+        precondition(draft != nil, "a realm is changed only by a message in hand")
+        state.begin()
+        defer { state.rollback() }
+        try state.apply(changeset)
+        return try look(state)
+    }
+
+    /// Has before images kept of more properties.
+    func setImaged(_ columns: ImagedColumns) {
+        precondition(draft != nil, "a realm is changed only by a message in hand")
+        record.imaged = columns.encoded()
+        draft?.isRecordChanged = true
+    }
 
     /// Appends one version to the history, whether or not the merge has left anything of it.
     func append(
-        _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp
+        _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp,
+        images: BeforeImages? = nil
     ) {
         precondition(draft != nil, "a realm is changed only by a message in hand")
         let bytes = changeset.encoded()
@@ -239,7 +292,9 @@ final class RealmContext {
             timestamp: timestamp, changeset: bytes)
         draft?.history.append(
             (
-                HistoryRecord(entry, salt: record.salt, cumulativeBytes: record.historyBytes),
+                HistoryRecord(
+                    entry, salt: record.salt, cumulativeBytes: record.historyBytes,
+                    images: images?.encoded() ?? []),
                 Touches(of: CollectionOfOne(changeset))
             ))
     }
@@ -251,10 +306,24 @@ final class RealmContext {
             $0.upload = outcome.progress.upload
             $0.lockedServerVersion = outcome.progress.lockedServerVersion
         }
-        draft?.upload = (ident, outcome, isAcknowledged)
+        draft?.uploads.append((ident, outcome, isAcknowledged))
     }
 
     func tellAgain() { draft?.isToldAgain = true }
+
+    /// What the message in hand has appended so far.
+    var drafted: [HistoryRecord] { draft?.history.map(\.record) ?? [] }
+
+    /// What the message in hand has made of a client's reciprocals so far.
+    func draftedReciprocals(of ident: FileIdent) -> [ServerVersion: [UInt8]] {
+        var found: [ServerVersion: [UInt8]] = [:]
+        for upload in draft?.uploads ?? [] where upload.clientFile == ident {
+            for reciprocal in upload.outcome.reciprocals {
+                found[ServerVersion(reciprocal.version)] = reciprocal.changeset.encoded()
+            }
+        }
+        return found
+    }
 }
 
 // MARK: - Committing

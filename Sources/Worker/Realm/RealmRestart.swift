@@ -2,6 +2,7 @@ import Logging
 import RealmState
 import Storage
 import SyncModel
+import Views
 
 /// Begins a realm's history anew from its state, as an app's new generation wants it: the state becomes versions 1 to k under a
 /// new salt, made by the server.
@@ -120,6 +121,8 @@ struct RealmRestart: SlicePart {
             run.history.latest == 0
             ? SaltedServerVersion() : SaltedServerVersion(version: run.history.latest, salt: record.salt)
         record.historyBytes = run.history.bytes
+        record.imaged = ((try? ImagedColumns(decoding: record.imaged)) ?? ImagedColumns()).since(record.latest.version)
+            .encoded()
         var batch = SliceBatch()
         batch.realms = [record]
         batch.reciprocalResets = [record.id]

@@ -36,7 +36,17 @@ extension SessionRequests {
         if let objection = try await objection(to: request, admission, context) {
             return try await refuse(request, objection, app, admission, standing, in: context, to: address)
         }
-        if request.download.serverVersion > 0 {
+        var bootstrap: UInt64?
+        if context.name.isFlexible {
+            switch try identifyView(request, file, context) {
+            case .goOn(let version): bootstrap = version
+            case .reset(let code, let reason):
+                return try await admittance.refuseForReset(
+                    context, session, code: code, reason, app: app, file: file,
+                    integrated: file.upload.clientVersion, isNewAttempt: true, to: address)
+            case .refuse(let refusal): return try admittance.refuse(name, session, refusal, to: address)
+            }
+        } else if request.download.serverVersion > 0 {
             _ = try await work.begin(file, at: request.download.serverVersion, in: context)
         }
         let now = work.stamp
@@ -50,7 +60,7 @@ extension SessionRequests {
         try work.reply(
             IdentifiedAnswer(
                 generation: context.record.generation, upload: file.upload,
-                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest),
+                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest, bootstrap: bootstrap),
             to: address)
         context.sessions.identified(session, as: ident)
     }

@@ -37,14 +37,37 @@ extension SessionRequests {
                 .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
                 to: address)
         }
-        // Also where there is nothing yet: what comes next goes by its notices, not by a page.
-        file = try await work.begin(file, at: after, in: context)
-        let answer = try await answer(to: request, file, context)
-        if request.isMark, answer.isComplete {
+        let answer: PageAnswer
+        if context.name.isFlexible {
+            if request.bootstrap?.version != 0 { file = try work.beginFlexible(file, at: after, in: context) }
+            guard let view = try await viewAnswer(to: request, file, context) else {
+                return try await admittance.refuseForReset(
+                    context, session, code: .clientFileExpired,
+                    "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history",
+                    app: app,
+                    file: file, integrated: file.upload.clientVersion, to: address)
+            }
+            answer = view
+        } else {
+            // Also where there is nothing yet: what comes next goes by its notices, not by a page.
+            file = try await work.begin(file, at: after, in: context)
+            answer = try await self.answer(to: request, file, context)
+        }
+        if request.isMark, answer.isComplete, answer.view?.bootstrap == nil {
             try await inference.observe(.marked, of: file.ident, campaign: nil, in: context)
         }
         try work.reply(answer, to: address)
         context.sessions.asked(session, after: after)
+    }
+
+    private func viewAnswer(
+        to request: PageRequest, _ file: ClientFileRecord, _ context: RealmContext
+    ) async throws -> PageAnswer? {
+        if let bootstrap = request.bootstrap {
+            return try await FlexibleBootstraps(work: work, context: context, file: file).page(
+                bootstrap, after: request.after, maxBytes: request.maxBytes)
+        }
+        return try await FlexiblePages(work: work, context: context, file: file).page(after: request.after)
     }
 
     /// What comes next for the client: of the base that it began with, then of the history. One read of bounded size of each:

@@ -118,23 +118,14 @@ struct UploadMerge: SlicePart {
             base: key == context.historyKey ? context.record.historyBase : 0, logger: logger)
     }
 
-    /// The versions that an upload may still conflict with, ascending: by the index as far back as that goes, then by the digests
-    /// of older history, by which the index is made to reach further back. Nil: all of them.
+    /// The versions that an upload may still conflict with, ascending. Nil: all of them.
     private func versions(for integration: UploadIntegration) async throws -> [ServerVersion]? {
         let (author, start) = (integration.clientFile, integration.position)
         if limits.usesHistoryIndex, context.index.isAll(by: author, after: start) { return [] }
-        guard let search = search(context.historyKey, integration) else { return nil }
-        let end = context.index.base
-        var found: [ServerVersion] = []
-        if start < end {
-            found = try await search.versions(after: start, through: end, in: store) { stretch in
-                if stretch.through == end { context.prepend(stretch, maxBytes: limits.maxIndexBytes) }
-            }
-        }
-        var indexed: [ServerVersion] = []
-        context.index.collect(search.touches.keys, after: start, notBy: author, into: &indexed)
-        for version in indexed.sorted() where version > found.last ?? 0 { found.append(version) }
-        return found
+        let touches = integration.touches()
+        guard limits.usesHistoryIndex, !touches.isDestructive else { return nil }
+        return try await TouchSearch(work: work, context: context).versions(
+            meeting: touches, after: start, notBy: author)
     }
 
     // MARK: Local changesets
@@ -221,6 +212,14 @@ struct UploadMerge: SlicePart {
     /// The client's reciprocals, those of the given versions at least. All are held if they are few; of many only what is
     /// asked for is read.
     private func reciprocals(
+        at versions: [ServerVersion], after base: ServerVersion
+    ) async throws -> [ServerVersion: [UInt8]] {
+        let drafted = context.draftedReciprocals(of: file.ident)
+        let stored = try await storedReciprocals(at: versions, after: base)
+        return drafted.isEmpty ? stored : stored.merging(drafted) { _, newer in newer }
+    }
+
+    private func storedReciprocals(
         at versions: [ServerVersion], after base: ServerVersion
     ) async throws -> [ServerVersion: [UInt8]] {
         let key = context.key(file.ident)

@@ -5,6 +5,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import Views
 
 /// Makes clients' uploads, and changesets that are published from a shell, part of their realms.
 struct Uploads: SlicePart {
@@ -26,8 +27,17 @@ struct Uploads: SlicePart {
         let claim = SessionClaim(
             session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
         guard var file = try await admittance.admit(claim, of: app, in: context) else { return }
-        if let first = message.entries.first { file = try await work.begin(file, at: first.serverVersion, in: context) }
-        let isInBase = try await work.base(at: file.upload.serverVersion, of: file, in: context) != nil
+        if let first = message.entries.first {
+            file =
+                context.name.isFlexible
+                ? try work.beginFlexible(file, at: first.serverVersion, in: context)
+                : try await work.begin(file, at: first.serverVersion, in: context)
+        }
+        // A client of a flexible realm needs nothing of the history before it began.
+        let isInBase =
+            context.name.isFlexible
+            ? file.upload.serverVersion < file.historyStart ?? 0
+            : try await work.base(at: file.upload.serverVersion, of: file, in: context) != nil
         let verdict = file.progress.verdict(
             on: upload.head, entries: message.entries.lazy.map(\.cursor), latest: context.record.latest.version,
             kept: isInBase ? 0 : context.record.historyBase)
@@ -54,6 +64,14 @@ struct Uploads: SlicePart {
             do {
                 try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(
                     changesets[first...])
+                if context.name.isFlexible {
+                    try await FlexibleUploads(work: work, app: app, context: context).integrate(
+                        Array(zip(entries, changesets[first...])), of: upload.head, by: file,
+                        isAcknowledged: !message.entries.isEmpty)
+                    metrics.integrated(entries.count, app: app.id)
+                    return try await inference.observe(
+                        .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+                }
                 let outcome = try await integrate(
                     Array(zip(entries, changesets[first...])), of: upload, by: file, from: app, in: context)
                 // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
@@ -67,6 +85,9 @@ struct Uploads: SlicePart {
             } catch let error as SchemaRefusedError {
                 undoUpload(of: file, in: context)
                 return try admittance.refuse(context.name, upload.session, error.refusal)
+            } catch let error as FullOfCompensationsError {
+                undoUpload(of: file, in: context)
+                return try admittance.refuse(context.name, upload.session, .retry(error.reason))
             } catch let error as BadChangesetError {
                 work.undo()
                 if error.isTooDear { metrics.cutOff(app: app.id) }
@@ -153,7 +174,7 @@ struct Uploads: SlicePart {
                 try await merge.merge(&integration)
             }
             work.steps += Self.steps(toApply: integration.changesets)
-            try await apply(integration.changesets.map(\.changeset), in: context) {
+            _ = try await apply(integration.changesets.map(\.changeset), in: context) {
                 let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
                 let author = SchemaAuthor(user: file.user, limit: limit)
                 try await SchemaAdmission(apps: apps).admit($0, of: author, from: app)
@@ -192,13 +213,13 @@ struct Uploads: SlicePart {
                 }
             }
             // The operator may always.
-            try await apply(changesets, in: context) {
+            let images = try await apply(changesets, in: context) {
                 try await SchemaAdmission(apps: apps).extend(app, by: $0)
             }
-            for (changeset, entry) in zip(changesets, message.entries) {
+            for (index, (changeset, entry)) in zip(changesets, message.entries).enumerated() {
                 work.change(context).append(
                     changeset, origin: .server, clientVersion: 0,
-                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp)
+                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp, images: images[index])
             }
         } catch let error as SchemaRefusedError {
             throw PoisonError(reason: error.reason, app: app.id)
@@ -216,32 +237,43 @@ struct Uploads: SlicePart {
     }
 
     private func existingApp(of message: ChangesetMessage) async throws -> AppRecord {
-        if let app = try await work.settings(of: message.realm.app) { return app }
+        if let app = try await work.settings(of: message.realm.app) {
+            guard message.realm.isFlexible == (app.syncMode == .flexible) else {
+                throw PoisonError(
+                    reason:
+                        "app \(app.id) uses \(app.syncMode.rawValue) sync, and the message is for realm \(message.realm)",
+                    app: app.id)
+            }
+            return app
+        }
         throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
     }
 
     /// Applies changesets in order.
     ///
+    /// - Returns: of each, in a flexible realm, its objects as they were.
     /// - Parameter admit: throws if the schema may not change as it has.
     private func apply(
         _ changesets: [Changeset], in context: RealmContext, admitting admit: (SchemaChange) async throws -> Void
-    ) async throws {
+    ) async throws -> [BeforeImages?] {
         let before = context.state.schema
+        var images: [BeforeImages?] = []
         try await work.load(changesets, into: context)
         do {
             // Objects of a class that the changesets make are known not to exist elsewhere.
-            for changeset in changesets { try work.change(context).apply(changeset) }
+            for changeset in changesets { images.append(try work.change(context).apply(changeset)) }
         } catch {
             throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
         }
         if changesets.contains(where: \.declaresSchema) {
             try await admit(SchemaChange(from: before, to: context.state.schema))
         }
+        return images
     }
 }
 
 extension ChangesetMessage.Upload {
-    fileprivate var head: UploadHead {
+    var head: UploadHead {
         UploadHead(follows: follows, progress: progress, lockedServerVersion: lockedServerVersion)
     }
 }
@@ -264,6 +296,7 @@ extension Error {
     /// Whether it says that an upload cannot be integrated.
     fileprivate var isOfUpload: Bool {
         self is WriteDeniedError || self is SchemaRefusedError || self is BadChangesetError
+            || self is FullOfCompensationsError
     }
 }
 

@@ -244,7 +244,8 @@ extension SliceWork {
     /// Whether everything that comes after a version for a client file is still there.
     func isKept(after version: ServerVersion, for file: ClientFileRecord, in context: RealmContext) async throws -> Bool
     {
-        if file.historyStart == nil, version == 0 { return true }
+        // At 0 a client of a flexible realm begins anew.
+        if version == 0, file.historyStart == nil || context.name.isFlexible { return true }
         if try await base(at: version, of: file, in: context) != nil { return true }
         return version >= context.record.historyBase
     }

@@ -21,22 +21,32 @@ final class StockConnection {
         var marks: [RequestIdent] = []
         var isUnbound = false
         var error: ReceivedError?
+        /// What was undone of the session's writes, and the sets that were refused.
+        var compensations: [ReceivedError] = []
+        var queryErrors: [QueryError] = []
         var entryCount: Int { downloads.reduce(0) { $0 + $1.entries.count } }
     }
 
     let socket: StockSocket
-    private(set) var checker = ClientConnectionChecker(mode: .partition)
+    private(set) var checker: ClientConnectionChecker
     private(set) var sessions: [SessionIdent: Session] = [:]
     private(set) var pongs: [UInt64] = []
     private(set) var connectionError: ReceivedError?
     private(set) var closeCode: UInt16?
     private(set) var isEnded = false
-    private let parser = ServerMessageParser(mode: .partition)
-    private let encoder = MessageEncoder(mode: .partition)
+    let mode: SyncMode
+    private let parser: ServerMessageParser
+    private let encoder: MessageEncoder
     private var lastMark: RequestIdent = 0
     private var lastSession: SessionIdent = 0
 
-    init(_ socket: StockSocket) { self.socket = socket }
+    init(_ socket: StockSocket, mode: SyncMode = .partition) {
+        self.socket = socket
+        self.mode = mode
+        checker = ClientConnectionChecker(mode: mode)
+        parser = ServerMessageParser(mode: mode)
+        encoder = MessageEncoder(mode: mode)
+    }
 
     func close() async { await socket.close() }
 
@@ -68,7 +78,7 @@ final class StockConnection {
             if !isLate { try checker.send(message) }
         default: try checker.send(message)
         }
-        let parsed = try recorded.map { try ClientMessageParser(mode: .partition).parse($0) }
+        let parsed = try recorded.map { try ClientMessageParser(mode: mode).parse($0) }
         try await socket.send(parsed == message ? recorded ?? [] : encoder.encode(message))
     }
 
@@ -76,7 +86,9 @@ final class StockConnection {
     func adopt(_ file: StockFile, session: SessionIdent) { sessions[session]?.file = file }
 
     /// Binds a session of its own for a file, waits for an ident if the file has none, and identifies itself.
-    func open(_ path: String, _ file: StockFile, session: SessionIdent? = nil) async throws -> SessionIdent {
+    func open(
+        _ path: String, _ file: StockFile, session: SessionIdent? = nil, query: QuerySet? = nil
+    ) async throws -> SessionIdent {
         let session = session ?? SessionIdent(lastSession.rawValue + 1)
         try await send(
             .bind(Bind(session: session, target: path, needsIdent: file.identity == nil)), file: file)
@@ -85,7 +97,8 @@ final class StockConnection {
         try await send(
             .ident(
                 Ident(
-                    session: session, file: identity, download: file.progress.download, latest: file.progress.latest)))
+                    session: session, file: identity, download: file.progress.download, latest: file.progress.latest,
+                    query: query)))
         return session
     }
 
@@ -162,9 +175,16 @@ final class StockConnection {
             let text = bytes.drop { $0 != 0x0A }.dropFirst()
             let json = try JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] ?? [:]
             let error = ReceivedError(code: code.rawValue, body: body, json: json)
-            if session.isConnection { connectionError = error } else { sessions[session]?.error = error }
+            if session.isConnection {
+                connectionError = error
+            } else if code == .compensatingWrite {
+                sessions[session]?.compensations.append(error)
+            } else {
+                sessions[session]?.error = error
+            }
         case .error: throw StockClientError("a plain ERROR carries no action")
-        case .queryError, .testCommand: throw StockClientError("\(message.name) was not asked for")
+        case .queryError(let error): sessions[error.session]?.queryErrors.append(error)
+        case .testCommand: throw StockClientError("\(message.name) was not asked for")
         case .logMessage: break
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 import LocalCluster
 import NIOCore
 import NIOHTTP1
+import SyncModel
 import SyncProtocol
 import WireClient
 
@@ -90,14 +91,16 @@ struct StockUser: Sendable {
 
     /// Opens a connection as a stock client does, and is as picky about the answer.
     @MainActor
-    func connect() async throws -> StockConnection {
-        let upgrade = try upgradeRequest()
+    func connect(mode: SyncMode = .partition) async throws -> StockConnection {
+        var upgrade = try upgradeRequest()
+        let word = mode == .flexible ? "com.mongodb.realm-query-sync#" : "com.mongodb.realm-sync#"
+        upgrade.request = upgrade.request.replacing("com.mongodb.realm-sync#", with: word)
         let (socket, answer) = try await StockSocket.open(port: port, request: upgrade.request)
         guard answer.status == 101, answer.headers["sec-websocket-accept"] == upgrade.accept,
-            answer.headers["sec-websocket-protocol"] == "com.mongodb.realm-sync#14",
+            answer.headers["sec-websocket-protocol"] == "\(word)14",
             answer.headers["sec-websocket-extensions"] == nil
         else { throw StockClientError("the upgrade was answered with \(answer)") }
-        return StockConnection(socket)
+        return StockConnection(socket, mode: mode)
     }
 
     private static func ask(

@@ -15,7 +15,7 @@ import Testing
 /// A slice's owner over a store in memory, spoken to as gateways and the coordinator do.
 final class OwnerHarness: Sendable {
     static let app = "tasks"
-    let realm = RealmName(app: OwnerHarness.app, partition: "\"store\"")
+    let realm: RealmName
     let control: any ControlStore
     let apps: FragileApps
     let store: any SliceStore
@@ -23,8 +23,10 @@ final class OwnerHarness: Sendable {
     let time: Time
 
     private init(
-        control: any ControlStore, apps: FragileApps, store: any SliceStore, owner: SliceOwner, time: Time
+        realm: RealmName, control: any ControlStore, apps: FragileApps, store: any SliceStore, owner: SliceOwner,
+        time: Time
     ) {
+        self.realm = realm
         self.control = control
         self.apps = apps
         self.store = store
@@ -36,14 +38,16 @@ final class OwnerHarness: Sendable {
     static func make(
         limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
         control given: (any ControlStore)? = nil,
-        apps known: AppDirectory? = nil, merges: MergePool = MergePool()
+        apps known: AppDirectory? = nil, merges: MergePool = MergePool(),
+        realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\"")
     ) async throws -> OwnerHarness {
         let control: any ControlStore
         if let given {
             control = given
         } else {
             control = try await SQLiteStores.inMemory().control()
-            try await control.insert(AppRecord(id: app, createdAt: 0))
+            try await control.insert(
+                AppRecord(id: app, syncMode: realm.isFlexible ? .flexible : .partition, createdAt: 0))
         }
         let apps = FragileApps(control)
         let opened: any SliceStore
@@ -61,7 +65,7 @@ final class OwnerHarness: Sendable {
             topology: Topology(),
             limits: limits, merges: merges, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        return OwnerHarness(control: control, apps: apps, store: opened, owner: owner, time: time)
+        return OwnerHarness(realm: realm, control: control, apps: apps, store: opened, owner: owner, time: time)
     }
 
     final class Time: Sendable {

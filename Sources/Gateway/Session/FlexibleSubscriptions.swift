@@ -1,0 +1,64 @@
+import Messages
+import SyncModel
+import SyncProtocol
+
+/// The subscription sets of one session: the one in force, the one whose data is on its way, and the one that waits. Pure.
+struct FlexibleSubscriptions: Sendable {
+    /// The data of one set on its way.
+    struct Bootstrap: Sendable {
+        var set: QuerySet
+        /// Where the pages so far have come; nil before the first.
+        var position: BootstrapPosition?
+        /// Entries that were sent.
+        var sent = 0
+        /// The session has to come up to the latest version first.
+        var isBehind = false
+    }
+
+    /// What the session's user may do.
+    let roles: String
+    var active = QuerySet.empty
+    var bootstrap: Bootstrap?
+    /// The newest that the client has asked for.
+    private var waiting: QuerySet?
+
+    init(roles: String) { self.roles = roles }
+
+    var isWaiting: Bool { waiting != nil || bootstrap != nil }
+
+    var identified: IdentifiedView {
+        IdentifiedView(version: active.version.rawValue, queries: active.text, roles: roles)
+    }
+
+    var steadyState: FlexibleBatch {
+        FlexibleBatch(queryVersion: active.version, state: .steadyState, progress: 1)
+    }
+
+    mutating func ask(for set: QuerySet) { waiting = set }
+
+    /// The client has to be sent the data of set 0, or of the set in force anew.
+    mutating func mustBootstrap(_ version: QueryVersion) {
+        bootstrap = Bootstrap(set: version == active.version ? active : QuerySet(version: version, text: "{}"))
+    }
+
+    /// The next page to ask for; nil if it is one of the set in force.
+    mutating func nextRequest() -> BootstrapRequest? {
+        if let waiting, bootstrap.map({ $0.sent == 0 && $0.set.version > active.version }) ?? true {
+            // Of one that nothing was sent of, nothing need be sent.
+            bootstrap = Bootstrap(set: waiting)
+            self.waiting = nil
+        }
+        guard let bootstrap, !bootstrap.isBehind else { return nil }
+        return BootstrapRequest(
+            version: bootstrap.set.version.rawValue, queries: bootstrap.set.text, roles: roles,
+            position: bootstrap.position)
+    }
+
+    /// The session stands at the latest version.
+    mutating func cameUp() { bootstrap?.isBehind = false }
+}
+
+extension QuerySet {
+    /// Set 0.
+    static let empty = QuerySet(version: 0, text: "{}")
+}

@@ -1,0 +1,114 @@
+package import SyncModel
+
+// What requests and answers of flexible realms carry besides: the subscription set that a client asks for, the way of its data, and
+// what was not allowed to be written.
+
+/// The subscription set in force at a client, as its IDENT says, and what its user may do.
+package struct IdentifiedView: Codable, Sendable, Equatable {
+    package var version: UInt64
+    /// By class, a query: JSON as the client sent it.
+    package var queries: String
+    /// The user's roles, closed, as text.
+    package var roles: String
+
+    package init(version: UInt64, queries: String, roles: String) {
+        self.version = version
+        self.queries = queries
+        self.roles = roles
+    }
+}
+
+/// Asks for the next page of a subscription set's data, which brings the client from the view that it has to this one.
+package struct BootstrapRequest: Codable, Sendable, Equatable {
+    package var version: UInt64
+    package var queries: String
+    package var roles: String
+    /// What the pages before have reached; nil for the first page.
+    package var position: BootstrapPosition?
+
+    package init(version: UInt64, queries: String, roles: String, position: BootstrapPosition? = nil) {
+        self.version = version
+        self.queries = queries
+        self.roles = roles
+        self.position = position
+    }
+}
+
+/// The last object that a bootstrap has looked at.
+package struct BootstrapPosition: Codable, Sendable, Equatable {
+    package var table: UInt32
+    /// The key, as stores have it.
+    @HexBytes package var key: [UInt8]
+    /// Bytes of objects that were looked at.
+    package var done: UInt64
+
+    package init(table: UInt32, key: [UInt8], done: UInt64) {
+        self.table = table
+        _key = HexBytes(key)
+        self.done = done
+    }
+}
+
+/// What a page of a bootstrap is.
+package struct BootstrapPart: Codable, Sendable, Equatable {
+    package enum Outcome: Codable, Sendable, Equatable {
+        /// More pages follow; the next one after this.
+        case more(BootstrapPosition)
+        /// The client has the set's data once it has this page.
+        case last
+        /// The set cannot be a view; the one before stays in force.
+        case refused(String)
+        /// The client has to come up to the latest version first, under the set in force.
+        case behind
+    }
+
+    package var version: UInt64
+    package var outcome: Outcome
+    /// How much of it is done, from 0 to 1.
+    package var progress: Double
+
+    package init(version: UInt64, outcome: Outcome, progress: Double) {
+        self.version = version
+        self.outcome = outcome
+        self.progress = progress
+    }
+}
+
+/// What a client is told of a compensating write before it is sent.
+package struct CompensationNotice: Codable, Sendable, Equatable {
+    package struct Update: Codable, Sendable, Equatable {
+        package var className: String
+        /// The key, as stores have it.
+        @HexBytes package var key: [UInt8]
+        package var reason: String
+
+        package init(className: String, key: [UInt8], reason: String) {
+            self.className = className
+            _key = HexBytes(key)
+            self.reason = reason
+        }
+    }
+
+    package var version: ServerVersion
+    package var clientVersion: ClientVersion
+    package var updates: [Update]
+
+    package init(version: ServerVersion, clientVersion: ClientVersion, updates: [Update]) {
+        self.version = version
+        self.clientVersion = clientVersion
+        self.updates = updates
+    }
+}
+
+/// What a page of a flexible realm has besides.
+package struct ViewPart: Codable, Sendable, Equatable {
+    /// Of the compensating writes that are in the page, those of which the client is told.
+    package var compensations: [CompensationNotice]
+    /// Nil in steady state.
+    package var bootstrap: BootstrapPart?
+
+    package init(compensations: [CompensationNotice] = [], bootstrap: BootstrapPart? = nil) {
+        self.compensations = compensations
+        self.bootstrap = bootstrap
+    }
+}

@@ -1,0 +1,162 @@
+import Changesets
+import Messages
+import RealmState
+import Storage
+import SyncModel
+import Views
+
+/// Brings clients from one view to another, page by page.
+///
+/// The pages go over the objects as the store has them, each page at its own time; what a version has touched since the client's cursor is left
+/// out of them. The last one brings that, and everything as it is then: so no snapshot is held open, however slow a client is, and another
+/// owner can go on.
+struct FlexibleBootstraps: SlicePart {
+    let work: SliceWork
+    let context: RealmContext
+    let file: ClientFileRecord
+    var pages: FlexiblePages { FlexiblePages(work: work, context: context, file: file) }
+
+    /// - Returns: nil if the client is so far behind that it has to be reset.
+    func page(_ request: BootstrapRequest, after cursor: DownloadCursor, maxBytes: Int) async throws -> PageAnswer? {
+        if request.version == 0 { return try beginning(request, after: cursor) }
+        let definition = ViewDefinition(
+            version: request.version, queries: request.queries, roles: request.roles)
+        func answer(_ outcome: BootstrapPart.Outcome) -> PageAnswer {
+            pages.answer(
+                after: cursor, .init(cursor: cursor),
+                ViewPart(bootstrap: BootstrapPart(version: request.version, outcome: outcome, progress: 0)))
+        }
+        let new: View
+        var columns = context.imaged
+        let latest = context.record.latest.version
+        do throws(ViewError) {
+            new = try context.view(definition)
+            if try columns.add(new, since: latest) { work.change(context).setImaged(columns) }
+        } catch {
+            return answer(.refused(error.message))
+        }
+        let views = try work.clientViews(of: file, in: context)
+        let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
+        // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state.
+        guard let start = columns.start(of: new), cursor.serverVersion >= start,
+            request.position != nil || cursor.serverVersion == latest
+        else { return answer(.behind) }
+        return try await page(request, definition, views, after: cursor, from: old, to: new, maxBytes: maxBytes)
+    }
+
+    /// Set 0: the client has nothing yet but the schema.
+    private func beginning(_ request: BootstrapRequest, after cursor: DownloadCursor) throws -> PageAnswer {
+        // An entry has a version, and a bootstrap an entry: a realm that has nothing begins with a version that says nothing.
+        if context.record.latest.version == 0 {
+            work.change(context).append(
+                Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
+        }
+        let latest = context.record.latest.version
+        let schema = StateChangesets(schema: context.state.schema).schemaChangeset()
+        var result = FlexiblePages.Stretch(cursor: cursor)
+        result.cursor.serverVersion = latest
+        result.entries = [
+            HistoryEntry(
+                serverVersion: latest, clientVersion: cursor.clientVersion, originFile: .server,
+                timestamp: clock.changesetNow, changeset: schema.encoded())
+        ]
+        let views = ClientViews(
+            views: ViewHistory([.init(start: latest, view: .empty(roles: request.roles))]), roles: request.roles)
+        work.change(context).update(file.ident) {
+            $0.historyStart = latest
+            $0.views = views.encoded()
+        }
+        return pages.answer(
+            after: cursor, result,
+            ViewPart(bootstrap: BootstrapPart(version: 0, outcome: .last, progress: 1)))
+    }
+
+    private func page(
+        _ request: BootstrapRequest, _ definition: ViewDefinition, _ views: ClientViews, after cursor: DownloadCursor,
+        from old: View, to new: View, maxBytes: Int
+    ) async throws -> PageAnswer? {
+        let after = try request.position.map { position in
+            do {
+                return ObjectRow(table: position.table, key: try ObjectKey(parsingDetached: position.key))
+            } catch {
+                throw WorkerError(.corrupt, "a bootstrap's position cannot be read", underlying: error)
+            }
+        }
+        guard
+            let history = try await work.wholeHistory(
+                of: context, after: cursor.serverVersion, maxBytes: limits.maxViewHistoryBytes)
+        else { return nil }
+        var touched: Set<ObjectSlot> = []
+        for record in history { for image in try work.images(of: record, in: context) { touched.insert(image.slot) } }
+        let scanned = min(max(maxBytes, 1), limits.maxPageBytes)
+        let rows = try await store.objects(in: context.record.id, after: after, maxBytes: scanned)
+        var part = try difference(rows, without: touched, from: old, to: new, at: cursor)
+        let bytes = rows.reduce(0) { $0 + $1.body.count }
+        let done = (request.position?.done ?? 0) + UInt64(bytes)
+        if let last = rows.last {
+            let position = BootstrapPosition(
+                table: last.row.table, key: last.row.key.detachedEncoding(), done: done)
+            return pages.answer(
+                after: cursor, part,
+                ViewPart(
+                    bootstrap: BootstrapPart(
+                        version: request.version, outcome: .more(position),
+                        // How much there is nobody has counted; it approaches the end.
+                        progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))))
+        }
+        guard let end = try await pages.stretch(after: cursor, views, from: old, to: new) else { return nil }
+        part = end
+        var changed = views
+        changed.views.begin(definition, at: context.record.latest.version)
+        changed.roles = request.roles
+        work.change(context).update(file.ident) { $0.views = changed.encoded() }
+        return pages.answer(
+            after: cursor, part,
+            ViewPart(
+                compensations: FlexiblePages.notices(end.compensations),
+                bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
+    }
+
+    /// What makes the old view of some objects the new one.
+    private func difference(
+        _ rows: [(row: ObjectRow, body: [UInt8])], without touched: Set<ObjectSlot>, from old: View, to new: View,
+        at cursor: DownloadCursor
+    ) throws -> FlexiblePages.Stretch {
+        var erased = ChangesetSelection()
+        var whole = StateChangesets(schema: context.state.schema)
+        var made: [Changeset] = []
+        for (row, body) in rows {
+            let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
+            let (before, after) = (old[slot.table], new[slot.table])
+            guard before?.query != nil || after?.query != nil, !touched.contains(slot),
+                let table = context.state.schema.table(slot.table)
+            else { continue }
+            let columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()
+            let (was, is_): (Bool, Bool)
+            do throws(RealmStateError) {
+                let image = try StoredObject(decoding: body, only: columns)
+                was = before?.contains(image, row.key) ?? false
+                is_ = after?.contains(image, row.key) ?? false
+            } catch {
+                throw WorkerError(
+                    .corrupt, "an object of realm \(context.name) cannot be read", underlying: error)
+            }
+            let address = ObjectAddress(table.name, row.key)
+            let hidden = after?.role?.hiddenColumns ?? []
+            let isShownOtherwise = was && is_ && before?.role?.hiddenColumns != hidden
+            if was, !is_ || isShownOtherwise { erased.erase(address) }
+            if is_, !was || isShownOtherwise {
+                made += whole.append(address, try SliceWork.object(body, of: context.name), without: hidden)
+            }
+        }
+        if let last = whole.finish() { made.append(last) }
+        var result = FlexiblePages.Stretch(cursor: cursor)
+        for bytes in [erased.bytes] + made.map({ $0.encoded() }) where !bytes.isEmpty {
+            result.entries.append(
+                HistoryEntry(
+                    serverVersion: cursor.serverVersion, clientVersion: cursor.clientVersion, originFile: .server,
+                    timestamp: clock.changesetNow, changeset: bytes))
+        }
+        return result
+    }
+}

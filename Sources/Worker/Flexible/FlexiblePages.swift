@@ -1,0 +1,198 @@
+import Changesets
+import Messages
+import RealmState
+import Storage
+import SyncModel
+import Views
+
+/// Answers sessions of flexible realms: what takes a client from where it stands to the latest version of its view, and from one view to
+/// another (docs/architecture.md, "Flexible sync").
+struct FlexiblePages: SlicePart {
+    let work: SliceWork
+    let context: RealmContext
+    let file: ClientFileRecord
+
+    /// A part of a realm's history as one client gets it.
+    struct Stretch {
+        var entries: [HistoryEntry] = []
+        var cursor: DownloadCursor
+        var compensations: [CompensatingWrite] = []
+    }
+
+    // MARK: Steady state
+
+    /// All that is new in the client's view; nil if the client is so far behind that it has to be reset.
+    func page(after cursor: DownloadCursor) async throws -> PageAnswer? {
+        let views = try work.clientViews(of: file, in: context)
+        let view = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
+        guard let stretch = try await stretch(after: cursor, views, from: view, to: nil) else { return nil }
+        return answer(after: cursor, stretch, ViewPart(compensations: Self.notices(stretch.compensations)))
+    }
+
+    func answer(after cursor: DownloadCursor, _ stretch: Stretch, _ part: ViewPart) -> PageAnswer {
+        PageAnswer(
+            generation: context.record.generation, after: cursor, entries: stretch.entries, download: stretch.cursor,
+            latest: context.record.latest, upload: file.upload, downloadableBytes: 0, view: part)
+    }
+
+    static func notices(_ compensations: [CompensatingWrite]) -> [CompensationNotice] {
+        compensations.filter { !$0.refused.isEmpty }.map { compensation in
+            CompensationNotice(
+                version: compensation.version, clientVersion: compensation.clientVersion,
+                updates: compensation.refused.map {
+                    .init(className: $0.className.string, key: $0.key.detachedEncoding(), reason: $0.text)
+                })
+        }
+    }
+
+    // MARK: Histories
+
+    /// What the history after a cursor comes to for the client.
+    ///
+    /// - Parameters:
+    ///   - view: the client's at the cursor.
+    ///   - next: nil: the same at the end. Else the pages of a bootstrap have gone over all objects that no version after the cursor touches.
+    /// - Returns: nil if the history is longer than one answer may be.
+    func stretch(
+        after cursor: DownloadCursor, _ views: ClientViews, from view: View, to next: View?
+    ) async throws -> Stretch? {
+        var result = Stretch(cursor: cursor)
+        let latest = context.record.latest.version
+        guard cursor.serverVersion < latest else { return result }
+        guard
+            let records = try await work.wholeHistory(
+                of: context, after: cursor.serverVersion, maxBytes: limits.maxViewHistoryBytes)
+        else { return nil }
+        let own = Dictionary(
+            views.compensations.lazy.filter { $0.version > cursor.serverVersion }.map { ($0.version, $0) },
+            uniquingKeysWith: { first, _ in first })
+        let passages = try await passages(records, own, after: cursor.serverVersion, from: view, to: next)
+        var timestamp: SyncTimestamp = 0
+        for record in records {
+            let isOthers = result.cursor.pass(
+                record.entry.originFile, record.entry.clientVersion, isEmpty: record.entry.changeset.isEmpty,
+                for: file.ident)
+            timestamp = max(timestamp, record.entry.timestamp)
+            // All of a bootstrap is of its end's version.
+            let version = next == nil ? record.version : latest
+            if let compensation = own[record.version] {
+                result.compensations.append(compensation)
+                result.entries.append(
+                    HistoryEntry(
+                        serverVersion: version, clientVersion: result.cursor.clientVersion, originFile: .server,
+                        timestamp: compensation.timestamp, changeset: compensation.changeset))
+            }
+            guard isOthers else { continue }
+            let bytes = try selection(of: record, passages, in: next ?? view)
+            guard !bytes.isEmpty else { continue }
+            result.entries.append(
+                HistoryEntry(
+                    serverVersion: version, clientVersion: result.cursor.clientVersion,
+                    originFile: record.entry.originFile, timestamp: record.entry.timestamp, changeset: bytes))
+        }
+        try settle(passages, in: next ?? view, at: timestamp, &result)
+        return result
+    }
+
+    /// What becomes of each object that the versions touch.
+    private func passages(
+        _ records: [HistoryRecord], _ compensations: [ServerVersion: CompensatingWrite], after cursor: ServerVersion,
+        from view: View, to next: View?
+    ) async throws -> [ObjectSlot: HeldObject.Passage] {
+        var held: [ObjectSlot: HeldObject] = [:]
+        var first: [ObjectSlot: StoredObject?] = [:]
+        for record in records {
+            for image in try work.images(of: record, in: context) {
+                let slot = image.slot
+                if first[slot] == nil { first.updateValue(image.before, forKey: slot) }
+                held[slot, default: HeldObject(at: cursor)].touch(
+                    record.version, isOwn: record.entry.originFile == file.ident,
+                    before: Self.place(of: image.before, slot, in: view))
+            }
+            for address in compensations[record.version]?.objects ?? [] {
+                guard let table = context.state.schema.table(address.className)?.id else { continue }
+                held[ObjectSlot(table, address.key), default: HeldObject(at: cursor)].resync(record.version)
+            }
+        }
+        try await work.load(held.keys, into: context)
+        var passages: [ObjectSlot: HeldObject.Passage] = [:]
+        for (slot, held) in held {
+            let now = object(slot)
+            var passage = held.passage(now: Self.place(of: now, slot, in: view))
+            if let next {
+                let start = first[slot] ?? now
+                passage = passage.changing(
+                    wasInOld: view.contains(start, slot.table, slot.key),
+                    wasInNew: next.contains(start, slot.table, slot.key),
+                    isInNew: next.contains(now, slot.table, slot.key))
+            }
+            passages[slot] = passage
+        }
+        return passages
+    }
+
+    private func object(_ slot: ObjectSlot) -> StoredObject? {
+        context.state.schema.table(slot.table).flatMap { context.state.object(ObjectAddress($0.name, slot.key)) }
+    }
+
+    private static func place(of object: StoredObject?, _ slot: ObjectSlot, in view: View) -> HeldObject.Place {
+        guard let object else { return .missing }
+        return view.contains(object, slot.table, slot.key) ? .inView : .outside
+    }
+
+    /// Of a version, what the client gets: changes of the schema, and of the objects that it holds.
+    private func selection(
+        of record: HistoryRecord, _ passages: [ObjectSlot: HeldObject.Passage], in view: View
+    ) throws -> [UInt8] {
+        let schema = context.state.schema
+        var selection = ChangesetSelection()
+        do {
+            try selection.append(try Changeset(parsing: record.entry.changeset)) { address, field in
+                guard let address else { return true }
+                guard let table = schema.table(address.className),
+                    case .passes(let after) = passages[ObjectSlot(table.id, address.key)], record.version > after
+                else { return false }
+                guard let field, let role = view[table.id]?.role, let column = table.column(field) else { return true }
+                return role.reads(column.id)
+            }
+        } catch {
+            throw WorkerError(
+                .corrupt, "version \(record.version) of realm \(context.name) cannot be read", underlying: error)
+        }
+        return selection.bytes
+    }
+
+    /// Adds what leaves the view, and what comes into it, as it is now.
+    private func settle(
+        _ passages: [ObjectSlot: HeldObject.Passage], in view: View, at timestamp: SyncTimestamp,
+        _ result: inout Stretch
+    ) throws {
+        let schema = context.state.schema
+        var erased = ChangesetSelection()
+        var whole = StateChangesets(schema: schema)
+        var made: [Changeset] = []
+        // In an order that does not depend on chance.
+        let sorted = passages.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), passage: $0.value) }.sorted {
+            $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table
+        }
+        for (slot, _, passage) in sorted {
+            guard let table = schema.table(slot.table) else { continue }
+            let address = ObjectAddress(table.name, slot.key)
+            switch passage {
+            case .passes, .nothing: continue
+            case .leaves: erased.erase(address)
+            case .enters(let erasingFirst):
+                if erasingFirst { erased.erase(address) }
+                guard let object = context.state.object(address) else { continue }
+                made += whole.append(address, object, without: view[table.id]?.role?.hiddenColumns ?? [])
+            }
+        }
+        if let last = whole.finish() { made.append(last) }
+        for bytes in [erased.bytes] + made.map({ $0.encoded() }) where !bytes.isEmpty {
+            result.entries.append(
+                HistoryEntry(
+                    serverVersion: context.record.latest.version, clientVersion: result.cursor.clientVersion,
+                    originFile: .server, timestamp: timestamp, changeset: bytes))
+        }
+    }
+}

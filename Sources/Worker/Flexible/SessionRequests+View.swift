@@ -1,0 +1,77 @@
+import Messages
+import Storage
+import SyncModel
+import Views
+
+extension SessionRequests {
+    /// What an IDENT in a flexible realm leads to.
+    enum ViewIdentification {
+        /// - bootstrap: the set whose data comes first.
+        case goOn(bootstrap: UInt64?)
+        case reset(ErrorCode, String)
+        case refuse(Refusal)
+    }
+
+    /// The client says which subscription set it has, as of its cursor: that is so, whatever was sent to it. What its user may do
+    /// may have changed since.
+    func identifyView(
+        _ request: IdentifyRequest, _ file: ClientFileRecord, _ context: RealmContext
+    ) throws -> ViewIdentification {
+        guard let said = request.view else {
+            return .refuse(.retry("client file \(file.ident) came without a subscription set"))
+        }
+        var views = try work.clientViews(of: file, in: context)
+        let cursor = request.download.serverVersion
+        var bootstrap: UInt64?
+        if cursor == 0, said.version == 0 {
+            // Nothing is decided before set 0 is sent.
+            bootstrap = 0
+        } else {
+            let definition = ViewDefinition(version: said.version, queries: said.queries, roles: said.roles)
+            if views.identify(definition, at: cursor) {
+                if views.views.latest?.roles != said.roles {
+                    guard said.version > 0 else {
+                        // Nothing of set 0 depends on roles.
+                        views.views = ViewHistory([.init(start: views.views.start ?? cursor, view: definition)])
+                        return keep(views, said.roles, file, in: context, at: cursor, bootstrap: nil)
+                    }
+                    guard file.protocolVersion >= 14 else {
+                        return .reset(.serverPermissionsChanged, "what the user may do has changed")
+                    }
+                    bootstrap = said.version
+                }
+            } else if said.version > 0 {
+                do throws(ViewError) {
+                    let view = try context.view(definition)
+                    guard let start = context.imaged.start(of: view), start <= cursor else {
+                        return .reset(
+                            .clientFileExpired,
+                            "client file \(file.ident) came with a subscription set of which it cannot be told what it has"
+                        )
+                    }
+                } catch {
+                    return .refuse(
+                        Refusal(
+                            code: .badQuery, action: .applicationBug, message: error.message, tryAgain: false))
+                }
+            }
+        }
+        return keep(views, said.roles, file, in: context, at: cursor, bootstrap: bootstrap)
+    }
+
+    private func keep(
+        _ views: ClientViews, _ roles: String, _ file: ClientFileRecord, in context: RealmContext,
+        at cursor: ServerVersion, bootstrap: UInt64?
+    ) -> ViewIdentification {
+        var views = views
+        views.roles = roles
+        let bytes = views.encoded()
+        if bytes != file.views || (file.historyStart == nil && cursor > 0) {
+            work.change(context).update(file.ident) {
+                $0.views = bytes
+                if cursor > 0 { $0.historyStart = $0.historyStart ?? cursor }
+            }
+        }
+        return .goOn(bootstrap: bootstrap)
+    }
+}

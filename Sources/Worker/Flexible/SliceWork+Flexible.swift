@@ -1,0 +1,86 @@
+import Changesets
+import RealmState
+import Storage
+import SyncModel
+import Views
+
+extension SliceWork {
+    /// The client file of a flexible realm comes for the first time: what it has is set 0, which is empty, as the realm is now; or what it says.
+    func beginFlexible(
+        _ file: ClientFileRecord, at version: ServerVersion, in context: RealmContext
+    ) throws -> ClientFileRecord {
+        guard file.historyStart == nil else { return file }
+        let start = version == 0 ? context.record.latest.version : version
+        var file = file
+        file.historyStart = start
+        var views = try clientViews(of: file, in: context)
+        if views.views.segments.isEmpty {
+            views.views.begin(.empty(roles: views.roles), at: start)
+            file.views = views.encoded()
+        }
+        change(context).update(file.ident) { [file] in
+            $0.historyStart = file.historyStart
+            $0.views = file.views
+        }
+        return file
+    }
+
+    func clientViews(of file: ClientFileRecord, in context: RealmContext) throws -> ClientViews {
+        guard !file.views.isEmpty else { return ClientViews() }
+        do {
+            return try ClientViews(decoding: file.views)
+        } catch {
+            throw WorkerError(
+                .corrupt, "the views of client file \(file.ident) in realm \(context.name) cannot be read",
+                underlying: error)
+        }
+    }
+
+    /// The objects that a version touches, as they were.
+    func images(of record: HistoryRecord, in context: RealmContext) throws -> [BeforeImages.Image] {
+        do {
+            return try BeforeImages(decoding: record.images).images
+        } catch {
+            throw WorkerError(
+                .corrupt, "the before images of version \(record.version) in realm \(context.name) cannot be read",
+                underlying: error)
+        }
+    }
+
+    /// Loads objects as they are now.
+    func load(_ slots: some Sequence<ObjectSlot>, into context: RealmContext) async throws {
+        var rows: [ObjectRow: ObjectAddress] = [:]
+        for slot in slots {
+            guard let table = context.state.schema.table(slot.table) else { continue }
+            let address = ObjectAddress(table.name, slot.key)
+            if !context.state.isLoaded(address) { rows[ObjectRow(table: slot.table.rawValue, key: slot.key)] = address }
+        }
+        let found = try await environment.store.objects(in: context.record.id, at: Array(rows.keys))
+        for (row, address) in rows {
+            let stored = found[row]
+            context.load(address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
+        }
+    }
+
+    /// The history after a version up to the latest, with what the message in hand has appended; nil if it is more than `maxBytes`.
+    func wholeHistory(
+        of context: RealmContext, after: ServerVersion, maxBytes: Int
+    ) async throws -> [HistoryRecord]? {
+        let drafted = context.drafted
+        let end = drafted.first.map { $0.version - 1 } ?? context.record.latest.version
+        var records: [HistoryRecord] = []
+        var bytes = 0
+        var cursor = after
+        while cursor < end {
+            let part = try await history(of: context, after: cursor, through: end, maxBytes: 1 << 20)
+            guard let last = part.last, part.first?.version == cursor + 1 else {
+                throw WorkerError(.corrupt, "realm \(context.name) has no version \(cursor + 1) in its history")
+            }
+            records += part
+            bytes += part.reduce(0) { $0 + $1.entry.changeset.count + $1.images.count + HistoryQuery.overhead }
+            guard bytes <= maxBytes else { return nil }
+            cursor = last.version
+        }
+        return records + drafted.filter { $0.version > after }
+    }
+}

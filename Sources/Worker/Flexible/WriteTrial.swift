@@ -1,0 +1,128 @@
+import Changesets
+import Merge
+import RealmState
+import SyncModel
+import Views
+
+/// What one changeset of a client may do, object by object: judged first by what the client could know, then by its user's roles.
+struct WriteTrial {
+    enum Course { case merge, insert, drop }
+
+    let author: FileIdent
+    /// In the order in which the changeset names them.
+    let addresses: [ObjectAddress]
+    let touches: Touches
+    /// The client's present view; nil if it has none.
+    let view: View?
+    private let writes: [ObjectAddress: ObjectWrite]
+    private let history: ViewHistory<View>
+    /// The objects that the client was sent compensating writes about which it had not seen, with the version of the last.
+    private let tainted: [ObjectAddress: ServerVersion]
+    private var courses: [ObjectAddress: Course] = [:]
+    private var isResynced: Set<ObjectAddress> = []
+    private(set) var refused: [RefusedWrite] = []
+    /// By the roles that the client's session has, which may be newer than its view's.
+    private let roles: View?
+
+    /// - Throws: `BadChangesetError`.
+    init(
+        _ changeset: Changeset, by author: FileIdent, base: ServerVersion, at context: RealmContext,
+        views: ClientViews, tainted: [ObjectAddress: ServerVersion]
+    ) throws {
+        guard let writes = changeset.writes() else {
+            throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
+        }
+        self.author = author
+        self.tainted = tainted
+        addresses = writes.map(\.address)
+        self.writes = Dictionary(uniqueKeysWithValues: writes.map { ($0.address, $0.write) })
+        touches = Touches(of: CollectionOfOne(changeset))
+        history = ViewHistory(
+            views.views.segments.map { segment in
+                // What was a view when it was asked for is one still: the schema only grows.
+                let view = try? context.view(segment.view)
+                return .init(start: segment.start, view: view ?? .nothing)
+            })
+        view = history.latest
+        roles = try? context.view(.empty(roles: views.roles))
+    }
+
+    /// Decides what is merged, what is new, and what does not count.
+    mutating func judge(with timelines: [ObjectAddress: ObjectTimeline]) {
+        for address in addresses {
+            // The compensating write's erasure takes with it whatever the client did to the object, an erasure too.
+            guard tainted[address] == nil, let timeline = timelines[address], let write = writes[address] else {
+                continue
+            }
+            let judge = WriteJudge(views: history) { object, view in
+                guard let object, let view = view[address.className] else { return false }
+                return view.contains(object, address.key)
+            }
+            switch judge.verdict(on: timeline, creates: write.creates) {
+            case .merge(let resyncs):
+                courses[address] = .merge
+                if resyncs { isResynced.insert(address) }
+            case .insert(let resyncs):
+                courses[address] = .insert
+                if resyncs { isResynced.insert(address) }
+            case .refuse:
+                let role = roles?[address.className]?.role
+                let may = timeline.now.map { role?.mayWrite($0, address.key) ?? false } ?? (role != nil)
+                refuse(address, may ? .view : .permission)
+            }
+        }
+    }
+
+    private mutating func refuse(_ address: ObjectAddress, _ reason: RefusedWrite.Reason) {
+        courses[address] = .drop
+        isResynced.insert(address)
+        refused.append(RefusedWrite(className: address.className, key: address.key, reason: reason))
+    }
+
+    /// The instructions of the objects that take one course; those that change the schema go with what is merged.
+    func selection(of changeset: Changeset, _ isWanted: (Course) -> Bool) throws -> Changeset {
+        var selection = ChangesetSelection()
+        do {
+            try selection.append(changeset) { address, _ in
+                isWanted(address.map { courses[$0] ?? .drop } ?? .merge)
+            }
+        } catch {
+            throw BadChangesetError(reason: "\(error)")
+        }
+        return selection.changeset
+    }
+
+    /// Refuses what the user's roles do not allow of what is left of the changeset.
+    ///
+    /// - Returns: the objects whose instructions do not count.
+    mutating func admit(_ changeset: Changeset, before: [ObjectAddress: StoredObject], after: RealmState) -> Set<
+        ObjectAddress
+    > {
+        var denied: Set<ObjectAddress> = []
+        for (address, write) in changeset.writes() ?? [] {
+            let role = roles?[address.className]?.role
+            var reason: RefusedWrite.Reason?
+            switch (before[address], after.object(address)) {
+            case (nil, nil): continue
+            case (let old?, nil): if role?.mayDelete(old, address.key) != true { reason = .permission }
+            case (let old?, let new?):
+                if role?.mayUpdate(from: old, to: new, address.key, setting: write.fields) != true {
+                    reason = .permission
+                }
+            case (nil, let new?):
+                if role?.mayInsert(new, address.key, setting: write.fields) != true {
+                    reason = .permission
+                } else if view?[address.className]?.contains(new, address.key) != true {
+                    reason = .view
+                }
+            }
+            guard let reason else { continue }
+            denied.insert(address)
+            refuse(address, reason)
+        }
+        return denied
+    }
+
+    /// The objects that the client's copy is put right of, in the changeset's order.
+    var resynced: [ObjectAddress] { addresses.filter { isResynced.contains($0) } }
+}

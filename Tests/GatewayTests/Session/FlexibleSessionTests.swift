@@ -1,0 +1,191 @@
+import Messages
+import Storage
+import SyncModel
+import SyncProtocol
+import Testing
+
+@testable import Gateway
+
+/// A session in flexible mode against an owner that answers by hand. All that is sent passes the protocol's checker.
+@Suite struct FlexibleSessionTests {
+    private struct Script {
+        var checker = ServerConnectionChecker(mode: .flexible)
+        var machine: GatewaySession
+        var sent: [ServerMessage] = []
+        var pages: [PageRequest] = []
+        var identifies: [IdentifyRequest] = []
+
+        init() {
+            let context = SessionContext(
+                realm: RealmName(flexible: "tasks"), reference: SessionReference(gateway: "g", number: 1), user: "u",
+                connection: "c", protocolVersion: 14, userAgent: "", limits: .init())
+            machine = GatewaySession(
+                session: 1, context: context, rights: SessionRights(.readWrite, rulesVersion: 1), roles: "R")
+        }
+
+        mutating func client(_ message: ClientMessage, _ event: SessionEvent) throws {
+            guard case .accept = checker.receive(message) else { throw ProblemError() }
+            try cluster(event)
+        }
+
+        mutating func cluster(_ event: SessionEvent) throws {
+            let environment = SessionEnvironment(now: 1_000, isCongested: false, isLinkUp: true)
+            for action in machine.handle(event, environment) {
+                switch action {
+                case .send(let message):
+                    try checker.send(message)
+                    sent.append(message)
+                case .page(let request): pages.append(request)
+                case .identify(let request): identifies.append(request)
+                case .recorded(let upload, let locked):
+                    checker.identified(1, upload: upload, lockedServerVersion: locked)
+                default: break
+                }
+            }
+        }
+
+        /// Answers the latest request for a page.
+        mutating func answer(
+            _ entries: [HistoryEntry] = [], to version: UInt64, latest: UInt64? = nil,
+            _ outcome: BootstrapPart.Outcome? = nil, of set: UInt64 = 0, compensations: [CompensationNotice] = []
+        ) throws {
+            guard let request = pages.last else { throw ProblemError() }
+            try cluster(
+                .page(
+                    PageAnswer(
+                        generation: 1, after: request.after, entries: entries,
+                        download: DownloadCursor(serverVersion: ServerVersion(version)),
+                        latest: SaltedServerVersion(version: ServerVersion(latest ?? version), salt: 7),
+                        upload: UploadCursor(), downloadableBytes: 0,
+                        view: ViewPart(
+                            compensations: compensations,
+                            bootstrap: outcome.map { BootstrapPart(version: set, outcome: $0, progress: 0.5) }))))
+        }
+
+        /// What was sent since, the batch of DOWNLOADs.
+        mutating func take() -> [String] {
+            defer { sent = [] }
+            return sent.map { message in
+                guard case .download(let download) = message, let batch = download.batch else { return message.name }
+                return "\(batch.queryVersion)/\(batch.state) of \(download.entries.count) to "
+                    + "\(download.progress.download.serverVersion)"
+            }
+        }
+    }
+
+    private struct ProblemError: Error {}
+
+    private func entry(_ version: UInt64) -> HistoryEntry {
+        HistoryEntry(
+            serverVersion: ServerVersion(version), clientVersion: 0, originFile: 1, timestamp: 1, changeset: [1])
+    }
+
+    /// A session of a new client, with set 0.
+    private func begun() throws -> Script {
+        var script = Script()
+        try script.client(
+            .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: true)),
+            .bind(needsIdent: true, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
+        let file = ClientFileIdent(ident: 3, salt: 9)
+        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: file)))
+        let ident = Ident(session: 1, file: file, query: .empty)
+        try script.client(.ident(ident), .ident(ident))
+        try script.cluster(
+            .identified(
+                IdentifiedAnswer(
+                    generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
+                    latest: SaltedServerVersion(version: 5, salt: 7), bootstrap: 0)))
+        #expect(script.identifies.last?.view == IdentifiedView(version: 0, queries: "{}", roles: "R"))
+        #expect(script.pages.last?.bootstrap == BootstrapRequest(version: 0, queries: "{}", roles: "R"))
+        try script.answer([entry(5)], to: 5, .last, of: 0)
+        #expect(script.take() == ["ident", "0/lastInBatch of 1 to 5"])
+        return script
+    }
+
+    private func ask(_ script: inout Script, _ version: UInt64) throws {
+        let set = QuerySet(version: QueryVersion(version), text: "{\"Item\":\"v == \(version)\"}")
+        try script.client(.query(Query(session: 1, query: set)), .query(set))
+    }
+
+    @Test func aSetComesInBatchesAndIsThenInForce() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        _ = script.take()
+        try ask(&script, 1)
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        #expect(script.pages.last?.bootstrap?.position == nil && script.pages.last?.bootstrap?.version == 1)
+        let position = BootstrapPosition(table: 0, key: [1, 2], done: 10)
+        try script.answer([entry(5)], to: 5, .more(position), of: 1)
+        #expect(script.pages.last?.bootstrap?.position == position)
+        try script.answer([entry(8)], to: 8, .last, of: 1)
+        #expect(script.take() == ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8"])
+        // Only then the MARK.
+        #expect(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == true)
+        try script.answer([entry(9)], to: 9)
+        #expect(script.take() == ["1/steadyState of 1 to 9", "mark"])
+    }
+
+    @Test func aBootstrapIsNeverEmpty() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        _ = script.take()
+        try script.answer(to: 5, .last, of: 1)
+        #expect(script.take() == ["1/lastInBatch of 1 to 5"])
+    }
+
+    @Test func aSetThatIsRefusedLeavesTheOneInForce() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        _ = script.take()
+        try script.answer(to: 5, .refused("no such class"), of: 1)
+        #expect(script.take() == ["query_error"])
+        #expect(script.pages.last?.bootstrap == nil)
+        try script.answer([entry(6)], to: 6)
+        #expect(script.take() == ["0/steadyState of 1 to 6"])
+    }
+
+    @Test func aSetOfWhichNothingWasSentIsSkippedForANewerOne() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try ask(&script, 2)
+        try script.answer(to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1)
+        #expect(script.pages.last?.bootstrap?.version == 2 && script.pages.last?.bootstrap?.position == nil)
+        try script.answer([entry(5)], to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 2)
+        // Once something was sent, it is brought to its end.
+        try ask(&script, 3)
+        try script.answer([entry(5)], to: 5, .last, of: 2)
+        #expect(script.pages.last?.bootstrap?.version == 3)
+    }
+
+    @Test func aSessionThatIsBehindComesUpFirst() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        _ = script.take()
+        try script.answer(to: 5, latest: 7, .behind, of: 1)
+        #expect(script.pages.last?.bootstrap == nil)
+        try script.answer([entry(7)], to: 7)
+        #expect(script.take() == ["0/steadyState of 1 to 7"])
+        #expect(script.pages.last?.bootstrap?.version == 1)
+    }
+
+    @Test func whatWasUndoneIsToldBeforeItComes() throws {
+        var script = try begun()
+        let notice = CompensationNotice(
+            version: 6, clientVersion: 4, updates: [.init(className: "Item", key: [1, 9], reason: "not allowed")])
+        try script.answer([entry(6)], to: 6, compensations: [notice])
+        #expect(script.take() == ["json_error", "0/steadyState of 1 to 6"])
+        guard case .live = script.machine.phase else { throw ProblemError() }
+    }
+
+    @Test func anotherRoleEndsTheSession() throws {
+        var script = try begun()
+        try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R"))
+        #expect(script.take().isEmpty)
+        try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 3), roles: "S"))
+        #expect(script.take() == ["json_error"])
+    }
+}

@@ -1,0 +1,120 @@
+import Changesets
+import Foundation
+import Messages
+import RealmState
+import Rules
+import Storage
+import SyncModel
+import Testing
+
+@testable import Worker
+
+/// Items of owners 0, 1 and 2, as the tests of flexible realms have them.
+enum FlexibleItems {
+    struct Item: Equatable, CustomStringConvertible {
+        var owner: Int64
+        var a: Int64
+        var description: String { "\(owner)/\(a)" }
+    }
+
+    static func schema() -> [UInt8] {
+        var changeset = Changeset()
+        let item = changeset.strings.intern("Item")
+        changeset.instructions.append(
+            .addTable(
+                .init(
+                    table: item,
+                    kind: .topLevel(
+                        keyField: changeset.strings.intern("_id"), keyType: .int, keyNullable: false,
+                        asymmetric: false))))
+        for name in ["owner", "a"] {
+            changeset.instructions.append(
+                .addColumn(
+                    .init(
+                        table: item, field: changeset.strings.intern(ByteString(name)), type: .int, nullable: false,
+                        collection: .single)))
+        }
+        return changeset.encoded()
+    }
+
+    static func create(_ key: Int64, _ item: Item) -> (inout Changeset) -> Void {
+        { changeset in
+            let table = changeset.strings.intern("Item")
+            changeset.instructions.append(.createObject(table: table, object: .int(key)))
+            set(key, "owner", item.owner)(&changeset)
+            set(key, "a", item.a)(&changeset)
+        }
+    }
+
+    static func set(_ key: Int64, _ field: ByteString, _ value: Int64) -> (inout Changeset) -> Void {
+        { changeset in
+            let path = FieldPath(
+                table: changeset.strings.intern("Item"), object: .int(key), field: changeset.strings.intern(field))
+            changeset.instructions.append(
+                .update(.init(target: path, value: .int(value), qualifier: .isDefault(false))))
+        }
+    }
+
+    static func erase(_ key: Int64) -> (inout Changeset) -> Void {
+        { changeset in
+            let table = changeset.strings.intern("Item")
+            changeset.instructions.append(.eraseObject(table: table, object: .int(key)))
+        }
+    }
+
+    static func query(_ owners: Set<Int64>) -> String {
+        let text =
+            owners.isEmpty ? "FALSEPREDICATE" : owners.sorted().map { "owner == \($0)" }.joined(separator: " or ")
+        return "{\"Item\": \"\(text)\"}"
+    }
+
+    /// The roles of a user who may read and write items of some owners.
+    static func roles(reads: Set<Int64>, writes: Set<Int64>) throws -> String {
+        func filter(_ owners: Set<Int64>) -> String {
+            "{\"owner\": {\"$in\": [\(owners.sorted().map { "\($0)" }.joined(separator: ", "))]}}"
+        }
+        let text = """
+            {"queryable": {"global": ["owner"]}, "defaultRoles": [{"name": "r", "apply_when": {}, "read": true,
+             "write": true, "document_filters": {"read": \(filter(reads)), "write": \(filter(writes))}}]}
+            """
+        let check = RulesCheck(Array(text.utf8))
+        return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
+    }
+
+    static func items(_ state: RealmState) -> [Int64: Item] {
+        read(state.objects(of: "Item"), state.schema)
+    }
+
+    static func items(_ harness: OwnerHarness) async throws -> [Int64: Item] {
+        let schema = try Schema(decoding: try await harness.record().schema)
+        let rows = try await harness.store.objects(in: try await harness.record().id, after: nil, maxBytes: .max)
+        return read(try rows.map { ($0.row.key, try StoredObject(decoding: $0.body)) }, schema)
+    }
+
+    private static func read(_ objects: [(key: ObjectKey, object: StoredObject)], _ schema: Schema) -> [Int64: Item] {
+        var items: [Int64: Item] = [:]
+        guard let table = schema.table("Item"), let owner = table.column("owner"), let a = table.column("a") else {
+            return [:]
+        }
+        for (key, object) in objects {
+            guard case .int(let key) = key, case .int(let owner) = object[owner], case .int(let a) = object[a] else {
+                continue
+            }
+            items[key] = Item(owner: owner, a: a)
+        }
+        return items
+    }
+
+    /// The owners that changesets speak of.
+    static func owners(in changesets: [[UInt8]]) throws -> Set<Int64> {
+        var owners: Set<Int64> = []
+        for bytes in changesets where !bytes.isEmpty {
+            let changeset = try Changeset(parsing: bytes)
+            for case .update(let update) in changeset.instructions
+            where changeset.strings[update.target.field] == "owner" {
+                if case .int(let owner) = update.value { owners.insert(owner) }
+            }
+        }
+        return owners
+    }
+}

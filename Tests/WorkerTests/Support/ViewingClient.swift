@@ -1,0 +1,212 @@
+import AMQP
+import Changesets
+import Merge
+import Messages
+import RealmState
+import SyncModel
+import SyncProtocol
+import Testing
+import Views
+
+@testable import Worker
+
+/// A client of a flexible realm as the protocol wants it, with a gateway between it and the owner: it asks for subscription sets, is
+/// bootstrapped, downloads, edits and uploads.
+struct ViewingClient {
+    private struct Entry {
+        var version: ClientVersion
+        var timestamp: SyncTimestamp
+        var original: [UInt8]
+        var changeset: Changeset
+        var serverVersion: ServerVersion
+    }
+
+    let file: ClientFileIdent
+    var session: UInt64
+    /// What its user may do.
+    var roles: String
+    private(set) var state = RealmState()
+    private(set) var progress = SyncProgress()
+    /// The set in force.
+    private(set) var active = IdentifiedView(version: 0, queries: "{}", roles: "")
+    /// All that it was ever sent.
+    private(set) var received: [[UInt8]] = []
+    private(set) var told: [CompensationNotice] = []
+    private var history: [Entry] = []
+    private var uploaded = UploadCursor()
+
+    init(file: ClientFileIdent, session: UInt64, roles: String) {
+        self.file = file
+        self.session = session
+        self.roles = roles
+    }
+
+    var cursor: ServerVersion { progress.download.serverVersion }
+    private var newest: ClientVersion { history.last?.version ?? 0 }
+    var hasUnsynced: Bool { history.contains { $0.version > uploaded.clientVersion && !$0.original.isEmpty } }
+
+    /// A new client file, with set 0.
+    static func join(
+        _ harness: OwnerHarness, session: UInt64, user: String, roles: String, protocolVersion: Int = 14
+    ) async throws -> ViewingClient {
+        var request = harness.bindRequest(session: session, user: user)
+        request.protocolVersion = protocolVersion
+        let bound = try await harness.send(request).one(BoundAnswer.self)
+        var client = ViewingClient(file: try #require(bound.clientFile), session: session, roles: roles)
+        try await client.identify(to: harness, user: user)
+        return client
+    }
+
+    mutating func connect(to harness: OwnerHarness, session: UInt64, user: String) async throws {
+        self.session = session
+        _ = try await harness.send(harness.bindRequest(session: session, user: user, needsIdent: false)).one(
+            BoundAnswer.self)
+        try await identify(to: harness, user: user)
+    }
+
+    private mutating func identify(to harness: OwnerHarness, user: String) async throws {
+        active.roles = roles
+        var request = harness.identifyRequest(
+            file, session: session, user: user, download: progress.download, latest: progress.latest)
+        request.view = active
+        var published = try await harness.send(request)
+        if let asked = try published.every(ConfirmAnswer.self).first {
+            request.confirms = asked.question
+            published = try await harness.send(request)
+        }
+        let answer = try published.one(IdentifiedAnswer.self)
+        uploaded = answer.upload
+        progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
+        if let version = answer.bootstrap {
+            try await bootstrap(version, version == 0 ? "{}" : active.queries, from: harness)
+        }
+    }
+
+    /// Changes its own copy.
+    mutating func make(_ bytes: [UInt8], at timestamp: SyncTimestamp) throws {
+        guard !bytes.isEmpty else { return }
+        try state.apply(Changeset(parsing: bytes))
+        history.append(
+            Entry(
+                version: newest + 1, timestamp: timestamp, original: bytes, changeset: try Changeset(parsing: bytes),
+                serverVersion: cursor))
+    }
+
+    /// Makes a change by instructions.
+    mutating func write(at timestamp: SyncTimestamp, _ body: (inout Changeset) -> Void) throws {
+        var changeset = Changeset()
+        body(&changeset)
+        try make(changeset.encoded(), at: timestamp)
+    }
+
+    // MARK: Downloads
+
+    /// Downloads all that is new in its view.
+    mutating func download(from harness: OwnerHarness) async throws {
+        let page = try await harness.page(file, session: session, after: progress.download).one(PageAnswer.self)
+        told += page.view?.compensations ?? []
+        try integrate(page.entries, page)
+    }
+
+    /// Asks for a subscription set and gets its data, in pages of that size.
+    ///
+    /// - Parameter between: what happens after each page; false: the connection is lost.
+    /// - Returns: why the set was refused.
+    @discardableResult
+    mutating func bootstrap(
+        _ version: UInt64, _ queries: String, from harness: OwnerHarness, maxBytes: Int = 200,
+        between: (() async throws -> Bool)? = nil
+    ) async throws -> String? {
+        var request = BootstrapRequest(version: version, queries: queries, roles: roles)
+        var entries: [HistoryEntry] = []
+        while true {
+            let page = try await harness.send(
+                PageRequest(
+                    context: harness.context(session), clientFile: file.ident, generation: 1, after: progress.download,
+                    maxBytes: maxBytes, isMark: false, bootstrap: request)
+            ).one(PageAnswer.self)
+            let part = try #require(page.view?.bootstrap)
+            entries += page.entries
+            switch part.outcome {
+            case .behind:
+                entries = []
+                request.position = nil
+                try await download(from: harness)
+            case .refused(let reason): return reason
+            case .more(let position):
+                request.position = position
+                if let between, try await !between() { return nil }
+            case .last:
+                told += page.view?.compensations ?? []
+                active = IdentifiedView(version: version, queries: queries, roles: roles)
+                try integrate(
+                    entries.map {
+                        var entry = $0
+                        entry.serverVersion = page.download.serverVersion
+                        return entry
+                    }, page)
+                return nil
+            }
+        }
+    }
+
+    private mutating func integrate(_ entries: [HistoryEntry], _ page: PageAnswer) throws {
+        let message = SyncProgress(download: page.download, latest: page.latest, upload: page.upload)
+        var checker = DownloadChecker(
+            role: .sending, file: file.ident, progress: progress, newestClientVersion: newest, activeQueryVersion: 1)
+        try checker.check(
+            Download(
+                session: 1, progress: message,
+                detail: .flexible(FlexibleBatch(queryVersion: 1, state: .steadyState, progress: 1)), entries: entries))
+        received += entries.map(\.changeset)
+        var integration = DownloadIntegration(message, changesets: try entries.map { try IncomingChangeset($0) })
+        if let base = integration.base {
+            let window = history.filter { $0.version > base && !$0.original.isEmpty }.map {
+                LocalChangeset(
+                    version: $0.version.rawValue, originTimestamp: $0.timestamp.rawValue,
+                    originFileIdent: file.ident.rawValue, changeset: $0.changeset)
+            }
+            try integration.merge(over: window, through: newest, using: MergeEngine(compatibility: .convergent))
+        }
+        let outcome = integration.outcome(after: progress)
+        for merged in integration.changesets { try state.apply(merged.changeset) }
+        for reciprocal in outcome.reciprocals {
+            if let index = history.firstIndex(where: { $0.version.rawValue == reciprocal.version }) {
+                history[index].changeset = reciprocal.changeset
+            }
+        }
+        let isNews = outcome.progress.download.serverVersion > cursor
+        progress = outcome.progress
+        guard isNews || !entries.isEmpty else { return }
+        history.append(
+            Entry(version: newest + 1, timestamp: 0, original: [], changeset: Changeset(), serverVersion: cursor))
+    }
+
+    // MARK: Uploads
+
+    /// Uploads what is new, at most so many changesets.
+    mutating func upload(to harness: OwnerHarness, atMost count: Int = .max) async throws {
+        var entries: [UploadedChangeset] = []
+        var scanned = uploaded
+        for entry in history where entry.version > uploaded.clientVersion {
+            guard entries.count < count else { break }
+            if !entry.original.isEmpty {
+                entries.append(
+                    .init(
+                        clientVersion: entry.version, serverVersion: entry.serverVersion, timestamp: entry.timestamp,
+                        changeset: entry.original))
+            }
+            scanned = UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
+        }
+        guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return }
+        let message = ChangesetMessage(
+            realm: harness.realm,
+            upload: .init(
+                session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
+                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: .all),
+            entries: entries)
+        uploaded = scanned
+        let published = try await harness.send(message)
+        #expect(try published.every(RefusedAnswer.self).isEmpty)
+    }
+}
