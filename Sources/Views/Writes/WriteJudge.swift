@@ -32,6 +32,13 @@ package struct ObjectTimeline: Sendable {
         self.now = now
     }
 
+    /// The version by which the client has made or erased the object itself; nil if there is none. What others did to the object before it
+    /// is nothing to the client's later writes: these are not transformed past it.
+    package var ownSince: ServerVersion? {
+        let known = knownSince
+        return known.made == nil ? nil : known.version
+    }
+
     /// How the object was after a touch.
     fileprivate func after(_ index: Int) -> StoredObject? {
         index + 1 < touches.count ? touches[index + 1].before : now

@@ -22,6 +22,11 @@ struct FlexibleUploads: SlicePart {
         var record = file
         var views = try work.clientViews(of: file, in: context)
         var follows = head.follows
+        let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
+        defer {
+            work.steps += meter.steps
+            metrics.mergeSteps(meter.steps, app: app.id)
+        }
         for (index, (entry, parsed)) in entries.enumerated() {
             guard !views.isFull else {
                 throw FullOfCompensationsError(
@@ -40,7 +45,7 @@ struct FlexibleUploads: SlicePart {
                     ? head.progress
                     : UploadCursor(clientVersion: entry.clientVersion, serverVersion: entry.serverVersion),
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
-            let outcome = try await integrate(entry, changeset, part, record, &views)
+            let outcome = try await integrate(entry, changeset, part, record, &views, meter)
             if let settled = outcome.settled { views.settle(settled) }
             finish(outcome, of: record, views, isAcknowledged: isAcknowledged)
             record = context.clientFile(file.ident)?.record ?? record
@@ -65,7 +70,7 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ views: inout ClientViews
+        _ views: inout ClientViews, _ meter: MergeMeter
     ) async throws -> UploadOutcome {
         let base = max(entry.serverVersion, file.historyStart ?? 0, views.views.start ?? 0)
         var judged = try WriteTrial(
@@ -80,17 +85,13 @@ struct FlexibleUploads: SlicePart {
                     version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: base.rawValue,
                     originTimestamp: entry.timestamp.rawValue, originFileIdent: file.ident.rawValue, changeset: merge)
             ], recorded: file.progress)
-        let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
         let upload = AsideMerge.Upload(
             realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
             recorded: file.progress, head: head, entries: [entry])
-        defer {
-            work.steps += meter.steps
-            metrics.mergeSteps(meter.steps, app: app.id)
-        }
         if !merge.isEmpty {
-            try await UploadMerge(work: work, file: file, context: context, meter: meter, upload: upload).merge(
-                &integration)
+            try await UploadMerge(
+                work: work, file: file, context: context, meter: meter, upload: upload, own: judged.own
+            ).merge(&integration)
         }
         let merged = integration.changesets.first?.changeset ?? merge
         let inserted = try judged.selection(of: changeset) { $0 == .insert }

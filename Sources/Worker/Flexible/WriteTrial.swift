@@ -21,6 +21,8 @@ struct WriteTrial {
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
+    /// The objects that the client has made or erased itself since its base, with the version.
+    private(set) var own: [ObjectAddress: ServerVersion] = [:]
     /// By the roles that the client's session has, which may be newer than its view's.
     private let roles: View?
 
@@ -54,6 +56,7 @@ struct WriteTrial {
             guard tainted[address] == nil, let timeline = timelines[address], let write = writes[address] else {
                 continue
             }
+            if let version = timeline.ownSince { own[address] = version }
             let judge = WriteJudge(views: history) { object, view in
                 guard let object, let view = view[address.className] else { return false }
                 return view.contains(object, address.key)

@@ -2,6 +2,7 @@ import Changesets
 import Merge
 import Storage
 import SyncModel
+import Views
 
 /// Feeds one upload's merge with what its client has not seen: of that only what the upload may conflict with, read in steps of
 /// bounded size (docs/merge.md, "Uploads at the server").
@@ -12,6 +13,9 @@ struct UploadMerge: SlicePart {
     /// Counts what the merge takes, and ends it where it takes too much.
     let meter: MergeMeter
     let upload: AsideMerge.Upload
+    /// Objects of which the client never had what others did to them up to these versions, because it made or erased them itself then
+    /// (docs/architecture.md, "Flexible sync"): that takes no part in the merge.
+    var own: [ObjectAddress: ServerVersion] = [:]
 
     func merge(_ integration: inout UploadIntegration) async throws {
         let current = context.record.latest.version
@@ -189,13 +193,32 @@ struct UploadMerge: SlicePart {
         guard !locals.isEmpty else { return [] }
         let reciprocals = try await reciprocals(
             at: locals.map { ServerVersion($0.version) }, after: base)
-        guard !reciprocals.isEmpty else { return locals }
+        guard !reciprocals.isEmpty || !own.isEmpty else { return locals }
         for index in locals.indices {
             let version = ServerVersion(locals[index].version)
-            guard let reciprocal = reciprocals[version] else { continue }
-            locals[index].changeset = try parsed(reciprocal, version)
+            if let reciprocal = reciprocals[version] { locals[index].changeset = try parsed(reciprocal, version) }
+            if own.contains(where: { version <= $0.value }) {
+                locals[index].changeset = try without(own, locals[index].changeset, version)
+            }
         }
         return locals
+    }
+
+    /// A changeset but for what it does to some objects up to some versions.
+    private func without(
+        _ objects: [ObjectAddress: ServerVersion], _ changeset: Changeset, _ version: ServerVersion
+    ) throws -> Changeset {
+        var selection = ChangesetSelection()
+        do {
+            try selection.append(changeset) { address, _ in
+                guard let address, let last = objects[address] else { return true }
+                return version > last
+            }
+        } catch {
+            throw WorkerError(
+                .corrupt, "version \(version) of realm \(context.name) cannot be read", underlying: error)
+        }
+        return selection.changeset
     }
 
     private func parsed(_ bytes: [UInt8], _ version: ServerVersion) throws -> Changeset {
