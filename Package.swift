@@ -152,7 +152,9 @@ let package = Package(
         module(
             "Gateway",
             [
-                "SyncModel", "AMQP", "Changesets", "SyncProtocol", "Rules", "Messages", "Storage", "Operations",
+                "SyncModel", "AMQP", "Changesets", "RealmState", "SyncProtocol", "Rules", "Views", "Messages",
+                "Storage",
+                "Operations",
                 collections,
                 logging,
                 metrics,
@@ -287,8 +289,8 @@ let package = Package(
         tests(
             "Gateway",
             [
-                "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Messages",
-                "Storage", "StorageSQLite", "StorageSupport",
+                "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Views",
+                "Messages", "Storage", "StorageSQLite", "StorageSupport",
                 "Operations", logging, grdb,
                 lifecycle, httpClient, hummingbird,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),

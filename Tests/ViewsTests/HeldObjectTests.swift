@@ -20,7 +20,13 @@ import Views
     static let cases: [Case] = [
         Case(name: "in and in", touches: [(false, .inView)], now: .inView, passage: .passes(after: 10)),
         Case(name: "out and in", touches: [(false, .outside)], now: .inView, passage: .enters(erasingFirst: false)),
-        Case(name: "new", touches: [(false, .missing)], now: .inView, passage: .enters(erasingFirst: false)),
+        Case(name: "new", touches: [(false, .missing)], now: .inView, passage: .passes(after: 10)),
+        Case(
+            name: "new, and out for a moment", touches: [(false, .missing), (false, .inView), (false, .outside)],
+            now: .inView, passage: .enters(erasingFirst: true)),
+        Case(
+            name: "new, out of the view at first", touches: [(false, .missing), (false, .outside)], now: .inView,
+            passage: .enters(erasingFirst: false)),
         Case(name: "in and out", touches: [(false, .inView)], now: .outside, passage: .leaves),
         Case(name: "erased", touches: [(false, .inView)], now: .missing, passage: .leaves),
         Case(name: "out and out", touches: [(false, .outside)], now: .outside, passage: .nothing),
@@ -39,7 +45,7 @@ import Views
             passage: .passes(after: 12)),
         Case(
             name: "erased by itself, made by another", touches: [(true, .inView), (false, .missing)], now: .inView,
-            passage: .enters(erasingFirst: false)),
+            passage: .passes(after: 11)),
         Case(name: "put out by itself", touches: [(true, .inView)], now: .outside, passage: .leaves),
         Case(
             name: "resynced", touches: [(false, .inView), (true, .outside)], now: .inView, passage: .passes(after: 12),

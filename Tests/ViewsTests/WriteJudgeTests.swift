@@ -57,6 +57,13 @@ import Views
         #expect(verdict([(true, nil), (true, 1)], now: nil, creates: true) == .insert(resyncs: false))
         // Erased and made anew in two uploads.
         #expect(verdict([(true, 1)], now: nil, creates: true) == .insert(resyncs: false))
+        // A new view has taken it from the client before the client's own erasure came.
+        #expect(
+            verdict(views: [(0, [1]), (11, [2])], [(false, 1), (true, 1)], now: nil, creates: true)
+                == .insert(resyncs: true))
+        #expect(
+            verdict(views: [(0, [1]), (13, [2])], [(false, 1), (true, 1)], now: nil, creates: true)
+                == .insert(resyncs: false))
     }
 
     @Test func whatItNeverHadItCannotChange() {

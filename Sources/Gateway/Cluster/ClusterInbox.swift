@@ -10,6 +10,7 @@ struct ClusterInbox: Sendable {
     let watch: AppWatch
     let requests: RequestTable
     let apps: AppDirectory
+    let fans: FlexibleFans
     let keysChanged: @Sendable () -> Void
     let clock: GatewayClock
     let metrics: GatewayMetrics
@@ -33,7 +34,13 @@ struct ClusterInbox: Sendable {
         case BoundAnswer.type: answer(message, .bound(try message.decode(BoundAnswer.self)))
         case IdentifiedAnswer.type: answer(message, .identified(try message.decode(IdentifiedAnswer.self)))
         case ConfirmAnswer.type: answer(message, .confirm(try message.decode(ConfirmAnswer.self)))
-        case PageAnswer.type: answer(message, .page(try message.decode(PageAnswer.self)))
+        case PageAnswer.type:
+            var page = try message.decode(PageAnswer.self)
+            let schema = page.view?.schema
+            page.view?.schema = nil
+            answer(message, .page(page)) { request in
+                if let schema { fans.learn(schema, of: RealmName(flexible: request.app)) }
+            }
         case RefusedAnswer.type:
             let refusal = try message.decode(RefusedAnswer.self)
             if let id = message.properties.correlationID { _ = requests.take(id) }
@@ -44,6 +51,12 @@ struct ClusterInbox: Sendable {
             sessions.deliver(.refused(refusal), to: refusal.session.number)
         case IntegratedNotice.type:
             let notice = try message.decode(IntegratedNotice.self)
+            if notice.realm.isFlexible {
+                for letters in fans.take(notice) {
+                    for number in letters.sessions { sessions.deliver(letters.event, to: number) }
+                }
+                return
+            }
             sessions.deliver(.fanned(FannedNotice(notice)), toRealm: notice.realm)
         case ResetNotice.type:
             let notice = try message.decode(ResetNotice.self)
@@ -63,10 +76,13 @@ struct ClusterInbox: Sendable {
         }
     }
 
-    private func answer(_ message: AMQPMessage, _ event: SessionEvent) {
+    private func answer(
+        _ message: AMQPMessage, _ event: SessionEvent, after prepare: (RequestTable.Request) -> Void = { _ in }
+    ) {
         // Drop an answer that came after its deadline, or that an earlier process with this gateway's id asked for.
         guard let id = message.properties.correlationID, let request = requests.take(id) else { return }
         metrics.answered(afterMilliseconds: clock.unixMilliseconds() &- request.startedAt)
+        prepare(request)
         sessions.deliver(event, to: request.session)
     }
 }

@@ -25,6 +25,7 @@ final class ClusterLink: Sendable {
     let bindings: TopicBindings
     let lanes: [PublishLane]
     let inbox: ClusterInbox
+    let fans: FlexibleFans
     /// Answers and notices that wait to be handed over.
     let spool: AMQPSpool
     private let up = Atomic(false)
@@ -42,8 +43,9 @@ final class ClusterLink: Sendable {
         let requests = RequestTable(limit: configuration.limits.outstandingRequests)
         self.requests = requests
         sessions = watch.sessions
+        fans = FlexibleFans(clock: clock)
         inbox = ClusterInbox(
-            gateway: configuration.id, watch: watch, requests: requests, apps: apps,
+            gateway: configuration.id, watch: watch, requests: requests, apps: apps, fans: fans,
             keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)
         spool = AMQPSpool(folder: configuration.spoolFolder, maxHeldBytes: configuration.limits.heldBytes)
         let topology = configuration.topology

@@ -38,10 +38,17 @@ extension ClientConnection {
         case .sendReset(let message, let report): send(message, report: report)
         case .subscribeAndBind(let request): subscribe(number, realm, then: request)
         case .identify(let request): link.request(request, context: request.context)
-        case .page(let request): link.request(request, context: request.context)
+        case .page(var request):
+            if realm.isFlexible { request.schema = link.fans.knownSchema(of: realm) }
+            link.request(request, context: request.context)
+        case .follow(let following):
+            let latest = link.fans.follow(number, following, of: realm)
+            if latest > following.version { perform(.heardOf(latest), on: session) }
         case .publish(let message, let upload): link.publish(message, number: upload, session: number)
         case .reset(let message): link.tell(message, realm: realm)
-        case .unsubscribe: unsubscribe(number, realm)
+        case .unsubscribe:
+            if realm.isFlexible { link.fans.leave(number, of: realm) }
+            unsubscribe(number, realm)
         case .report(let notice): report(notice, number, realm)
         case .claim(let file): environment.registry.claim(file.ident, realm: realm, by: self)
         case .recorded(let upload, let locked):
@@ -52,6 +59,7 @@ extension ClientConnection {
             numbers[number] = nil
             subscriptions[number] = nil
             link.sessions.remove(number)
+            if realm.isFlexible { link.fans.leave(number, of: realm) }
             if let file = machine?.clientFile { environment.registry.release(file.ident, realm: realm, by: self) }
         }
     }

@@ -58,6 +58,12 @@ final class Mailbox: Sendable {
                 return letter
             }
             return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
+        case .event(.viewed(let notice), let number):
+            if state.bytes + notice.bytes <= limit {
+                state.bytes += notice.bytes
+                return letter
+            }
+            return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
         case .tick:
             defer { state.hasTick = true }
             return state.hasTick ? nil : letter
@@ -83,6 +89,7 @@ final class Mailbox: Sendable {
             }
             switch letter {
             case .event(.fanned(let notice), _): state.bytes -= notice.bytes
+            case .event(.viewed(let notice), _): state.bytes -= notice.bytes
             case .event(.missed, let number): state.missed.remove(number)
             case .tick: state.hasTick = false
             case .drained: state.hasDrained = false

@@ -58,7 +58,7 @@ extension GatewaySession {
             download(entries, downloadableBytes: page.downloadableBytes)
         }
         guard isComplete else { return wantPage() }
-        subscriptions?.cameUp()
+        if subscriptions != nil { cameUp() }
         if let marked {
             actions.append(.send(.mark(session: session, request: marked)))
             askedMark = nil
@@ -79,8 +79,7 @@ extension GatewaySession {
             if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
             return
         }
-        // What of a version is in the client's view the owner tells.
-        guard subscriptions == nil, notice.follows == progress.download.serverVersion, !environment.isCongested,
+        guard notice.follows == progress.download.serverVersion, !environment.isCongested,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage() }
         let view = fanned.view(for: clientFile.ident, at: progress.download.clientVersion)
@@ -111,6 +110,7 @@ extension GatewaySession {
         batch: FlexibleBatch? = nil
     ) {
         sent = progress
+        sentAt = environment.now
         uploads.acknowledgementSent()
         let message = Download(
             session: session, progress: progress,

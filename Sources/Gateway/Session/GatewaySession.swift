@@ -51,6 +51,8 @@ struct GatewaySession: Sendable {
     var progress = SyncProgress()
     /// The cursors of the last DOWNLOAD.
     var sent: SyncProgress?
+    /// When that was.
+    var sentAt: UInt64 = 0
     /// The newest version heard of; beyond `progress` while a page is missing.
     var heardOf: ServerVersion = 0
 
@@ -116,6 +118,9 @@ struct GatewaySession: Sendable {
         case .page(let answer): receive(answer)
         case .refused(let answer): refused(answer)
         case .fanned(let notice): integrated(notice)
+        case .viewed(let notice): viewed(notice)
+        case .stands(let latest): stands(at: latest)
+        case .heardOf(let version): heard(of: version)
         case .reset(let notice): reset(notice)
         case .generation(let notice): generationTold(notice)
         case .requestFailed(let error): requestFailed(error)

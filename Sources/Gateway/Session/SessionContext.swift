@@ -23,6 +23,8 @@ struct SessionContext: Sendable {
         var resetDecision: UInt64 = 15_000
         /// How long a session may want a page that the broker's absence keeps it from asking for.
         var linkPatience: UInt64 = 60_000
+        /// How long the cursor of a client that nothing concerns stays where it is.
+        var idleProgress: UInt64 = 600_000
     }
 }
 

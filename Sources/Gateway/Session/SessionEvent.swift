@@ -29,6 +29,12 @@ enum SessionEvent: Sendable {
     case page(PageAnswer)
     case refused(RefusedAnswer)
     case fanned(FannedNotice)
+    /// A notice of a flexible realm that concerns the session.
+    case viewed(ViewedNotice)
+    /// The flexible realm stands here, and what concerns the session of that it was told.
+    case stands(SaltedServerVersion)
+    /// This gateway has heard of the version.
+    case heardOf(ServerVersion)
     case reset(ResetNotice)
     case generation(GenerationNotice)
 
@@ -69,6 +75,8 @@ enum SessionAction: Sendable {
     case subscribeAndBind(BindRequest)
     case identify(IdentifyRequest)
     case page(PageRequest)
+    /// From here on the session is to be told of the commits that concern its view.
+    case follow(Following)
     case publish(ChangesetMessage, number: UInt64)
     case reset(ResetMessage)
     /// Notices are of no use any more.

@@ -39,7 +39,10 @@ package struct PageAnswer: Message, Equatable {
         // The small part of flexible realms is JSON.
         let part = view.flatMap { try? JSONEncoder.message.encode($0) }
         writer.byte(part == nil ? 1 : 2)
-        if let part { writer.blob(Array(part)) }
+        if let part {
+            writer.blob(Array(part))
+            writer.blob(view?.schema?.body ?? [])
+        }
         writer.number(generation)
         writer.cursor(after)
         writer.cursor(download)
@@ -54,6 +57,8 @@ package struct PageAnswer: Message, Equatable {
         var reader = WireReader(binaryBody, messageType: Self.type)
         if try reader.version(atMost: 2) == 2 {
             view = try JSONDecoder().decode(ViewPart.self, from: Data(try reader.blob()))
+            let schema = try reader.blob()
+            view?.schema?.body = schema
         }
         generation = try reader.number()
         after = try reader.downloadCursor()

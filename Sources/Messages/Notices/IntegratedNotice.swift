@@ -1,5 +1,25 @@
 package import SyncModel
 
+/// What gateways have to know of a commit to tell which sessions of a flexible realm it concerns. Numbers of classes and properties are
+/// those of the realm's schema.
+package struct NoticedObjects: Codable, Sendable, Equatable {
+    /// Tells the realm's schema after the commit from others.
+    package var schema: UInt64
+    /// That schema, if the commit has changed it; else empty.
+    @HexBytes package var changedSchema: [UInt8]
+    /// Of every version, the objects that it touches as they were, as far as views look at them (docs/architecture.md, "Flexible sync").
+    package var before: [HexBytes]
+    /// The objects that any version touches, as they are.
+    @HexBytes package var now: [UInt8]
+
+    package init(schema: UInt64, changedSchema: [UInt8], before: [[UInt8]], now: [UInt8]) {
+        self.schema = schema
+        _changedSchema = HexBytes(changedSchema)
+        self.before = before.map { HexBytes($0) }
+        _now = HexBytes(now)
+    }
+}
+
 /// What one commit of the owner did to a realm, to every gateway with sessions on it (realm topic).
 package struct IntegratedNotice: Message, Equatable {
     package static let type = "integrated"
@@ -24,12 +44,14 @@ package struct IntegratedNotice: Message, Equatable {
     /// (then `latest.version > follows` and sessions ask for pages).
     package var entries: [HistoryEntry]
     package var acknowledgements: [Acknowledgement]
+    /// Of a flexible realm; nil if it was too large, or if nothing has happened.
+    package var objects: NoticedObjects?
 
     package init(
         realm: RealmName, generation: UInt64, follows: ServerVersion, latest: SaltedServerVersion,
-        entries: [HistoryEntry],
-        acknowledgements: [Acknowledgement]
+        entries: [HistoryEntry], acknowledgements: [Acknowledgement], objects: NoticedObjects? = nil
     ) {
+        self.objects = objects
         self.realm = realm
         self.generation = generation
         self.follows = follows
@@ -40,7 +62,7 @@ package struct IntegratedNotice: Message, Equatable {
 
     package func binaryBody() -> [UInt8]? {
         var writer = WireWriter(capacity: entries.reduce(128) { $0 + $1.changeset.count + 32 })
-        writer.byte(1)
+        writer.byte(objects == nil ? 1 : 2)
         writer.text(realm.app)
         writer.text(realm.partition)
         writer.number(generation)
@@ -52,12 +74,19 @@ package struct IntegratedNotice: Message, Equatable {
             writer.number(acknowledgement.clientFile)
             writer.cursor(acknowledgement.upload)
         }
+        if let objects {
+            writer.number(objects.schema)
+            writer.blob(objects.changedSchema)
+            writer.number(UInt64(objects.before.count))
+            for images in objects.before { writer.blob(images.wrappedValue) }
+            writer.blob(objects.now)
+        }
         return writer.bytes
     }
 
     package init(binaryBody: [UInt8]) throws {
         var reader = WireReader(binaryBody, messageType: Self.type)
-        try reader.expectVersion1()
+        let version = try reader.version(atMost: 2)
         realm = RealmName(app: try reader.text(), partition: try reader.text())
         generation = try reader.number()
         follows = try reader.number()
@@ -70,6 +99,13 @@ package struct IntegratedNotice: Message, Equatable {
                 Acknowledgement(
                     clientFile: try reader.number(),
                     upload: try reader.uploadCursor()))
+        }
+        if version == 2 {
+            let schema: UInt64 = try reader.number()
+            let changed = try reader.blob()
+            var before: [[UInt8]] = []
+            for _ in 0..<(try reader.count(minimumSize: 1)) { before.append(try reader.blob()) }
+            objects = NoticedObjects(schema: schema, changedSchema: changed, before: before, now: try reader.blob())
         }
         try reader.finish()
     }

@@ -92,6 +92,8 @@ package struct PageRequest: Message, Equatable {
     package var isMark: Bool
     /// Of a flexible realm: the page is one of another subscription set's data.
     package var bootstrap: BootstrapRequest?
+    /// Of a flexible realm: the schema that the gateway has (`ViewSchema.stamp`), 0 for none; nil if it wants none.
+    package var schema: UInt64?
 
     package init(
         context: RequestContext, clientFile: FileIdent, generation: UInt64, after: DownloadCursor, maxBytes: Int,

@@ -100,12 +100,29 @@ package struct CompensationNotice: Codable, Sendable, Equatable {
     }
 }
 
+/// A realm's schema, for gateways to read views by.
+package struct ViewSchema: Codable, Sendable, Equatable {
+    /// Tells it from others.
+    package var stamp: UInt64
+    /// As stores have it. Not in the JSON of a page: it follows behind.
+    package var body: [UInt8] = []
+
+    private enum CodingKeys: String, CodingKey { case stamp }
+
+    package init(stamp: UInt64, body: [UInt8]) {
+        self.stamp = stamp
+        self.body = body
+    }
+}
+
 /// What a page of a flexible realm has besides.
 package struct ViewPart: Codable, Sendable, Equatable {
     /// Of the compensating writes that are in the page, those of which the client is told.
     package var compensations: [CompensationNotice]
     /// Nil in steady state.
     package var bootstrap: BootstrapPart?
+    /// If the gateway has another.
+    package var schema: ViewSchema?
 
     package init(compensations: [CompensationNotice] = [], bootstrap: BootstrapPart? = nil) {
         self.compensations = compensations

@@ -36,6 +36,27 @@ package indirect enum ClosedCondition: Equatable, Sendable {
         case .comparison(let comparison): [comparison.property]
         }
     }
+
+    /// The values of which a property must have one for the condition to hold, none if it never holds; nil if others may do as well.
+    /// A property that holds a list is taken to have all of its elements.
+    package func allowedValues(of property: String) -> [RuleValue]? {
+        switch self {
+        case .constant(let truth): return truth == .true ? nil : []
+        case .every(let parts):
+            return parts.compactMap { $0.allowedValues(of: property) }.min { $0.count < $1.count }
+        case .some(let parts):
+            let allowed = parts.map { $0.allowedValues(of: property) }
+            return allowed.contains { $0 == nil } ? nil : allowed.flatMap { $0 ?? [] }
+        case .not: return nil
+        case .comparison(let comparison):
+            guard comparison.property == property else { return nil }
+            switch comparison.comparison {
+            case .equal where !comparison.hasList: return comparison.operand.prefix(1).compactMap(\.self)
+            case .isIn where comparison.hasList: return comparison.operand.compactMap(\.self)
+            default: return nil
+            }
+        }
+    }
 }
 
 /// A comparison of an object's property with values.

@@ -60,6 +60,13 @@ package struct ClosedRole: Equatable, Sendable {
     package func isVisible(_ property: (String) -> RuleValue?) -> Bool {
         readFilter.holds(property) || writeFilter.holds(property)
     }
+
+    /// The values of which a property must have one for an object to be visible; nil if others may do as well.
+    package func visibleValues(of property: String) -> [RuleValue]? {
+        guard let read = readFilter.allowedValues(of: property), let write = writeFilter.allowedValues(of: property)
+        else { return nil }
+        return read + write
+    }
 }
 
 /// A user's roles in all classes, as they were when a session began. Equal texts mean equal permissions.

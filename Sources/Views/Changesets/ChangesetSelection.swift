@@ -37,6 +37,10 @@ package struct ChangesetSelection: Sendable {
         }
     }
 
+    package mutating func append(_ instruction: Instruction, of changeset: Changeset) throws(ChangesetError) {
+        try encoder.append(instruction, from: changeset.strings)
+    }
+
     package mutating func erase(_ address: ObjectAddress) {
         let table = encoder.strings.intern(address.className)
         let object = encoder.strings.intern(address.key)

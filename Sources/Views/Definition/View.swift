@@ -13,8 +13,11 @@ package struct View: Sendable {
     private let classes: [TableID: ClassView]
     private let tables: [ByteString: TableID]
 
+    /// - Parameter isRead: it only has to tell what is in it, not what may be written: what is of no use for that is not held.
     /// - Throws: what is wrong with the subscription set.
-    package init(_ definition: ViewDefinition, schema: Schema, limits: ViewLimits = ViewLimits()) throws(ViewError) {
+    package init(
+        _ definition: ViewDefinition, schema: Schema, isRead: Bool = false, limits: ViewLimits = ViewLimits()
+    ) throws(ViewError) {
         guard let roles = ClosedRoles(text: definition.roles) else { throw ViewError("the roles cannot be read") }
         let queries = try definition.parsedQueries(limits: limits)
         for name in queries.keys.sorted(by: { $0.bytes.lexicographicallyPrecedes($1.bytes) }) {
@@ -33,7 +36,7 @@ package struct View: Sendable {
         let querySchema = QuerySchema(schema)
         var classes: [TableID: ClassView] = [:]
         var tables: [ByteString: TableID] = [:]
-        for table in schema.tables where table.kind == .topLevel {
+        for table in schema.tables where table.kind == .topLevel && (!isRead || queries[table.name] != nil) {
             let role = roles.role(ofClass: table.name.string).map { TableRole($0, table: table) }
             var query: ObjectQuery?
             if let text = queries[table.name] { query = try Self.query(text, on: table, querySchema, role) }
@@ -96,6 +99,12 @@ package struct ClassView: Sendable {
     package let query: ObjectQuery?
     /// Nil: the user has no role in the class.
     package let role: TableRole?
+
+    /// Nil if objects of the class can be in the view whatever their properties are, as far as can be told.
+    package var anchor: ViewAnchor? {
+        guard let query, let role else { return ViewAnchor(column: nil, values: []) }
+        return ViewAnchor(query, role, on: table)
+    }
 
     /// The properties by which membership is decided, in ascending order.
     package var columns: [ColumnID] { Set((query?.columns ?? []) + (role?.columns ?? [])).sorted() }

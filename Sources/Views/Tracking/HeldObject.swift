@@ -8,6 +8,7 @@ package import SyncModel
 /// | in the view | always in it | in | others' instructions, version by version |
 /// | in the view | out of it at some version | in | EraseObject, and the object whole |
 /// | out of it | | in | the object whole |
+/// | not there | made by others, in the view ever since | in | others' instructions, version by version |
 /// | in the view | | out | EraseObject |
 /// | out of it | | out | nothing |
 ///
@@ -80,6 +81,9 @@ package struct HeldObject: Equatable, Sendable {
             case .own where event.before != .missing && after == .missing:
                 held = nil
                 mustErase = false
+            case .others where event.before == .missing && after == .inView && held == nil && !mustErase:
+                // All of it is in the instructions that make it.
+                held = event.version - 1
             case .own, .others:
                 guard held != nil, after != .inView else { continue }
                 held = nil

@@ -44,6 +44,20 @@ package struct ObjectTimeline: Sendable {
         index + 1 < touches.count ? touches[index + 1].before : now
     }
 
+    fileprivate typealias State = (object: StoredObject?, from: ServerVersion, through: ServerVersion)
+
+    /// How the object was, from which version on through which.
+    fileprivate func states(since base: ServerVersion, _ touches: ArraySlice<Touch>) -> [State] {
+        var states: [State] = []
+        var from = base
+        for touch in touches {
+            states.append((touch.before, from, touch.version - 1))
+            from = touch.version
+        }
+        states.append((now, from, latest))
+        return states
+    }
+
     /// Since when the client knows the object as it is then: since the base, or since the version by which it made or erased the
     /// object itself.
     fileprivate var knownSince: (version: ServerVersion, touches: ArraySlice<Touch>, made: Bool?) {
@@ -82,14 +96,7 @@ package struct WriteJudge<Element: Sendable>: Sendable {
     /// - Parameter creates: whether the write makes the object.
     package func verdict(on timeline: ObjectTimeline, creates: Bool) -> Verdict {
         let (base, touches, made) = timeline.knownSince
-        /// How the object was, from which version on through which.
-        var states: [(object: StoredObject?, from: ServerVersion, through: ServerVersion)] = []
-        var from = base
-        for touch in touches {
-            states.append((touch.before, from, touch.version - 1))
-            from = touch.version
-        }
-        states.append((timeline.now, from, timeline.latest))
+        let states = timeline.states(since: base, touches)
         let had = made ?? views.views(from: base, through: base).contains { isIn(states[0].object, $0) }
         let always =
             had
@@ -99,12 +106,27 @@ package struct WriteJudge<Element: Sendable>: Sendable {
         let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
         if had, always || !creates && !hasLeftByItself(touches, timeline) { return .merge(resyncs: !always && isNow) }
         if !had, creates, timeline.now == nil {
-            let wasThere = states.contains { state in
-                views.views(from: state.from, through: state.through).contains { isIn(state.object, $0) }
-            }
-            return .insert(resyncs: wasThere)
+            return .insert(resyncs: mayHaveBeenErased(timeline))
         }
         return .refuse
+    }
+
+    /// Whether the client may have been sent EraseObject since its base, which would take what it has made by now.
+    private func mayHaveBeenErased(_ timeline: ObjectTimeline) -> Bool {
+        let states = timeline.states(since: timeline.base, timeline.touches[...])
+        for (index, state) in states.enumerated() {
+            // By a new view.
+            let inForce = views.views(from: state.from, through: state.through).map { isIn(state.object, $0) }
+            if let first = inForce.firstIndex(of: true), inForce[first...].contains(false) { return true }
+            // By a version, unless it is the client's own erasure.
+            guard index + 1 < states.count else { continue }
+            let next = states[index + 1]
+            guard !(timeline.touches[index].isOwn && next.object == nil) else { continue }
+            let was = views.views(from: state.through, through: state.through).contains { isIn(state.object, $0) }
+            let stays = views.views(from: next.from, through: next.from).allSatisfy { isIn(next.object, $0) }
+            if was, !stays { return true }
+        }
+        return false
     }
 
     /// Whether the client itself has put the object out of its view: then it knew.

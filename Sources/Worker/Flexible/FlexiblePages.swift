@@ -98,73 +98,40 @@ struct FlexiblePages: SlicePart {
     private func passages(
         _ records: [HistoryRecord], _ compensations: [ServerVersion: CompensatingWrite], after cursor: ServerVersion,
         from view: View, to next: View?
-    ) async throws -> [ObjectSlot: HeldObject.Passage] {
-        var held: [ObjectSlot: HeldObject] = [:]
-        var first: [ObjectSlot: StoredObject?] = [:]
+    ) async throws -> ViewStretch.Passages {
+        var stretch = ViewStretch(after: cursor, for: file.ident, in: view)
         for record in records {
             for image in try work.images(of: record, in: context) {
-                let slot = image.slot
-                if first[slot] == nil { first.updateValue(image.before, forKey: slot) }
-                held[slot, default: HeldObject(at: cursor)].touch(
-                    record.version, isOwn: record.entry.originFile == file.ident,
-                    before: Self.place(of: image.before, slot, in: view))
+                stretch.touch(record.version, by: record.entry.originFile, image)
             }
             for address in compensations[record.version]?.objects ?? [] {
                 guard let table = context.state.schema.table(address.className)?.id else { continue }
-                held[ObjectSlot(table, address.key), default: HeldObject(at: cursor)].resync(record.version)
+                stretch.resync(ObjectSlot(table, address.key), record.version)
             }
         }
-        try await work.load(held.keys, into: context)
-        var passages: [ObjectSlot: HeldObject.Passage] = [:]
-        for (slot, held) in held {
-            let now = object(slot)
-            var passage = held.passage(now: Self.place(of: now, slot, in: view))
-            if let next {
-                let start = first[slot] ?? now
-                passage = passage.changing(
-                    wasInOld: view.contains(start, slot.table, slot.key),
-                    wasInNew: next.contains(start, slot.table, slot.key),
-                    isInNew: next.contains(now, slot.table, slot.key))
-            }
-            passages[slot] = passage
-        }
-        return passages
+        try await work.load(stretch.slots, into: context)
+        return next.map { stretch.passages(to: $0, now: object) } ?? stretch.passages(now: object)
     }
 
     private func object(_ slot: ObjectSlot) -> StoredObject? {
         context.state.schema.table(slot.table).flatMap { context.state.object(ObjectAddress($0.name, slot.key)) }
     }
 
-    private static func place(of object: StoredObject?, _ slot: ObjectSlot, in view: View) -> HeldObject.Place {
-        guard let object else { return .missing }
-        return view.contains(object, slot.table, slot.key) ? .inView : .outside
-    }
-
-    /// Of a version, what the client gets: changes of the schema, and of the objects that it holds.
+    /// Of a version, what the client gets.
     private func selection(
-        of record: HistoryRecord, _ passages: [ObjectSlot: HeldObject.Passage], in view: View
+        of record: HistoryRecord, _ passages: ViewStretch.Passages, in view: View
     ) throws -> [UInt8] {
-        let schema = context.state.schema
-        var selection = ChangesetSelection()
         do {
-            try selection.append(try Changeset(parsing: record.entry.changeset)) { address, field in
-                guard let address else { return true }
-                guard let table = schema.table(address.className),
-                    case .passes(let after) = passages[ObjectSlot(table.id, address.key)], record.version > after
-                else { return false }
-                guard let field, let role = view[table.id]?.role, let column = table.column(field) else { return true }
-                return role.reads(column.id)
-            }
+            return try SplitChangeset(parsing: record.entry.changeset).selection(record.version, passages, in: view)
         } catch {
             throw WorkerError(
                 .corrupt, "version \(record.version) of realm \(context.name) cannot be read", underlying: error)
         }
-        return selection.bytes
     }
 
     /// Adds what leaves the view, and what comes into it, as it is now.
     private func settle(
-        _ passages: [ObjectSlot: HeldObject.Passage], in view: View, at timestamp: SyncTimestamp,
+        _ passages: ViewStretch.Passages, in view: View, at timestamp: SyncTimestamp,
         _ result: inout Stretch
     ) throws {
         let schema = context.state.schema

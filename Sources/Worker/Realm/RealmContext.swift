@@ -24,6 +24,9 @@ final class RealmContext {
     var sessions: SessionBook
     /// Of a flexible realm.
     var compiled = ViewCache()
+    private var stamped: (columns: Int, stamp: UInt64)?
+    /// The schema that gateways were told of.
+    private var announced: UInt64?
     private var decodedImaged: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
     var lastUse: UInt64 = 0
     private var clientFiles: [FileIdent: ClientFileEntry] = [:]
@@ -123,6 +126,15 @@ final class RealmContext {
             decodedImaged = (record.imaged, (try? ImagedColumns(decoding: record.imaged)) ?? ImagedColumns())
         }
         return decodedImaged.columns
+    }
+
+    /// Tells the realm's schema from others. A schema only grows.
+    var schemaStamp: UInt64 {
+        let columns = state.schema.tables.reduce(state.schema.tables.count) { $0 &+ Int($1.nextColumnID) }
+        if let stamped, stamped.columns == columns { return stamped.stamp }
+        let stamp = max(FNV1a.hash64(state.schema.encoded()), 1)
+        stamped = (columns, stamp)
+        return stamp
     }
 
     func view(_ definition: ViewDefinition) throws(ViewError) -> View {
@@ -370,7 +382,32 @@ extension RealmContext {
             entries: bytes > maxBytes ? [] : unsavedHistory.map(\.entry),
             acknowledgements: unsaved.acknowledged.compactMap { ident in
                 clientFile(ident).map { .init(clientFile: ident, upload: $0.record.upload) }
-            })
+            }, objects: noticedObjects(maxBytes: maxBytes))
+    }
+
+    /// By what gateways tell which sessions a commit concerns; nil if that is too much, and outside of flexible realms.
+    private func noticedObjects(maxBytes: Int) -> NoticedObjects? {
+        guard name.isFlexible, !unsavedHistory.isEmpty,
+            unsavedHistory.reduce(0, { $0 + $1.images.count }) <= maxBytes
+        else { return nil }
+        let imaged = imaged
+        var now: [ObjectSlot: BeforeImages.Image] = [:]
+        for record in unsavedHistory {
+            guard let images = try? BeforeImages(decoding: record.images).images else { return nil }
+            for image in images where now[image.slot] == nil {
+                guard let table = state.schema.table(image.slot.table) else { return nil }
+                let address = ObjectAddress(table.name, image.slot.key)
+                guard state.isLoaded(address) else { return nil }
+                now[image.slot] = BeforeImages.Image(
+                    image.slot, before: state.object(address).map { imaged.image(of: $0, in: table.id) })
+            }
+        }
+        let stamp = schemaStamp
+        let hasChanged = announced != nil && announced != stamp
+        announced = stamp
+        return NoticedObjects(
+            schema: stamp, changedSchema: hasChanged ? state.schema.encoded() : [],
+            before: unsavedHistory.map(\.images), now: BeforeImages(Array(now.values)).encoded())
     }
 
     /// Everything is durable: forgets what is beyond the limits.

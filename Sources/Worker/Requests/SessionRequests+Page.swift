@@ -1,4 +1,5 @@
 import Messages
+import RealmState
 import Storage
 import SyncModel
 
@@ -40,12 +41,15 @@ extension SessionRequests {
         let answer: PageAnswer
         if context.name.isFlexible {
             if request.bootstrap?.version != 0 { file = try work.beginFlexible(file, at: after, in: context) }
-            guard let view = try await viewAnswer(to: request, file, context) else {
+            guard var view = try await viewAnswer(to: request, file, context) else {
                 return try await admittance.refuseForReset(
                     context, session, code: .clientFileExpired,
                     "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history",
                     app: app,
                     file: file, integrated: file.upload.clientVersion, to: address)
+            }
+            if let known = request.schema, known != context.schemaStamp {
+                view.view?.schema = ViewSchema(stamp: context.schemaStamp, body: context.state.schema.encoded())
             }
             answer = view
         } else {

@@ -21,8 +21,9 @@ import Testing
         let watch = AppWatch(apps: apps, store: accounts, interval: .seconds(60), logger: TestTopology.logger)
         let name = shared.topology.gateway("g")
         let inbox = ClusterInbox(
-            gateway: "g", watch: watch, requests: RequestTable(limit: 1), apps: apps, keysChanged: {},
-            clock: TestClock().clock, metrics: GatewayMetrics(), logger: TestTopology.logger)
+            gateway: "g", watch: watch, requests: RequestTable(limit: 1), apps: apps,
+            fans: FlexibleFans(clock: TestClock().clock), keysChanged: {}, clock: TestClock().clock,
+            metrics: GatewayMetrics(), logger: TestTopology.logger)
         var limits = GatewayLimits()
         limits.heldBytes = 1 << 20
         let spool = AMQPSpool(folder: FileManager.default.temporaryDirectory.path, maxHeldBytes: limits.heldBytes)

@@ -3,6 +3,7 @@ import Storage
 import SyncModel
 import SyncProtocol
 import Testing
+import Views
 
 @testable import Gateway
 
@@ -13,6 +14,8 @@ import Testing
         var machine: GatewaySession
         var sent: [ServerMessage] = []
         var pages: [PageRequest] = []
+        var followed: [Following] = []
+        var now: UInt64 = 1_000
         var identifies: [IdentifyRequest] = []
 
         init() {
@@ -29,13 +32,14 @@ import Testing
         }
 
         mutating func cluster(_ event: SessionEvent) throws {
-            let environment = SessionEnvironment(now: 1_000, isCongested: false, isLinkUp: true)
+            let environment = SessionEnvironment(now: now, isCongested: false, isLinkUp: true)
             for action in machine.handle(event, environment) {
                 switch action {
                 case .send(let message):
                     try checker.send(message)
                     sent.append(message)
                 case .page(let request): pages.append(request)
+                case .follow(let following): followed.append(following)
                 case .identify(let request): identifies.append(request)
                 case .recorded(let upload, let locked):
                     checker.identified(1, upload: upload, lockedServerVersion: locked)
@@ -179,6 +183,73 @@ import Testing
         try script.answer([entry(6)], to: 6, compensations: [notice])
         #expect(script.take() == ["json_error", "0/steadyState of 1 to 6"])
         guard case .live = script.machine.phase else { throw ProblemError() }
+    }
+
+    /// A notice of one version; `group` is nil for sessions that have to ask.
+    private func notice(
+        _ follows: UInt64, by author: FileIdent = 8, group: ViewFan.Outcome.Group?, acknowledges: FileIdent? = nil
+    ) -> SessionEvent {
+        let notice = IntegratedNotice(
+            realm: RealmName(flexible: "tasks"), generation: 1, follows: ServerVersion(follows),
+            latest: SaltedServerVersion(version: ServerVersion(follows + 1), salt: 7),
+            entries: [
+                HistoryEntry(
+                    serverVersion: ServerVersion(follows + 1), clientVersion: 4, originFile: author, timestamp: 1,
+                    changeset: [])
+            ],
+            acknowledgements: acknowledges.map {
+                [.init(clientFile: $0, upload: UploadCursor(clientVersion: 4, serverVersion: 5))]
+            } ?? [], objects: NoticedObjects(schema: 1, changedSchema: [], before: [[]], now: []))
+        return .viewed(ViewedNotice(NoticeContents(notice), for: group))
+    }
+
+    private let group = ViewFan.Outcome.Group(sessions: [1], view: .nothing, slots: [])
+
+    @Test func aSessionThatIsUpFollows() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        #expect(script.followed.last?.version == 5 && script.followed.last?.definition.queries == "{}")
+        let pages = script.pages.count
+        // Nothing between 5 and 9 concerns it: it is told of what does, and stands there.
+        try script.cluster(notice(9, group: group))
+        #expect(script.pages.count == pages && script.machine.progress.download.serverVersion == 10)
+        // A notice that others have to tell about is asked for, from where the session stands.
+        try script.cluster(notice(12, group: nil))
+        #expect(script.pages.last?.after.serverVersion == 10)
+        try script.answer([entry(13)], to: 13)
+        #expect(script.take().last == "0/steadyState of 1 to 13")
+        #expect(script.followed.last?.version == 13)
+    }
+
+    @Test func whatComesWhileAPageIsUnderWayIsAskedForAfterIt() throws {
+        var script = try begun()
+        let pages = script.pages.count
+        try script.cluster(notice(6, group: group))
+        #expect(script.pages.count == pages)
+        try script.answer(to: 6)
+        #expect(script.pages.count == pages + 1 && script.pages.last?.after.serverVersion == 6)
+    }
+
+    @Test func whatTheGatewayHasHeardBeforeTheSessionFollowedIsAskedFor() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        let pages = script.pages.count
+        try script.cluster(.heardOf(5))
+        #expect(script.pages.count == pages)
+        try script.cluster(.heardOf(6))
+        #expect(script.pages.count == pages + 1)
+    }
+
+    @Test func aClientThatNothingConcernsIsToldNowAndThenWhereItStands() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        _ = script.take()
+        let latest = SaltedServerVersion(version: 50, salt: 7)
+        try script.cluster(.stands(latest))
+        #expect(script.take().isEmpty && script.machine.progress.download.serverVersion == 50)
+        script.now += SessionContext.Limits().idleProgress
+        try script.cluster(.stands(SaltedServerVersion(version: 60, salt: 7)))
+        #expect(script.take() == ["0/steadyState of 0 to 60"])
     }
 
     @Test func anotherRoleEndsTheSession() throws {

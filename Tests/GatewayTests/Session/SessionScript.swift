@@ -100,7 +100,7 @@ struct SessionScript {
         case .forget: sockets[socket]?.sessions[session] = nil
         case .subscribeAndBind, .identify, .page, .publish:
             if holdsAnswers { heldRequests.append((socket, action)) } else { try answer(action, socket) }
-        case .reset, .unsubscribe, .report, .claim: break
+        case .reset, .unsubscribe, .report, .claim, .follow: break
         }
     }
 

@@ -21,6 +21,8 @@ final class OwnerHarness: Sendable {
     let store: any SliceStore
     let owner: SliceOwner
     let time: Time
+    /// Of a flexible realm, those that nobody has taken.
+    private let notices = Mutex<[IntegratedNotice]>([])
 
     private init(
         realm: RealmName, control: any ControlStore, apps: FragileApps, store: any SliceStore, owner: SliceOwner,
@@ -81,7 +83,19 @@ final class OwnerHarness: Sendable {
     func send(_ messages: [AMQPMessage]) async throws -> Published {
         let publications = try await owner.process(messages)
         await owner.arrived(publications)
-        return Published(publications)
+        let published = Published(publications)
+        if realm.isFlexible {
+            let new = try published.every(IntegratedNotice.self)
+            notices.withLock { $0 += new }
+        }
+        return published
+    }
+
+    func takeNotices() -> [IntegratedNotice] {
+        notices.withLock { notices in
+            defer { notices = [] }
+            return notices
+        }
     }
 
     @discardableResult

@@ -32,6 +32,11 @@ struct ViewingClient {
     /// All that it was ever sent.
     private(set) var received: [[UInt8]] = []
     private(set) var told: [CompensationNotice] = []
+    /// Where its session stands, which may be beyond what it was told.
+    var position = DownloadCursor()
+    private var acknowledged = UploadCursor()
+    /// The schema that the last page had with it.
+    private(set) var schema: ViewSchema?
     private var history: [Entry] = []
     private var uploaded = UploadCursor()
 
@@ -59,6 +64,7 @@ struct ViewingClient {
 
     mutating func connect(to harness: OwnerHarness, session: UInt64, user: String) async throws {
         self.session = session
+        position = progress.download
         _ = try await harness.send(harness.bindRequest(session: session, user: user, needsIdent: false)).one(
             BoundAnswer.self)
         try await identify(to: harness, user: user)
@@ -77,6 +83,7 @@ struct ViewingClient {
         let answer = try published.one(IdentifiedAnswer.self)
         uploaded = answer.upload
         progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
+        acknowledged = progress.upload
         if let version = answer.bootstrap {
             try await bootstrap(version, version == 0 ? "{}" : active.queries, from: harness)
         }
@@ -102,10 +109,27 @@ struct ViewingClient {
     // MARK: Downloads
 
     /// Downloads all that is new in its view.
-    mutating func download(from harness: OwnerHarness) async throws {
-        let page = try await harness.page(file, session: session, after: progress.download).one(PageAnswer.self)
+    ///
+    /// - Parameter known: the schema that its gateway has; nil: it wants none.
+    mutating func download(from harness: OwnerHarness, known: UInt64? = nil) async throws {
+        var request = PageRequest(
+            context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
+            maxBytes: 1 << 20, isMark: false)
+        request.schema = known
+        let page = try await harness.send(request).one(PageAnswer.self)
         told += page.view?.compensations ?? []
-        try integrate(page.entries, page)
+        schema = page.view?.schema
+        try integrate(page.entries, page.download, page.latest, page.upload)
+    }
+
+    /// Takes what its gateway makes of a notice.
+    mutating func take(_ part: FannedStretch.Part, of notice: IntegratedNotice) throws {
+        position = DownloadCursor(
+            serverVersion: notice.latest.version, clientVersion: max(position.clientVersion, part.clientVersion))
+        if let own = notice.acknowledgements.first(where: { $0.clientFile == file.ident }) { acknowledged = own.upload }
+        // Of nothing the client need not be told.
+        guard !part.entries.isEmpty else { return }
+        try integrate(part.entries, position, notice.latest, acknowledged)
     }
 
     /// Asks for a subscription set and gets its data, in pages of that size.
@@ -122,7 +146,7 @@ struct ViewingClient {
         while true {
             let page = try await harness.send(
                 PageRequest(
-                    context: harness.context(session), clientFile: file.ident, generation: 1, after: progress.download,
+                    context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
                     maxBytes: maxBytes, isMark: false, bootstrap: request)
             ).one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
@@ -144,14 +168,16 @@ struct ViewingClient {
                         var entry = $0
                         entry.serverVersion = page.download.serverVersion
                         return entry
-                    }, page)
+                    }, page.download, page.latest, page.upload)
                 return nil
             }
         }
     }
 
-    private mutating func integrate(_ entries: [HistoryEntry], _ page: PageAnswer) throws {
-        let message = SyncProgress(download: page.download, latest: page.latest, upload: page.upload)
+    private mutating func integrate(
+        _ entries: [HistoryEntry], _ download: DownloadCursor, _ latest: SaltedServerVersion, _ upload: UploadCursor
+    ) throws {
+        let message = SyncProgress(download: download, latest: latest, upload: upload)
         var checker = DownloadChecker(
             role: .sending, file: file.ident, progress: progress, newestClientVersion: newest, activeQueryVersion: 1)
         try checker.check(
@@ -177,6 +203,8 @@ struct ViewingClient {
         }
         let isNews = outcome.progress.download.serverVersion > cursor
         progress = outcome.progress
+        position = progress.download
+        acknowledged = progress.upload
         guard isNews || !entries.isEmpty else { return }
         history.append(
             Entry(version: newest + 1, timestamp: 0, original: [], changeset: Changeset(), serverVersion: cursor))

@@ -1,9 +1,65 @@
 import Messages
 import SyncModel
 import SyncProtocol
+import Views
 
-// Pages of subscription sets' data, and what was undone of the client's writes.
+// Pages of subscription sets' data, what was undone of the client's writes, and notices of what concerns the client's view.
 extension GatewaySession {
+    /// The session has everything up to its position, under the set in force.
+    mutating func cameUp() {
+        guard let clientFile, let active = subscriptions?.identified else { return }
+        subscriptions?.cameUp()
+        actions.append(
+            .follow(
+                Following(
+                    clientFile: clientFile.ident,
+                    definition: ViewDefinition(version: active.version, queries: active.queries, roles: active.roles),
+                    version: progress.download.serverVersion, generation: generation)))
+    }
+
+    /// The gateway has heard of a version.
+    mutating func heard(of version: ServerVersion) {
+        heardOf = max(heardOf, version)
+        if phase == .live, paging == .none, heardOf > progress.download.serverVersion { wantPage() }
+    }
+
+    mutating func viewed(_ viewed: ViewedNotice) {
+        let notice = viewed.notice
+        guard phase == .live, let clientFile, notice.generation == generation else { return }
+        if let own = viewed.acknowledgements[clientFile.ident] { acknowledge(own) }
+        heardOf = max(heardOf, notice.latest.version)
+        // While a page is under way its answer covers this, or another page will.
+        guard paging == .none else { return }
+        guard notice.latest.version > progress.download.serverVersion else {
+            if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
+            return
+        }
+        // Nothing between where the session stands and where the notice begins concerns it.
+        if viewed.isFollowed {
+            progress.download.serverVersion = max(progress.download.serverVersion, notice.follows)
+        }
+        guard notice.follows == progress.download.serverVersion, !environment.isCongested,
+            let part = viewed.part(for: clientFile.ident, at: progress.download.clientVersion)
+        else { return wantPage() }
+        progress.download = DownloadCursor(
+            serverVersion: notice.latest.version,
+            clientVersion: max(progress.download.clientVersion, part.clientVersion))
+        progress.latest = notice.latest
+        if !part.entries.isEmpty || uploads.owesAcknowledgement {
+            download(part.entries, packed: part.packed, downloadableBytes: 0)
+        }
+    }
+
+    /// Moves the cursor of a client that nothing has concerned for a while: the history that it has passed can be compacted, and its uploads are
+    /// based on what it knows.
+    mutating func stands(at latest: SaltedServerVersion) {
+        guard phase == .live, paging == .none, latest.version > progress.download.serverVersion else { return }
+        heardOf = max(heardOf, latest.version)
+        progress.download.serverVersion = latest.version
+        progress.latest = latest
+        if environment.now >= sentAt &+ context.limits.idleProgress { download([], downloadableBytes: 0) }
+    }
+
     mutating func receive(_ page: PageAnswer, _ part: BootstrapPart) {
         guard var bootstrap = subscriptions?.bootstrap, bootstrap.set.version.rawValue == part.version else {
             return wantPage()
@@ -50,6 +106,7 @@ extension GatewaySession {
         send(last, of: bootstrap.set, state: .lastInBatch, progress: 1)
         subscriptions?.active = bootstrap.set
         subscriptions?.bootstrap = nil
+        cameUp()
     }
 
     private mutating func send(

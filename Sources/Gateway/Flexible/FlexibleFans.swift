@@ -1,0 +1,140 @@
+import Changesets
+import Messages
+import RealmState
+import SyncModel
+import Synchronization
+import Views
+
+/// Of each flexible realm with sessions at this gateway, which of them a commit concerns.
+final class FlexibleFans: Sendable {
+    private struct Fan {
+        var fan = ViewFan()
+        var generation: UInt64 = 0
+        /// When an owner was last asked for the schema.
+        var schemaAsked: UInt64?
+        /// When all sessions were last told where the realm stands.
+        var swept: UInt64?
+    }
+
+    /// One realm's.
+    private final class Holder: Sendable {
+        let fan = Mutex(Fan())
+    }
+
+    /// Letters to sessions.
+    struct Letters {
+        var sessions: [UInt64]
+        var event: SessionEvent
+    }
+
+    /// Milliseconds between two times that sessions that hear of nothing are told how far they are.
+    static let sweepInterval: UInt64 = 300_000
+    /// Milliseconds in which the owner may answer with the schema before another session asks for it.
+    private static let schemaPatience: UInt64 = 1_000
+
+    private let realms = Mutex<[RealmName: Holder]>([:])
+    private let clock: GatewayClock
+
+    init(clock: GatewayClock) { self.clock = clock }
+
+    private func holder(_ realm: RealmName) -> Holder? { realms.withLock { $0[realm] } }
+
+    /// A session that has asked for it leaves the realm in the end, and the last one takes the holder along.
+    private func holding(_ realm: RealmName) -> Holder {
+        realms.withLock { realms in
+            if let known = realms[realm] { return known }
+            let new = Holder()
+            realms[realm] = new
+            return new
+        }
+    }
+
+    // MARK: Sessions
+
+    /// A session has everything up to a version.
+    ///
+    /// - Returns: where the realm stands as far as this gateway has heard.
+    func follow(
+        _ number: UInt64, _ following: Following, of realm: RealmName
+    ) -> ServerVersion {
+        holding(realm).fan.withLock { fan in
+            if following.generation > fan.generation { fan = Fan(generation: following.generation) }
+            guard following.generation == fan.generation else { return 0 }
+            return fan.fan.follow(
+                number, file: following.clientFile, following.definition, at: following.version)
+        }
+    }
+
+    func leave(_ number: UInt64, of realm: RealmName) {
+        // Under the lock of all realms: nobody may begin to follow one that is about to be forgotten.
+        realms.withLock { realms in
+            guard let holder = realms[realm] else { return }
+            let isEmpty = holder.fan.withLock { fan in
+                fan.fan.leave(number)
+                return fan.fan.isEmpty
+            }
+            if isEmpty { realms[realm] = nil }
+        }
+    }
+
+    var count: Int { realms.withLock { $0.values.reduce(0) { $0 + $1.fan.withLock { $0.fan.count } } } }
+
+    // MARK: Schema
+
+    /// What a request for a page says of the schema: the one that is known; nil while another request asks for it.
+    func knownSchema(of realm: RealmName) -> UInt64? {
+        let now = clock.unixMilliseconds()
+        return holding(realm).fan.withLock { fan in
+            if fan.fan.stamp == 0, let asked = fan.schemaAsked, now < asked &+ Self.schemaPatience { return nil }
+            fan.schemaAsked = now
+            return fan.fan.stamp
+        }
+    }
+
+    func learn(_ schema: ViewSchema, of realm: RealmName) {
+        guard let read = try? Schema(decoding: schema.body) else { return }
+        holder(realm)?.fan.withLock { $0.fan.learn(read, stamp: schema.stamp) }
+    }
+
+    // MARK: Notices
+
+    /// Whom a notice concerns. Called by one task, which delivers what comes of it before the next notice: what sessions are told comes in
+    /// the order of versions.
+    func take(_ notice: IntegratedNotice) -> [Letters] {
+        guard let holder = holder(notice.realm) else { return [] }
+        let now = clock.unixMilliseconds()
+        return holder.fan.withLock { fan in
+            guard notice.generation >= fan.generation else { return [] }
+            // Sessions of an earlier one are told to reset.
+            if notice.generation > fan.generation { fan = Fan(generation: notice.generation) }
+            let contents = NoticeContents(notice)
+            let outcome: ViewFan.Outcome
+            if let stretch = contents.stretch, let objects = notice.objects {
+                let changed = objects.changedSchema.isEmpty ? nil : try? Schema(decoding: objects.changedSchema)
+                outcome = fan.fan.take(stretch, schema: (objects.schema, changed))
+            } else {
+                outcome = fan.fan.pass(to: notice.latest.version, answering: notice.acknowledgements.map(\.clientFile))
+            }
+            var letters = outcome.groups.map {
+                Letters(sessions: $0.sessions, event: .viewed(ViewedNotice(contents, for: $0)))
+            }
+            if !outcome.lost.isEmpty {
+                letters.append(Letters(sessions: outcome.lost, event: .viewed(ViewedNotice(contents, for: nil))))
+            }
+            if now >= (fan.swept ?? now) &+ Self.sweepInterval {
+                letters.append(Letters(sessions: fan.fan.numbers, event: .stands(notice.latest)))
+                fan.swept = now
+            }
+            fan.swept = fan.swept ?? now
+            return letters
+        }
+    }
+}
+
+/// Where a session stands as it begins to follow its realm.
+struct Following: Sendable {
+    var clientFile: FileIdent
+    var definition: ViewDefinition
+    var version: ServerVersion
+    var generation: UInt64
+}
