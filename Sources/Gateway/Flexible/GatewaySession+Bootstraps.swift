@@ -66,6 +66,10 @@ extension GatewaySession {
         }
         defer { wantPage() }
         switch part.outcome {
+        case .behind where bootstrap.sent > 0, .begunElsewhere:
+            fail(
+                .sessionClosed, .transient,
+                "the data of subscription set \(bootstrap.set.version) is sent from its beginning")
         case .behind:
             bootstrap.isBehind = true
             bootstrap.position = nil

@@ -60,6 +60,8 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
         case refused(String)
         /// The client has to come up to the latest version first, under the set in force.
         case behind
+        /// The client may have kept a part of the set's data from a connection that was lost. Its session has to end, so that it forgets that.
+        case begunElsewhere
     }
 
     package var version: UInt64

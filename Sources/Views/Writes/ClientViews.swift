@@ -8,6 +8,8 @@ package struct ClientViews: Sendable {
     /// What the user may do by the latest session, `ClosedRoles.text`. Newer than the latest view's if the client has not been sent yet
     /// what they change.
     package var roles: String
+    /// A set's data that was begun to be sent, and that the client has not said that it has.
+    package var begun: BegunBootstrap?
     /// In the order of their versions.
     package private(set) var compensations: [CompensatingWrite]
 
@@ -64,6 +66,12 @@ package struct ClientViews: Sendable {
             writer.write(lengthAnd: Array(segment.view.queries.utf8))
             writer.write(lengthAnd: Array(segment.view.roles.utf8))
         }
+        writer.write(begun != nil)
+        if let begun {
+            writer.write(begun.version)
+            writer.write(lengthAnd: Array(begun.gateway.utf8))
+            writer.write(begun.session)
+        }
         writer.write(UInt64(compensations.count))
         for compensation in compensations { writer.write(compensation) }
         return writer.bytes
@@ -85,11 +93,31 @@ package struct ClientViews: Sendable {
                         version: version, queries: try reader.readText(), roles: try reader.readText())))
         }
         views = ViewHistory(segments)
+        if try reader.readBool() {
+            begun = BegunBootstrap(
+                version: try reader.readUInt64(), gateway: try reader.readText(), session: try reader.readUInt64())
+        }
         compensations = []
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "compensating writes")) {
             compensations.append(try reader.readCompensation())
         }
         guard reader.isAtEnd else { throw reader.malformed("bytes after a client file's views") }
+    }
+}
+
+/// The data of a subscription set on its way to a client in several messages. If the connection is lost meanwhile, a client keeps those that
+/// have come and adds them to what it is sent of the same set later: so that has to be preceded by an end of its session, after which it has
+/// nothing.
+package struct BegunBootstrap: Equatable, Sendable {
+    package var version: UInt64
+    /// The session that it was sent to, or that was told to end since.
+    package var gateway: String
+    package var session: UInt64
+
+    package init(version: UInt64, gateway: String, session: UInt64) {
+        self.version = version
+        self.gateway = gateway
+        self.session = session
     }
 }
 

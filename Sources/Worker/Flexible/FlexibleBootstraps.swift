@@ -14,6 +14,7 @@ struct FlexibleBootstraps: SlicePart {
     let work: SliceWork
     let context: RealmContext
     let file: ClientFileRecord
+    let session: SessionReference
     var pages: FlexiblePages { FlexiblePages(work: work, context: context, file: file) }
 
     /// - Returns: nil if the client is so far behind that it has to be reset.
@@ -35,7 +36,16 @@ struct FlexibleBootstraps: SlicePart {
         } catch {
             return answer(.refused(error.message))
         }
-        let views = try work.clientViews(of: file, in: context)
+        var views = try work.clientViews(of: file, in: context)
+        if request.position == nil, let begun = views.begun, begun.version == request.version,
+            begun.gateway != session.gateway || begun.session != session.number
+        {
+            // Only once the client has left the session that is told so it is sure to have nothing.
+            keep(
+                &views,
+                begun: BegunBootstrap(version: begun.version, gateway: session.gateway, session: session.number))
+            return answer(.begunElsewhere)
+        }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
         // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state.
         guard let start = columns.start(of: new), cursor.serverVersion >= start,
@@ -94,6 +104,8 @@ struct FlexibleBootstraps: SlicePart {
         let bytes = rows.reduce(0) { $0 + $1.body.count }
         let done = (request.position?.done ?? 0) + UInt64(bytes)
         if let last = rows.last {
+            var views = views
+            if !part.entries.isEmpty { keep(&views, begun: begun(request)) }
             let position = BootstrapPosition(
                 table: last.row.table, key: last.row.key.detachedEncoding(), done: done)
             return pages.answer(
@@ -109,12 +121,24 @@ struct FlexibleBootstraps: SlicePart {
         var changed = views
         changed.views.begin(definition, at: context.record.latest.version)
         changed.roles = request.roles
+        // What is longer than a page the gateway may send in several messages.
+        if part.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begun(request) }
         work.change(context).update(file.ident) { $0.views = changed.encoded() }
         return pages.answer(
             after: cursor, part,
             ViewPart(
                 compensations: FlexiblePages.notices(end.compensations),
                 bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
+    }
+
+    private func begun(_ request: BootstrapRequest) -> BegunBootstrap {
+        BegunBootstrap(version: request.version, gateway: session.gateway, session: session.number)
+    }
+
+    private func keep(_ views: inout ClientViews, begun: BegunBootstrap) {
+        guard views.begun != begun else { return }
+        views.begun = begun
+        work.change(context).update(file.ident) { [views] in $0.views = views.encoded() }
     }
 
     /// What makes the old view of some objects the new one.

@@ -56,6 +56,10 @@ extension SessionRequests {
                 }
             }
         }
+        // The client has what it says it has.
+        if let begun = views.begun, begun.version < said.version || begun.version == said.version && bootstrap == nil {
+            views.begun = nil
+        }
         return keep(views, said.roles, file, in: context, at: cursor, bootstrap: bootstrap)
     }
 
@@ -73,5 +77,13 @@ extension SessionRequests {
             }
         }
         return .goOn(bootstrap: bootstrap)
+    }
+
+    /// The client has left a session in order, and forgets what it was sent of a set's data in it.
+    func leave(_ session: SessionReference, _ file: ClientFileRecord, _ context: RealmContext) throws {
+        var views = try work.clientViews(of: file, in: context)
+        guard let begun = views.begun, begun.gateway == session.gateway, begun.session == session.number else { return }
+        views.begun = nil
+        work.change(context).update(file.ident) { [views] in $0.views = views.encoded() }
     }
 }

@@ -68,7 +68,9 @@ extension SessionRequests {
         to request: PageRequest, _ file: ClientFileRecord, _ context: RealmContext
     ) async throws -> PageAnswer? {
         if let bootstrap = request.bootstrap {
-            return try await FlexibleBootstraps(work: work, context: context, file: file).page(
+            return try await FlexibleBootstraps(
+                work: work, context: context, file: file, session: request.context.session
+            ).page(
                 bootstrap, after: request.after, maxBytes: request.maxBytes)
         }
         return try await FlexiblePages(work: work, context: context, file: file).page(after: request.after)

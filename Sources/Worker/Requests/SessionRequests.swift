@@ -92,9 +92,10 @@ struct SessionRequests: SlicePart {
         try await LostFiles(work: work).observe(notice)
         guard let context = try await work.storedRealm(notice.realm) else { return }
         if case .ended = context.sessions.standing(of: notice.session) { return metrics.requestRepeated() }
-        if let ident = notice.clientFile, try await work.clientFile(ident, in: context) != nil {
+        if let ident = notice.clientFile, let file = try await work.clientFile(ident, in: context) {
             let now = work.stamp
             work.change(context).update(ident) { $0.lastSeen = max(now, $0.createdAt) }
+            if context.name.isFlexible, notice.isOrderly { try leave(notice.session, file, context) }
         }
         try await inference.observeUnbind(notice, in: context)
         context.sessions.ended(notice.session)

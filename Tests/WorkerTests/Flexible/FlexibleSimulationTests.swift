@@ -18,6 +18,8 @@ import Testing
         var reads: Set<Int64>
         var writes: Set<Int64>
         var version: UInt64 = 1
+        /// The set whose data was on its way when the connection was lost.
+        var asked: Set<Int64>?
         var readable: Set<Int64> { reads.union(writes) }
     }
 
@@ -106,8 +108,8 @@ import Testing
                 try await peers[index].client.connect(to: harness, session: session, user: "u\(index)")
                 gateway.begin(session)
             case 18:
-                let query = Self.sets[pick(0...Self.sets.count - 1)]
-                let version = peers[index].version + 1
+                let query = peers[index].asked ?? Self.sets[pick(0...Self.sets.count - 1)]
+                let version = peers[index].version + (peers[index].asked == nil ? 1 : 0)
                 let other = (index + 1) % 3
                 let writesBetween = pick(0...2)
                 let mayBeLost = pick(0...4) == 0
@@ -120,14 +122,17 @@ import Testing
                     try await peers[other].client.upload(to: harness)
                     return !mayBeLost
                 }
-                #expect(refusal == nil)
+                #expect(refusal == nil || refusal == ViewingClient.mustReconnect)
+                if refusal != nil { try await client.leave(harness, user: "u\(index)") }
                 try gateway.take(harness.takeNotices())
                 peers[index].client = client
                 if client.active.version == version {
                     peers[index].query = query
+                    peers[index].asked = nil
                     try gateway.drain(&peers[index].client)
                     gateway.follow(peers[index].client)
                 } else {
+                    peers[index].asked = query
                     session += 1
                     gateway.end(client.session)
                     gateway.begin(session)

@@ -37,6 +37,8 @@ struct ViewingClient {
     private var acknowledged = UploadCursor()
     /// The schema that the last page had with it.
     private(set) var schema: ViewSchema?
+    /// What has come of a set's data, which outlives a connection that is lost.
+    private var stored: (version: UInt64, entries: [HistoryEntry])?
     private var history: [Entry] = []
     private var uploaded = UploadCursor()
 
@@ -106,6 +108,16 @@ struct ViewingClient {
         try make(changeset.encoded(), at: timestamp)
     }
 
+    /// Leaves its session in order.
+    mutating func leave(_ harness: OwnerHarness, user: String) async throws {
+        stored = nil
+        _ = try await harness.unbind(file, session: session, user: user, wasRefused: true)
+    }
+
+    /// What `bootstrap` says if the client has to come in another session.
+    static let mustReconnect = "the session ends"
+    struct ProblemError: Error {}
+
     // MARK: Downloads
 
     /// Downloads all that is new in its view.
@@ -142,7 +154,7 @@ struct ViewingClient {
         between: (() async throws -> Bool)? = nil
     ) async throws -> String? {
         var request = BootstrapRequest(version: version, queries: queries, roles: roles)
-        var entries: [HistoryEntry] = []
+        var entries = stored.flatMap { $0.version == version ? $0.entries : nil } ?? []
         while true {
             let page = try await harness.send(
                 PageRequest(
@@ -151,9 +163,14 @@ struct ViewingClient {
             ).one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
             entries += page.entries
+            stored = (version, entries)
             switch part.outcome {
+            case .begunElsewhere:
+                // The session ends, and with it what has come.
+                stored = nil
+                return Self.mustReconnect
             case .behind:
-                entries = []
+                guard entries.isEmpty else { throw ProblemError() }
                 request.position = nil
                 try await download(from: harness)
             case .refused(let reason): return reason
@@ -161,6 +178,7 @@ struct ViewingClient {
                 request.position = position
                 if let between, try await !between() { return nil }
             case .last:
+                stored = nil
                 told += page.view?.compensations ?? []
                 active = IdentifiedView(version: version, queries: queries, roles: roles)
                 try integrate(
