@@ -39,12 +39,7 @@ actor SliceRunner {
     private var pause = QueuePause()
     /// The sleep before the next attempt, which ends early when the worker stops.
     private var pausing: Task<Void, any Error>?
-    private(set) var handled = 0
-    /// When messages were dealt with last, or those in hand came; by the uptime.
-    private var advancedAt: UInt64 = 0
-    private var inHand = 0
-    private var oldestInHand: UInt64?
-    private var measured = (at: ContinuousClock.now, handled: 0)
+    private var progress = SliceProgress()
 
     init(store: any SliceStore, with dependencies: Dependencies) {
         slice = store.slice
@@ -60,13 +55,13 @@ actor SliceRunner {
     /// The apps whose clients must wait until an operator lets them reset.
     var heldResets: [ResetHoldRecord] { owner?.heldResets ?? [] }
     /// Deliveries that the broker has given and that are not acknowledged yet.
-    var unacknowledged: Int { inHand + (consumer?.bufferedCount ?? 0) }
+    var unacknowledged: Int { progress.inHand + (consumer?.bufferedCount ?? 0) }
+    var handled: Int { progress.handled }
 
     /// Says that messages are in hand and that none was dealt with for long, whatever the reason: a store or a merge that takes for
     /// ever fails with no error.
     var standstill: SliceTrouble? {
-        guard inHand > 0, !isStopping else { return nil }
-        let stood = with.clock.uptime() &- min(advancedAt, with.clock.uptime())
+        let stood = isStopping ? 0 : progress.standing(at: with.clock.uptime())
         guard stood > with.configuration.limits.maxStandstill.milliseconds else { return nil }
         return SliceTrouble(
             .operation,
@@ -76,17 +71,11 @@ actor SliceRunner {
 
     /// Whether messages are in hand and none was dealt with for so long.
     func isHeldUp(for time: Duration) -> Bool {
-        inHand > 0 && !isStopping
-            && with.clock.uptime() &- min(advancedAt, with.clock.uptime()) > time.milliseconds
+        !isStopping && progress.standing(at: with.clock.uptime()) > time.milliseconds
     }
 
     /// How far it is behind, and its rate since this was last asked.
-    func lag() -> SliceLag {
-        let now = ContinuousClock.now
-        let seconds = max(0.001, (now - measured.at) / .seconds(1))
-        defer { measured = (now, handled) }
-        return SliceLag(oldestAt: oldestInHand, perSecond: Double(handled - measured.handled) / seconds)
-    }
+    func lag() -> SliceLag { progress.lag() }
 
     // MARK: What is wanted
 
@@ -186,12 +175,11 @@ actor SliceRunner {
             trouble = nil
             pause.consumed()
             if !isWanted { await leave() }
-            // Deliveries that wait for their turn, in the order in which they came.
-            var waiting: [Waiting] = []
+            var waiting = HeldDeliveries()
             while true {
                 try await step(between: consumer, waiting.isEmpty)
-                let bytes = waiting.reduce(0) { $0 + $1.delivery.message.body.count }
-                if waiting.isEmpty || consumer.bufferedCount > 0 && bytes < configuration.limits.maxWaitingBytes {
+                let mayTake = consumer.bufferedCount > 0 && waiting.bytes < configuration.limits.maxWaitingBytes
+                if waiting.isEmpty || mayTake {
                     guard
                         let batch = try await consumer.nextBatch(
                             max: configuration.prefetch, maxBytes: configuration.limits.maxBatchBytes)
@@ -216,8 +204,7 @@ actor SliceRunner {
 
     /// The broker takes back what is not acknowledged when the channel closes, and delivers it again.
     private func givesBack(_ deliveries: Int) {
-        inHand = 0
-        oldestInHand = nil
+        progress.giveBack()
         guard deliveries > 0 else { return }
         with.metrics.returned(deliveries)
         logger.info("deliveries go back to the queue", metadata: ["deliveries": "\(deliveries)"])
@@ -230,70 +217,52 @@ actor SliceRunner {
             message, exchange: with.configuration.topology.slices, routingKey: String(slice.value))
     }
 
-    /// A delivery that is not dealt with yet, as it came and as it reads.
-    private typealias Waiting = (delivery: AMQPDelivery, content: SliceDelivery)
-
     /// Takes deliveries in hand.
-    private func take(_ batch: [AMQPDelivery], into waiting: inout [Waiting]) async throws {
+    private func take(_ batch: [AMQPDelivery], into waiting: inout HeldDeliveries) async throws {
         guard let last = batch.last else { return }
         // Over a new connection another worker may have been active in between, and what came over the old one comes again.
         if last.generation != generation {
             owner = nil
-            waiting = []
+            waiting.removeAll()
         }
         generation = last.generation
-        if inHand == 0 { advancedAt = with.clock.uptime() }
-        inHand = waiting.count + batch.count
-        let oldest = batch.compactMap(\.message.properties.timestamp).min().map { $0 &* 1000 }
-        oldestInHand = waiting.isEmpty ? oldest : oldestInHand ?? oldest
+        progress.take(
+            batch.count, waiting: waiting.count, sentAt: batch.compactMap(\.message.properties.timestamp),
+            at: with.clock.uptime())
         let owner = try await owned(holding: last)
-        waiting += zip(batch, await owner.read(batch.map(\.message))).map { ($0, $1) }
+        waiting.add(batch, await owner.read(batch.map(\.message)))
     }
 
     /// Deals with those whose turn it is.
-    private func turn(_ waiting: inout [Waiting], of consumer: AMQPConsumer) async throws {
-        guard let last = waiting.last?.delivery else { return }
+    private func turn(_ waiting: inout HeldDeliveries, of consumer: AMQPConsumer) async throws {
+        guard let last = waiting.last else { return }
         if case .connected(let generation) = with.consuming.state, generation != last.generation {
             // They come again, to whoever is active now.
-            waiting = []
-            inHand = 0
+            waiting.removeAll()
+            progress.giveBack()
             return
         }
         let owner = try await owned(holding: last)
         let start = ContinuousClock.now
-        let contents = waiting.map(\.content)
-        let bytes = waiting.reduce(0) { $0 + $1.delivery.message.body.count }
+        let (contents, bytes) = (waiting.contents, waiting.bytes)
         let isCrowded =
             bytes > with.configuration.limits.maxWaitingBytes / 2 || waiting.count > with.configuration.prefetch / 2
         let turn = try await patiently(holding: last) { try await owner.turn(contents, isCrowded: isCrowded) }
         guard !turn.isIdle else {
             guard await !owner.hasSteps else { return }
-            return await rest(until: consumer, isFull: bytes >= with.configuration.limits.maxWaitingBytes)
+            return await consumer.rest(isFull: bytes >= with.configuration.limits.maxWaitingBytes)
         }
         try await with.publisher.publish(turn.publications, stuck: { await self.isStuck($0) })
         await owner.arrived(turn.publications)
-        let done = try await acknowledge(waiting, butFor: turn.left, of: consumer)
-        waiting = turn.left.map { [waiting] in waiting[$0] }
-        inHand = waiting.count
-        oldestInHand = waiting.compactMap(\.delivery.message.properties.timestamp).min().map { $0 &* 1000 }
+        let done = try await waiting.acknowledge(butFor: turn.left, of: consumer)
+        progress.deal(with: done.count, left: waiting.count, sentAt: waiting.sentAt, at: with.clock.uptime())
         trouble = nil
-        if !done.isEmpty { advancedAt = with.clock.uptime() }
-        handled += done.count
         with.metrics.redelivered(done.count(where: \.redelivered))
         let duration = start.duration(to: .now)
         with.metrics.batch(of: done.count, in: duration)
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)
-    }
-
-    /// Waits a little for the turn of those that wait, or until somebody else's messages come.
-    private func rest(until consumer: AMQPConsumer, isFull: Bool) async {
-        if isFull {
-            try? await Task.sleep(for: .milliseconds(10))
-        } else {
-            await consumer.waitForDelivery(upTo: .milliseconds(10))
-        }
     }
 
     /// How long a slice goes on with what is left to do before it looks for messages again: one that has some, and an idle one.
@@ -309,22 +278,6 @@ actor SliceRunner {
             await owner.arrived(made)
             guard isIdle, consumer.bufferedCount == 0 else { return }
         }
-    }
-
-    /// Acknowledges what was dealt with.
-    private func acknowledge(
-        _ waiting: [Waiting], butFor left: [Int], of consumer: AMQPConsumer
-    ) async throws -> [AMQPDelivery] {
-        let deliveries = waiting.map(\.delivery)
-        let first = left.first ?? deliveries.count
-        if first > 0 { try await consumer.ack(upTo: deliveries[first - 1]) }
-        var done = Array(deliveries[..<first])
-        let kept = Set(left)
-        for index in deliveries.indices[first...] where !kept.contains(index) {
-            try await deliveries[index].ack()
-            done.append(deliveries[index])
-        }
-        return done
     }
 
     /// - Returns: whether to give up: what is not acknowledged is done again by the next owner.
@@ -373,7 +326,7 @@ actor SliceRunner {
     /// The owner, with a lease that is fresh enough; takes the slice if it is not owned yet.
     private func owned(holding last: AMQPDelivery) async throws -> SliceOwner {
         let lease = with.configuration.leaseDuration.milliseconds
-        guard let owner else { return try await acquire(lease: lease, holding: last) }
+        guard let owner else { return try await acquire(holding: last) }
         let uptime = with.clock.uptime()
         if uptime >= renewedAt &+ lease / 3 {
             try await patiently(holding: last) {
@@ -384,64 +337,28 @@ actor SliceRunner {
         return owner
     }
 
-    private func acquire(lease: UInt64, holding last: AMQPDelivery) async throws -> SliceOwner {
-        var gone: String?
-        var seen: (until: UInt64, at: UInt64)?
-        while true {
-            guard !isLeaving, !Task.isCancelled else {
-                throw WorkerError(.stopping, "slice \(slice) is not taken any more")
-            }
-            let (claim, uptime) = try await patiently(holding: last) {
-                try await with.configuration.registry?.check(store)
-                let now = with.clock.now()
-                let uptime = with.clock.uptime()
-                let overdue = seen.flatMap { uptime >= $0.at &+ lease ? $0.until : nil }
-                let claim = try await store.claim(
-                    by: with.configuration.id, now: now, leaseUntil: now &+ lease, gone: gone, overdue: overdue)
-                if case .owned(let epoch) = claim {
-                    try await with.configuration.registry?.taken(slice, epoch: epoch)
-                }
-                return (claim, uptime)
-            }
-            switch claim {
-            case .owned(let epoch):
-                renewedAt = uptime
-                let taken = SliceOwner(
-                    store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
-                    slices: with.configuration.slices, limits: with.configuration.limits, merges: with.merges,
-                    clock: with.clock,
-                    metrics: with.metrics, logger: with.logger)
-                owner = taken
-                with.metrics.tookSlice()
-                logger.info("slice taken", metadata: ["epoch": "\(epoch)"])
-                return taken
-            case .heldBy(let holder, let until):
-                logger.debug("slice is held", metadata: ["owner": "\(holder)", "until": "\(until)"])
-                if seen?.until != until { seen = (until, uptime) }
-                gone = await isGone(holder) ? holder : nil
-                if gone == nil { try await Task.sleep(for: .milliseconds(250)) }
-            }
-        }
-    }
-
-    /// A worker's exclusive queue goes with its connection, so its absence proves that the worker has lost it.
-    private func isGone(_ worker: String) async -> Bool {
-        do {
-            let channel = try await with.publisher.channel.connection.openChannel()
-            defer { Task { await channel.close() } }
-            try await channel.declareQueue(
-                AMQPQueueDeclaration(name: with.configuration.topology.workerAlive(worker), passive: true),
-                record: false)
-            return false
-        } catch {
-            return error.code == .notFound
-        }
+    private func acquire(holding last: AMQPDelivery) async throws -> SliceOwner {
+        let taking = SliceTaking(
+            store: store, configuration: with.configuration, clock: with.clock,
+            connection: with.publisher.channel.connection, logger: logger)
+        let (epoch, takenAt) = try await taking.take(
+            mayGoOn: { !isLeaving && !Task.isCancelled },
+            patiently: { try await patiently(holding: last, $0) })
+        renewedAt = takenAt
+        let taken = SliceOwner(
+            store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
+            slices: with.configuration.slices, limits: with.configuration.limits, merges: with.merges,
+            clock: with.clock, metrics: with.metrics, logger: with.logger)
+        owner = taken
+        with.metrics.tookSlice()
+        logger.info("slice taken", metadata: ["epoch": "\(epoch)"])
+        return taken
     }
 
     /// Lets the slice go if it was served over a connection that is lost: somebody else may be active by now, and would
     /// have to wait for the lease. Whoever turns out to be active takes it again.
     func connected(_ generation: Int) async {
-        guard owner != nil, generation != self.generation, inHand == 0 else { return }
+        guard owner != nil, generation != self.generation, progress.inHand == 0 else { return }
         await release()
     }
 
