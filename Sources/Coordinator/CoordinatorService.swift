@@ -54,8 +54,8 @@ package final class CoordinatorService: Service {
         guard recorded == configuration.slices.value else {
             throw CoordinatorError(
                 .sliceCount,
-                "the cluster was created with \(recorded) slices, the configuration says "
-                    + "\(configuration.slices.value): the number cannot be changed")
+                "the cluster has \(recorded) slices, the configuration says \(configuration.slices.value): "
+                    + "sluice slices grow gives it more")
         }
         readiness.set("coordinator.store", ready: true, reason: "open")
     }

@@ -70,13 +70,19 @@ struct PostgresStoreInspector: StoreInspector {
 
     func cluster() async throws(StoreError) -> StoredCluster {
         let schema = PostgresControlSchema.schema
-        guard try await schema.version(client) ?? 0 > 0 else { return .none }
+        guard try await schema.level(client)?.steps ?? 0 > 0 else { return .none }
         try await schema.require(client)
-        let (copied, cluster) = try await database.read("the cluster's id") { queries in
-            let mark = try await queries.rows("SELECT value FROM settings WHERE name = $1", CopyMark.cluster)
-            return (try mark.first?.text("value"), try await ClusterRecord.recorded(queries))
+        let (copied, growth, cluster) = try await database.read("the cluster's id") { queries in
+            func setting(_ name: String) async throws -> String? {
+                try await queries.rows("SELECT value FROM settings WHERE name = $1", name).first?.text("value")
+            }
+            return (
+                try await setting(CopyMark.cluster), try await setting(SliceGrowth.setting),
+                try await ClusterRecord.recorded(queries)
+            )
         }
         if let copied { throw StoreError.unfinishedCopy(of: copied, at: client.storePlace) }
+        try StoreError.unfinishedGrowth(growth, at: client.storePlace)
         return cluster.map { .named($0) } ?? .none
     }
 

@@ -61,6 +61,10 @@ extension SQLiteStoreInspector {
         if let copied = try await copied() { throw StoreError.unfinishedCopy(of: copied, at: files.folder) }
         return try await readControl { db in
             guard try db.tableExists("settings") else { return .none }
+            try StoreError.unfinishedGrowth(
+                try String.fetchOne(
+                    db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [SliceGrowth.setting]),
+                at: files.folder)
             if let cluster = try ClusterRecord.recorded(db) { return .named(cluster) }
             // A process that was stopped between the file and its first row has made nothing.
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM settings") == 0

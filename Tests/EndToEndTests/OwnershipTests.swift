@@ -101,7 +101,7 @@ struct OwnershipTests {
             for role in ["worker", "coordinator", "gateway"] {
                 let error = await #expect(throws: LocalClusterError.self) { try await other.operate(role) }
                 let text = error?.description ?? ""
-                #expect(text.contains("created with 2 slices and the settings say 3"))
+                #expect(text.contains("this cluster has 2 slices and the settings say 3"))
                 #expect(text.contains("set SLUICE_SLICES=2"))
                 #expect(text.contains("exited with 65"))
             }

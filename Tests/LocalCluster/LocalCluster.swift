@@ -7,7 +7,7 @@ package final class LocalCluster: Sendable {
     package let folder: String
     /// The binary.
     package let sluice: String
-    package let slices: Int
+    private let count: Mutex<Int>
     package let prefix: String
     package let gatewayPort = FreePort.next()
     package let coordinatorPort = FreePort.next()
@@ -27,10 +27,16 @@ package final class LocalCluster: Sendable {
         self.amqpURL = amqpURL
         self.folder = folder
         self.sluice = sluice
-        self.slices = slices
+        count = Mutex(slices)
         self.prefix = prefix
         extra = environment
         self.entrance = entrance
+    }
+
+    /// How many slices processes and commands are told that there are.
+    package var slices: Int {
+        get { count.withLock { $0 } }
+        set { count.withLock { $0 = newValue } }
     }
 
     /// Of the processes that were started and not stopped, by name.

@@ -109,7 +109,7 @@ package struct StoreDoctor: Sendable {
                 return Diagnosis(
                     .store, "control", .fault,
                     "the cluster was created with \(recorded) slices, and the settings say \(slices.value)",
-                    "set SLUICE_SLICES=\(recorded); the number cannot be changed")
+                    "set SLUICE_SLICES=\(recorded); sluice slices grow gives a cluster more")
             }
             if checksIntegrity {
                 let problems = try await stores.controlProblems(limit: 3)

@@ -44,6 +44,7 @@ package struct PostgresTables: StoreCopyTarget {
         let settings = try await query("SELECT name, value FROM settings", [])
             .reduce(into: [String: String]()) { $0[$1.string(0)] = $1.string(1) }
         if let copied = settings[CopyMark.cluster] { throw StoreError.unfinishedCopy(of: copied, at: place) }
+        try StoreError.unfinishedGrowth(settings[SliceGrowth.setting], at: place)
         guard let id = settings["cluster"], let prefix = settings["cluster.prefix"] else {
             throw StoreError(.notFound, "there is no cluster at \(place) yet: none of its processes has started")
         }
@@ -64,14 +65,15 @@ package struct PostgresTables: StoreCopyTarget {
     private static let own: Set<String> = ["slice", "name_id", "key_id", "user_key", "lease", "last_commit"]
 
     /// A table with the types of its columns and the columns of its key, the slice's number apart.
-    private struct Layout {
+    struct Layout {
         var table: StoredTable
+        /// Of all columns.
         var types: [String: String]
         var key: [String]
         var isOfSlices: Bool
     }
 
-    private func layouts(of part: StorePart) async throws(StoreError) -> [Layout] {
+    func layouts(of part: StorePart) async throws(StoreError) -> [Layout] {
         let rows = try await query(
             """
             SELECT c.relname::text, a.attname::text, t.typname::text, array_position(i.indkey::int2[], a.attnum)::bigint

@@ -16,7 +16,7 @@ package final class SQLiteTables: StoreCopyTarget {
     package var place: String { folder }
 
     /// Tables that an engine keeps for itself.
-    private static let own = ["grdb_migrations", "sqlite_sequence"]
+    static let own = ["grdb_migrations", "sqlite_sequence"]
 
     private func file(of part: StorePart) -> String {
         switch part {

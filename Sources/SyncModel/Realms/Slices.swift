@@ -1,4 +1,4 @@
-/// One of the fixed shares of all realms, `0 ..< count`.
+/// One of the shares of all realms, `0 ..< count`.
 package struct SliceNumber: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
     package var value: Int
     package init(_ value: Int) { self.value = value }
@@ -13,7 +13,7 @@ package struct SliceNumber: Hashable, Sendable, Comparable, Codable, CustomStrin
     package var description: String { String(value) }
 }
 
-/// How many slices a cluster has: fixed when it is created, 1 ... 4,096.
+/// How many slices a cluster has, 1 ... 4,096: the same in all its processes.
 package struct SliceCount: Hashable, Sendable {
     package static let defaultValue = 8
     package let value: Int

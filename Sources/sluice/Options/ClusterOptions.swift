@@ -18,7 +18,7 @@ struct ClusterOptions: ParsableArguments {
     @Option(help: "What the names of all queues and exchanges begin with (SLUICE_AMQP_PREFIX).")
     var prefix: String?
 
-    @Option(help: "How many slices the cluster has; fixed when it is created (SLUICE_SLICES).")
+    @Option(help: "How many slices the cluster has; sluice slices grow gives it more (SLUICE_SLICES).")
     var slices: Int?
 
     @Option(help: "Where data is kept, sqlite:<folder> or postgres://user@host/database (SLUICE_STORE_URL).")

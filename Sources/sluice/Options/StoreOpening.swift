@@ -33,8 +33,10 @@ extension StoreURL {
     }
 
     /// A client for commands that look at the tables themselves, with one connection.
+    ///
+    /// - Parameter timeout: how long a statement may take; nil: as long as one of a process.
     /// - Throws: `badInput` for another engine.
-    func postgresClient(for what: String, logger: Logger) throws -> PostgresClient {
+    func postgresClient(for what: String, timeout: Duration? = nil, logger: Logger) throws -> PostgresClient {
         guard case .postgres(let connection, let schema) = self else {
             throw CommandFailure(.badInput, "\(what): expected a store in PostgreSQL, postgres://user@host/database")
         }
@@ -42,6 +44,7 @@ extension StoreURL {
         configuration.searchPath = schema
         configuration.connections = 1
         configuration.sessions = 1
+        if let timeout { configuration.timeout = timeout }
         return PostgresClient(configuration, logger: logger)
     }
 

@@ -46,8 +46,8 @@ struct RoleRunner {
         guard recorded == slices.value else {
             throw CommandFailure(
                 .badInput,
-                "this cluster was created with \(recorded) slices and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
-                    + " (a cluster keeps its number for life; for another one, start anew with another store.url and amqp.prefix)"
+                "this cluster has \(recorded) slices and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
+                    + " (sluice slices grow gives a stopped cluster more)"
             )
         }
         logger.info("starting", metadata: ["roles": "\(roles.map(\.rawValue).joined(separator: ","))"])

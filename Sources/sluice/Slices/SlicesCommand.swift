@@ -3,9 +3,15 @@ import ArgumentParser
 import Foundation
 import SyncModel
 
-struct SlicesCommand: ReportingCommand {
+struct SlicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "slices", abstract: "Show who owns each slice, who stands by, and the epochs.",
+        commandName: "slices", abstract: "Show the cluster's slices and who owns them, or give the cluster more.",
+        subcommands: [SlicesShow.self, SlicesGrow.self], defaultSubcommand: SlicesShow.self)
+}
+
+struct SlicesShow: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show who owns each slice, who stands by, and the epochs (the default).",
         discussion: """
             With --app and --partition: only the slice that the realm lives in. With --history: who owned each slice before,
             under which epoch, and how it was taken (claimed: from nobody; released: handed over; dead: its owner had lost

@@ -29,4 +29,41 @@ extension ClusterSettings {
                 .badInput, "workers still consume the cluster's queues: stop them first. \(consequence)")
         }
     }
+
+    /// Sees that workers do not run and that nothing waits for them: of what goes to every slice, slices that come later would
+    /// not hear.
+    ///
+    /// - Throws: also if the broker cannot say.
+    func requireIdle(_ slices: [SliceNumber]) async throws {
+        let (busy, waiting) = try await withBroker(name: "slices") { connection in
+            var busy = 0
+            var waiting: [(slice: SliceNumber, messages: Int)] = []
+            for slice in slices {
+                let declaration = AMQPQueueDeclaration(name: topology.slice(slice), passive: true)
+                // A queue that is not there ends the channel.
+                let channel = try await connection.openChannel()
+                do {
+                    let queue = try await channel.declareQueue(declaration, record: false)
+                    busy += queue.consumerCount
+                    if queue.messageCount > 0 { waiting.append((slice, queue.messageCount)) }
+                    await channel.close()
+                } catch let error as AMQPError where error.code == .notFound {
+                    continue
+                }
+            }
+            return (busy, waiting)
+        }
+        guard busy == 0 else {
+            throw CommandFailure(.badInput, "workers still consume the cluster's queues: stop all processes first")
+        }
+        guard waiting.isEmpty else {
+            let some = waiting.prefix(5).map { "\($0.messages) for slice \($0.slice)" }.joined(separator: ", ")
+            throw CommandFailure(
+                .tryAgain,
+                """
+                messages wait for \(waiting.count) slices (\(some)): start the workers again, with coordinators and gateways \
+                stopped, until sluice queues shows none
+                """)
+        }
+    }
 }
