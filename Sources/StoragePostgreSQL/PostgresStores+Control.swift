@@ -48,7 +48,7 @@ struct PostgresStoreInspector: StoreInspector {
     }
 
     func slices() async throws(StoreError) -> [SliceNumber] {
-        guard try await PostgresSliceSchema.schema.version(client) ?? 0 > 0 else {
+        guard try await PostgresSliceSchema.schema.level(client)?.steps ?? 0 > 0 else {
             throw StoreError(
                 .notFound,
                 "there is no store at \(client.storePlace): is the store URL right? sluice store init makes one")

@@ -69,10 +69,12 @@ package final class LocalCluster: Sendable {
     /// - Parameters:
     ///   - settings: of this process alone, before those of the cluster.
     ///   - prefix: a program and its arguments that become `sluice` with its arguments, such as `/usr/bin/env`.
+    ///   - binary: of another version; nil: the cluster's.
     package func start(
-        _ name: String, _ arguments: [String], settings: [String: String] = [:], through prefix: [String] = []
+        _ name: String, _ arguments: [String], settings: [String: String] = [:], through prefix: [String] = [],
+        binary: String? = nil
     ) async throws {
-        let command = prefix + [sluice] + arguments
+        let command = prefix + [binary ?? sluice] + arguments
         let process = try await ManagedProcess.start(
             name: name, executable: command[0], arguments: Array(command.dropFirst()),
             environment: environment.merging(settings) { $1 }, logFolder: folder + "/logs")
@@ -130,8 +132,9 @@ package final class LocalCluster: Sendable {
     @discardableResult
     package func operate(_ arguments: String...) async throws -> String { try await operate(arguments) }
 
-    package func operate(_ arguments: [String]) async throws -> String {
-        try await Program.run(sluice, arguments, environment: environment, called: "sluice")
+    /// - Parameter binary: of another version; nil: the cluster's.
+    package func operate(_ arguments: [String], binary: String? = nil) async throws -> String {
+        try await Program.run(binary ?? sluice, arguments, environment: environment, called: "sluice")
     }
 
     /// Runs any program of the operator's shell.

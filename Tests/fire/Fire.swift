@@ -38,6 +38,14 @@ struct Fire: AsyncParsableCommand {
             \(Self.names(of: HostFault.self)).
             """)
     var only: [String] = []
+    @Option(
+        help: """
+            Instead of faults: the sluice binary of the release before, which the processes are replaced with and by, one after the \
+            other; needs --store. Tests/upgrade/run sees to both.
+            """)
+    var previous: String?
+    @Option(help: "With --previous: a database, postgres://user@host/database, in which a schema is made.")
+    var store: String?
     @Option(help: "The folder for everything; must not exist.") var folder: String
     @Option(help: "The sluice binary.") var sluice: String
     @Option(help: "The folder with the scripts that start a broker, a database and hosts.") var scripts: String
@@ -64,6 +72,9 @@ struct Fire: AsyncParsableCommand {
                 """
             )
         }
+        guard (previous == nil) == (store == nil), previous == nil || (hosts == nil && only.isEmpty) else {
+            throw ValidationError("expected --previous and --store together, without --hosts and --fault")
+        }
         guard hosts == nil || hosts == 3 else { throw ValidationError("expected --hosts 3, the only number there is") }
         for name in only where hosts == nil ? Fault(rawValue: name) == nil : HostFault(rawValue: name) == nil {
             throw ValidationError("there is no fault \(name)\(hosts == nil ? "" : " of hosts")")
@@ -86,6 +97,8 @@ struct Fire: AsyncParsableCommand {
         let result =
             if let hosts {
                 try await burn(hosts: hosts, in: folder, seed: seed, journal)
+            } else if let previous, let store {
+                try await upgrade(from: previous.absolutePath, store: store, in: folder, seed: seed, journal)
             } else {
                 try await burnProcesses(in: folder, seed: seed, faults: processFaults, clock: clock, journal)
             }
@@ -100,9 +113,9 @@ struct Fire: AsyncParsableCommand {
         if !keep { try FileManager.default.removeItem(atPath: folder) }
     }
 
-    private func settings(_ seed: UInt64) -> FireRun.Settings {
+    private func settings(_ seed: UInt64, seconds: Int? = nil) -> FireRun.Settings {
         FireRun.Settings(
-            seed: seed, seconds: Int(minutes * 60), clients: clientCount, partitions: partitions,
+            seed: seed, seconds: seconds ?? Int(minutes * 60), clients: clientCount, partitions: partitions,
             pace: .milliseconds(paceMilliseconds))
     }
 
@@ -125,6 +138,31 @@ struct Fire: AsyncParsableCommand {
         }
         let result = await Result { try await run.run() }
         // Stopped and unmounted in any case: nothing is left running, and the folder can be removed.
+        await cluster.stop()
+        try? await node.stop()
+        return result
+    }
+
+    /// Processes beside each other of which some are of the release before.
+    private func upgrade(
+        from previous: String, store: String, in folder: String, seed: UInt64, _ journal: Journal
+    ) async throws -> Result<FireReport, any Error> {
+        let node = PrivateBroker(script: scripts.absolutePath + "/broker", folder: folder + "/broker")
+        let schema = "upgrade_\(String(seed, radix: 36))_\(ProcessInfo.processInfo.processIdentifier)"
+        let cluster = try await BurningCluster(
+            folder: folder, sluice: sluice.absolutePath, broker: node, amqpURL: try await node.start(),
+            workers: workers, gateways: gateways, clock: nil,
+            settings: ["SLUICE_STORE_URL": "\(store)\(store.contains("?") ? "&" : "?")schema=\(schema)"])
+        let pause = Duration.seconds(minutes * 60 / 10)
+        let run = FireRun(
+            settings: settings(seed, seconds: 3_600), cluster: MixedCluster(cluster, previous: previous),
+            journal: journal
+        ) { clients, terminations in
+            RollingUpgrade(
+                cluster: cluster, previous: previous, clients: clients, terminations: terminations, journal: journal,
+                pause: pause)
+        }
+        let result = await Result { try await run.run() }
         await cluster.stop()
         try? await node.stop()
         return result

@@ -86,7 +86,7 @@ struct FireRun: Sendable {
                 group.addTask { await client.follow() }
             }
             group.addTask { await cluster.supervise(journal) }
-            while ContinuousClock.now < end, !Task.isCancelled {
+            while ContinuousClock.now < end, !trouble.isOver, !Task.isCancelled {
                 for fault in await trouble.strike() { counts[fault, default: 0] += 1 }
             }
             group.cancelAll()

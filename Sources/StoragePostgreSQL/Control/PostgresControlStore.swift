@@ -29,7 +29,7 @@ extension PostgresControlStore {
     /// - Throws: `notFound`, `mismatch`, `denied`, each with what to do.
     package static func open(_ client: PostgresClient) async throws(StoreError) -> PostgresControlStore {
         let schema = PostgresControlSchema.schema
-        if try await schema.version(client) ?? 0 == 0 { try await schema.migrate(client) }
+        if try await schema.level(client)?.steps ?? 0 == 0 { try await schema.migrate(client) }
         try await schema.require(client)
         return PostgresControlStore(database: PostgresControlDatabase(client: client))
     }

@@ -1,7 +1,7 @@
 /// The tables of the control store: those of the SQLite store by the same names and columns, so that a store can be copied row by
 /// row. Texts are compared by their bytes. A released version is never changed; new ones are added.
 enum PostgresControlSchema {
-    static let schema = PostgresSchema(part: "control", versions: [version1])
+    static let schema = PostgresSchema(part: "control", steps: [.version(version1)])
 
     /// Every table, in an order in which a store can be copied.
     static let names = [

@@ -5,9 +5,14 @@ package import Storage
 package struct PostgresInstallation: Sendable {
     package struct Part: Sendable, Equatable {
         package var name: String
-        /// Nil: there is nothing of it.
+        /// How many steps the tables have gone; nil: there is nothing of it.
         package var version: Int?
+        /// How many steps this version of Sluice knows.
         package var latest: Int
+        /// Only a newer version of Sluice can use the tables.
+        package var isTooNew = false
+        /// What the tables lack can be added while processes of the release that made them run.
+        package var lacksAdditionsOnly = false
     }
 
     /// What a check finds.
@@ -39,9 +44,14 @@ package struct PostgresInstallation: Sendable {
     package func parts() async throws(StoreError) -> [Part] {
         var parts: [Part] = []
         for schema in Self.schemas {
-            let version = try await schema.version(client)
-            parts.append(
-                Part(name: schema.part, version: version == 0 ? nil : version, latest: schema.versions.count))
+            let level = try await schema.level(client)
+            var part = Part(name: schema.part, version: nil, latest: schema.steps.count)
+            if let level, level.steps > 0 {
+                part.version = level.steps
+                part.isTooNew = level.version > schema.latest.version
+                part.lacksAdditionsOnly = schema.lacksAdditionsOnly(level)
+            }
+            parts.append(part)
         }
         return parts
     }
@@ -79,9 +89,9 @@ package struct PostgresInstallation: Sendable {
             throw StoreError(.notFound, "there is no store at \(place): sluice store init makes one")
         }
         // Before any is changed: one of them may be newer.
-        for part in found where part.version ?? 0 > part.latest { try await require() }
+        for part in found where part.isTooNew { try await require() }
         for schema in Self.schemas { try await schema.migrate(client) }
-        return found.filter { $0.version != $0.latest }
+        return found.filter { $0.version ?? 0 < $0.latest }
     }
 
     /// - Throws: `notFound`, `mismatch`.

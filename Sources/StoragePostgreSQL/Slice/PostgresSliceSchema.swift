@@ -1,14 +1,15 @@
 /// The tables of slices: those of a slice's file in SQLite, with the slice's number before each key. Nothing here or in the
 /// statements needs an extension, a function or a trigger of the database's.
 enum PostgresSliceSchema {
-    static let schema = PostgresSchema(part: "slice", versions: [version1, version2])
+    static let schema = PostgresSchema(part: "slice", steps: [.version(version1), .addition(views)])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
     /// beginning and its digest.
     private static let version1 =
         ownership + realms + histories + clientFiles + resets + messages + usage + erasures
 
-    private static let version2 = [
+    /// What flexible realms need.
+    private static let views = [
         "ALTER TABLE realms ADD COLUMN imaged bytea NOT NULL DEFAULT ''::bytea",
         "ALTER TABLE history ADD COLUMN images bytea NOT NULL DEFAULT ''::bytea",
         "ALTER TABLE client_files ADD COLUMN views bytea NOT NULL DEFAULT ''::bytea",

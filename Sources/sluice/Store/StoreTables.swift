@@ -73,7 +73,9 @@ struct StoreMigrate: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Bring the tables of a store in PostgreSQL to this version.",
         discussion: """
-            Forward only. Processes of older versions refuse the tables afterwards: run it when the last of them has been replaced.
+            Forward only. What sluice store check calls additions is added while processes of the release before run: migrate first,
+            then replace them one by one, or go back to them. Otherwise processes of older versions refuse the tables afterwards:
+            run it when all of them are stopped.
             """)
 
     @OptionGroup var common: ReportOptions
@@ -124,8 +126,12 @@ struct StoreCheck: ReportingCommand {
             switch part.version {
             case nil: faults.append("there are no \(part.name) tables: sluice store init")
             case let version? where version < part.latest:
-                faults.append("the \(part.name) tables are of version \(version): sluice store migrate")
-            case let version? where version > part.latest:
+                let when =
+                    part.lacksAdditionsOnly
+                    ? "additions, which processes of the release before go on with"
+                    : "when all processes of older versions are stopped"
+                faults.append("the \(part.name) tables are of version \(version): sluice store migrate (\(when))")
+            case _? where part.isTooNew:
                 faults.append("the \(part.name) tables are of a newer version of Sluice: run that one")
             default: break
             }

@@ -42,6 +42,47 @@ import Testing
         }
     }
 
+    /// Processes of the release before go on with tables that have got additions, and not with those of another version.
+    @Test func additionsLeaveTheTablesToTheReleaseBefore() async throws {
+        try await withPostgresSchema { schema in
+            let client = try schema.client()
+            let first = PostgresSchema.Step.version(["CREATE TABLE things (id bigint PRIMARY KEY)"])
+            let addition = PostgresSchema.Step.addition(
+                ["ALTER TABLE things ADD COLUMN colour text NOT NULL DEFAULT 'red'"])
+            let second = PostgresSchema.Step.version(["ALTER TABLE things RENAME COLUMN id TO number"])
+            let old = PostgresSchema(part: "things", steps: [first])
+            let new = PostgresSchema(part: "things", steps: [first, addition])
+            let newest = PostgresSchema(part: "things", steps: [first, addition, second])
+            // As releases made it that knew of no additions.
+            try await client.execute("CREATE SCHEMA \(schema.name)")
+            try await client.execute("CREATE TABLE sluice_schema (part text PRIMARY KEY, version bigint NOT NULL)")
+            try await client.execute("INSERT INTO sluice_schema VALUES ('things', 1)")
+            try await client.execute("CREATE TABLE things (id bigint PRIMARY KEY)")
+            try await old.require(client)
+            let lacking = await #expect(throws: StoreError.self) { try await new.require(client) }
+            #expect(lacking?.code == .mismatch && lacking?.message.contains("sluice store migrate") == true)
+            let level = try #require(try await new.level(client))
+            #expect(new.lacksAdditionsOnly(level) && !newest.lacksAdditionsOnly(level))
+
+            try await new.migrate(client)
+            try await new.migrate(client)
+            try await new.require(client)
+            try await old.require(client)
+            try await old.migrate(client)
+            try await client.execute("INSERT INTO things (id) VALUES (1)")
+            let colours = try await client.query("SELECT colour FROM things").map { $0.text(0) }
+            #expect(colours == ["red"])
+            #expect(try await old.level(client) == PostgresSchema.Level(version: 1, additions: 1))
+
+            try await newest.migrate(client)
+            for schema in [old, new] {
+                let refused = await #expect(throws: StoreError.self) { try await schema.require(client) }
+                #expect(refused?.code == .mismatch && refused?.message.contains("newer version") == true)
+            }
+            try await newest.require(client)
+        }
+    }
+
     @Test func aSchemaOfSomethingElseIsLeftAlone() async throws {
         try await withPostgresSchema { schema in
             let client = try schema.client()

@@ -23,6 +23,8 @@ final class BurningCluster: Sendable {
         // Histories are compacted in each run all the same.
         "SLUICE_WORKER_COMPACTION_VERSIONS": "150", "SLUICE_WORKER_COMPACTION_BYTES": "4096",
     ]
+    /// The programs of processes that are not of the cluster's version.
+    private let binaries = Mutex<[String: String]>([:])
     private let ports: [String: Int]
     private let supervisor: Supervisor
     private let queuesGivenUp = Mutex(0)
@@ -31,7 +33,7 @@ final class BurningCluster: Sendable {
 
     init(
         folder: String, sluice: String, broker: PrivateBroker, amqpURL: String, workers: Int, gateways: Int,
-        clock: WrongClock?
+        clock: WrongClock?, settings: [String: String] = [:]
     ) async throws {
         self.broker = broker
         self.workers = (1...workers).map { "worker-\($0)" }
@@ -40,7 +42,7 @@ final class BurningCluster: Sendable {
         self.clock = clock
         cluster = LocalCluster(
             amqpURL: amqpURL, folder: folder, sluice: sluice, slices: 8, prefix: "fire",
-            environment: Self.haste)
+            environment: Self.haste.merging(settings) { $1 })
         supervisor = Supervisor(cluster, names: ["coordinator"] + self.workers + self.gateways)
         ports = Dictionary(uniqueKeysWithValues: self.gateways.map { ($0, FreePort.next()) })
         let brokerPort = URLComponents(string: amqpURL)?.port ?? 5672
@@ -89,8 +91,14 @@ final class BurningCluster: Sendable {
         // The library changes the environment of the first process that loads it, and Swift's runtime then finds no
         // arguments; a process that becomes another is the first.
         try await cluster.start(
-            name, arguments, settings: settings, through: clockOffset == nil ? [] : ["/usr/bin/env"])
+            name, arguments, settings: settings, through: clockOffset == nil ? [] : ["/usr/bin/env"],
+            binary: binaries.withLock { $0[name] })
         supervisor.setDown(name, false)
+    }
+
+    /// Has processes be of another version whenever they are started from now on.
+    func use(_ binary: String?, for names: [String]) {
+        binaries.withLock { binaries in for name in names { binaries[name] = binary } }
     }
 
     /// Reserves one of some, from the chosen one on; nil if all are taken.

@@ -142,11 +142,3 @@ struct HostTrouble: Trouble {
         }
     }
 }
-
-extension Outage {
-    fileprivate mutating func add(fault: Double, wait: Double) {
-        times += 1
-        longestFault = max(longestFault, fault)
-        longestWait = max(longestWait, wait)
-    }
-}

@@ -8,11 +8,17 @@ protocol Trouble: Sendable {
     var outages: [String: Outage] { get }
     /// What of the cluster did not come back, in words.
     var findings: [String] { get }
+    /// Whether nothing more is to be done, however much time there is.
+    var isOver: Bool { get }
 
     /// Does the next harm and undoes it.
     ///
     /// - Returns: the kinds of faults.
     mutating func strike() async -> [String]
+}
+
+extension Trouble {
+    var isOver: Bool { false }
 }
 
 /// How long clients had to wait for the cluster because of one kind of fault.
@@ -22,6 +28,12 @@ struct Outage: Codable, Sendable {
     var longestFault = 0.0
     /// The longest that a change of a client that was online waited for its acknowledgement, in seconds.
     var longestWait = 0.0
+
+    mutating func add(fault: Double, wait: Double) {
+        times += 1
+        longestFault = max(longestFault, fault)
+        longestWait = max(longestWait, wait)
+    }
 }
 
 /// Faults of processes, of the one broker and of the one disk, one or two at a time.
