@@ -137,8 +137,8 @@ let package = Package(
         module(
             "Inspection",
             [
-                "SyncModel", "AMQP", "Changesets", "RealmState", "Messages", "Storage", "StorageSQLite", "Operations",
-                logging, .product(name: "Crypto", package: "swift-crypto"),
+                "SyncModel", "AMQP", "Changesets", "RealmState", "Query", "Rules", "Views", "Messages", "Storage",
+                "StorageSQLite", "Operations", logging, .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
             "Worker",
@@ -273,7 +273,8 @@ let package = Package(
         tests(
             "Inspection",
             [
-                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Messages",
+                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Views",
+                "Messages",
                 "Storage",
                 "StorageSQLite",
                 "Operations", logging,

@@ -4,6 +4,8 @@ package struct InspectionError: Error, CustomStringConvertible, Sendable {
         /// Stored data cannot be read or applied.
         case corrupt
         case notFound
+        /// Queries that cannot be a view.
+        case badInput
     }
 
     package var code: Code

@@ -26,7 +26,8 @@ struct Sluice: AsyncParsableCommand {
             CampaignsCommand.self,
             KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
-            RealmsCommand.self, StoreCommand.self, BrokerCommand.self, BackupCommand.self, RestoreCommand.self,
+            RealmsCommand.self, ViewsCommand.self, StoreCommand.self, BrokerCommand.self, BackupCommand.self,
+            RestoreCommand.self,
             DoctorCommand.self,
         ])
 }

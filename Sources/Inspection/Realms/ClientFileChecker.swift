@@ -66,7 +66,8 @@ struct ClientFileChecker {
                 "\(name) needs the history after version \(max(uploaded, start)); it begins after \(record.historyBase)"
             )
         }
-        if uploaded < start, file.seenServerVersion < start, !bases.contains(start) {
+        // A client of a flexible realm begins with nothing.
+        if !record.name.isFlexible, uploaded < start, file.seenServerVersion < start, !bases.contains(start) {
             findings.add(.clientFiles, "\(name) has begun with the base at version \(start), which is not there")
         }
     }

@@ -13,6 +13,8 @@ package struct RealmFinding: Sendable, Equatable, Codable {
         case clientFiles
         /// Reciprocals belong to a client file and lie within its window.
         case reciprocals
+        /// Before images of a flexible realm are what objects were.
+        case images
     }
 
     package var check: Check

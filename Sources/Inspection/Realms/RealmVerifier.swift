@@ -94,6 +94,7 @@ package final class RealmVerifier {
                 .continuity, "history begins after version \(record.historyBase), and there is no base to begin with")
         }
         var checker = HistoryChecker(record: record)
+        let images = ImageChecker(record)
         var done: UInt64 = 0
         try await reader.forEachHistoryPage(of: key, after: record.historyBase, through: record.latest.version) {
             page in
@@ -104,6 +105,12 @@ package final class RealmVerifier {
                 guard !entry.changeset.isEmpty else { continue }
                 do {
                     let changeset = try Changeset(parsing: entry.changeset)
+                    if let images, !isBroken,
+                        let replayed = entry.serverVersion > newest?.version ?? 0 ? begun ?? whole : whole
+                    {
+                        try await replayed.load(RealmState.addresses(touchedBy: changeset))
+                        images.check(stored, changeset, replayed.state, &findings)
+                    }
                     if !isBroken { try await whole?.apply(changeset) }
                     if !isBroken, entry.serverVersion > newest?.version ?? 0 { try await begun?.apply(changeset) }
                 } catch let error as StoreError {

@@ -79,7 +79,8 @@ final class ScratchRealm {
         }
     }
 
-    private func load(_ addresses: Set<ObjectAddress>) async throws {
+    /// Loads objects that are to be looked at or changed.
+    func load(_ addresses: Set<ObjectAddress>) async throws {
         let missing = addresses.filter { !state.isLoaded($0) }
         guard !missing.isEmpty else { return }
         let found = try await objects(Array(missing))

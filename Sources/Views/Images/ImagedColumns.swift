@@ -12,6 +12,11 @@ package struct ImagedColumns: Equatable, Sendable {
 
     package func columns(of table: TableID) -> [ColumnID] { since[table].map { $0.keys.sorted() } ?? [] }
 
+    /// Those of which a version has before images.
+    package func columns(of table: TableID, at version: ServerVersion) -> [ColumnID] {
+        since[table].map { $0.filter { $0.value < version }.keys.sorted() } ?? []
+    }
+
     /// The version after which it can be told whether an object was in a view.
     package func start(of view: View) -> ServerVersion? {
         var start: ServerVersion = 0

@@ -72,6 +72,7 @@ extension CommandFailure {
             let kind: Kind =
                 switch error.code {
                 case .notFound: .notFound
+                case .badInput: .badInput
                 case .corrupt: .internalError
                 }
             self.init(kind, error.message)

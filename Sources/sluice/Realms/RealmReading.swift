@@ -89,7 +89,7 @@ struct RealmsList: ReportingCommand {
         }
         let rows = lines.map { line in
             [
-                line.app, line.partition.oneLine, "\(line.slice)", "\(line.generation)", "\(line.version)",
+                line.app, RealmName.shown(line.partition), "\(line.slice)", "\(line.generation)", "\(line.version)",
                 "\(line.historyBase)", "\(line.historyBytes)", line.clientFilesText,
             ]
         }
@@ -124,7 +124,7 @@ struct RealmsShow: ReportingCommand {
     private func show(_ line: RealmLine) {
         Printing.line(
             """
-            realm        \(line.app) \(line.partition.oneLine), slice \(line.slice)
+            realm        \(line.app) \(RealmName.shown(line.partition)), slice \(line.slice)
             version      \(line.version), generation \(line.generation), history after \(line.historyBase) (\(line.historyBytes) bytes)
             objects      \(line.objects ?? 0)
             client files \(line.clientFilesText)

@@ -48,7 +48,8 @@ struct StoredRealms {
     }
 
     static func missing(_ name: RealmName) -> CommandFailure {
-        CommandFailure(.notFound, "there is no realm \(name.partition) of app \(name.app) in the store")
+        CommandFailure(
+            .notFound, "there is no realm \(RealmName.shown(name.partition)) of app \(name.app) in the store")
     }
 
     /// Visits all realms, slice by slice.
@@ -63,7 +64,22 @@ struct StoredRealms {
 /// The realm that a command is about.
 struct RealmOptions: ParsableArguments {
     @Option(help: "The app.") var app: String
-    @Option(help: "The realm's partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var realm: String
+    @Option(help: "The realm's partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var realm:
+        String?
+    @Flag(help: "The one realm of an app in flexible mode, instead of --realm.") var flexible = false
 
-    var name: RealmName { RealmName(app: app, partition: RealmName.partition(fromText: realm)) }
+    func validate() throws {
+        if flexible == (realm != nil) {
+            throw ValidationError("give --realm, or --flexible for an app in flexible mode")
+        }
+    }
+
+    var name: RealmName {
+        realm.map { RealmName(app: app, partition: RealmName.partition(fromText: $0)) } ?? RealmName(flexible: app)
+    }
+}
+
+extension RealmName {
+    /// The partition as tables show it.
+    static func shown(_ partition: String) -> String { partition.isEmpty ? "(flexible)" : partition.oneLine }
 }

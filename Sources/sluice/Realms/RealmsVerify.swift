@@ -62,7 +62,7 @@ struct RealmsVerify: ReportingCommand {
         let more = verdict.findingCount - verdict.findings.count
         let lines =
             [
-                "\(verdict.isSound ? "ok   " : "FAULT")  \(verdict.app) \(verdict.partition.oneLine)  slice \(verdict.slice)"
+                "\(verdict.isSound ? "ok   " : "FAULT")  \(verdict.app) \(RealmName.shown(verdict.partition))  slice \(verdict.slice)"
                     + "  version \(verdict.version)  \(verdict.entries) in history\(after)\(base)  \(verdict.objects) objects"
                     + "  \(verdict.clientFiles) client files  replay \(verdict.replay.rawValue)"
                     + (verdict.digest.map { "  \($0)" } ?? "")
@@ -86,7 +86,7 @@ final class VerifyProgress {
         shownAt = .now
         hasShown = true
         let percent = min(100, Int(Double(done) / Double(total) * 100))
-        write("\r\u{1b}[Kverifying \(name.app) \(name.partition.oneLine): \(percent) % of \(total) bytes")
+        write("\r\u{1b}[Kverifying \(name.app) \(RealmName.shown(name.partition)): \(percent) % of \(total) bytes")
     }
 
     func end() {

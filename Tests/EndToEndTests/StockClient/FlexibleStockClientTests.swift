@@ -95,6 +95,16 @@ struct FlexibleStockClientTests {
         return changeset.encoded()
     }
 
+    private struct Explained: Decodable {
+        struct View: Decodable {
+            struct Class: Decodable { var objects, inView: Int }
+            struct Object: Decodable { var isSelected, isVisible: Bool }
+            var classes: [Class]
+            var objects: [Object]
+        }
+        var views: [View]
+    }
+
     @Test func eachSeesItsOwnAndWhatIsNotAllowedIsUndone() async throws {
         try await withCluster(workers: 2, slices: 1) { @MainActor cluster in
             try await cluster.operate("apps", "create", StockUser.app, "--sync-mode", "flexible", "--rules", "open")
@@ -117,8 +127,8 @@ struct FlexibleStockClientTests {
             // And so is what is outside of the view.
             try await second.upload(Self.task("outside", owner: second.user.id, name: "hidden"))
             try await second.connection.wait("231") { $0.sessions[second.session]?.compensations.isEmpty == false }
-            let view = try #require(try second.received.compensations.first?.body.rejectedUpdates?.first?.reason)
-            #expect(view.hasSuffix("not allowed; object is outside of the current query view"))
+            let reason = try #require(try second.received.compensations.first?.body.rejectedUpdates?.first?.reason)
+            #expect(reason.hasSuffix("not allowed; object is outside of the current query view"))
 
             // A bad set is refused, and the session goes on.
             try await second.connection.send(
@@ -137,6 +147,16 @@ struct FlexibleStockClientTests {
             try await third.connection.wait("later") { _ in third.has("later") }
             #expect(!third.file.image.has("Task", "yours"))
             #expect(!second.has("mine") && !second.has("later"))
+
+            // What is stored is sound, and says the same.
+            try await cluster.operate("realms", "verify", "--app", StockUser.app)
+            try await cluster.operate("realms", "show", "--app", StockUser.app, "--flexible")
+            let told = try await cluster.operateJSON(
+                Explained.self, "views", "explain", "--app", StockUser.app, "--user", second.user.id, "--class", "Task",
+                "--object", "mine")
+            let view = try #require(told.views.first)
+            #expect(view.classes.first?.objects == 3 && view.classes.first?.inView == 1)
+            #expect(view.objects.first?.isSelected == true && view.objects.first?.isVisible == false)
         }
     }
 }

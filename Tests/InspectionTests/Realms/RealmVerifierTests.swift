@@ -4,6 +4,7 @@ import Storage
 import StorageSQLite
 import SyncModel
 import Testing
+import Views
 
 @testable import Inspection
 
@@ -20,6 +21,32 @@ import Testing
         #expect(verdict.replay == .equal && verdict.objects == 0)
         // The client file claims progress in a history that is not there.
         #expect(verdict.findings.allSatisfy { $0.check == .clientFiles })
+    }
+
+    @Test func beforeImagesAreWhatObjectsWere() async throws {
+        let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
+        let sound = try await realm.verify()
+        #expect(sound.isSound, "\(sound.findings)")
+        let dog = try realm.dog(8)
+        for (images, expected) in [
+            (BeforeImages([]).encoded(), "no image of object Dog/8"),
+            (
+                BeforeImages([
+                    .init(ObjectSlot(TableID(rawValue: dog.table), dog.key), before: StoredObject())
+                ]).encoded(), "by which object Dog/8 existed before it"
+            ), ([0xff], "cannot be read"),
+        ] {
+            var damaged = realm.history[1]
+            damaged.images = images
+            try await realm.commit {
+                $0.historyTrims = [realm.key: 2]
+                $0.history = [realm.key: [realm.history[0], damaged]]
+            }
+            let verdict = try await realm.verify()
+            #expect(verdict.replay == .equal && verdict.findingCount == 1)
+            #expect(verdict.findings.first?.check == .images)
+            #expect(verdict.findings.first?.what.contains(expected) == true, "\(verdict.findings)")
+        }
     }
 
     @Test func anObjectThatTheHistoryDoesNotMakeIsFound() async throws {

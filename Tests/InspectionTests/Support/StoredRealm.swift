@@ -5,6 +5,7 @@ import RealmState
 import Storage
 import StorageSQLite
 import SyncModel
+import Views
 
 @testable import Inspection
 
@@ -26,7 +27,7 @@ final class StoredRealm {
     private let stores: SQLiteStores
 
     /// - Parameter changesets: in hexadecimal; all but the first by client file 2.
-    init(changesets: [String] = dogs, generation: UInt64 = 1) async throws {
+    init(changesets: [String] = dogs, generation: UInt64 = 1, name: RealmName = StoredRealm.name) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "inspection-\(UUID().uuidString)").path
         stores = SQLiteStores(folder: folder)
         store = try await stores.store(for: SliceNumber(0))
@@ -35,11 +36,19 @@ final class StoredRealm {
         }
         self.epoch = epoch
         record = RealmRecord(
-            id: RealmID(1), name: Self.name, generation: generation, salt: 77, saltEpoch: epoch, nextIdent: 3)
+            id: RealmID(1), name: name, generation: generation, salt: 77, saltEpoch: epoch, nextIdent: 3)
         var state = RealmState()
         for (index, hex) in changesets.enumerated() {
             let bytes = HexBytes(hex: hex)?.bytes ?? []
-            try state.apply(try Changeset(parsing: bytes))
+            let changeset = try Changeset(parsing: bytes)
+            let before = RealmState.addresses(touchedBy: changeset).map { ($0, state.object($0)) }
+            try state.apply(changeset)
+            let images = BeforeImages(
+                before.compactMap { address, object in
+                    state.schema.table(address.className).map {
+                        .init(ObjectSlot($0.id, address.key), before: object.map { _ in StoredObject() })
+                    }
+                })
             record.latest = SaltedServerVersion(version: ServerVersion(UInt64(index + 1)), salt: 77)
             record.historyBytes += UInt64(bytes.count)
             history.append(
@@ -48,7 +57,8 @@ final class StoredRealm {
                         serverVersion: record.latest.version,
                         clientVersion: index == 0 ? 0 : ClientVersion(UInt64(index + 1)),
                         originFile: index == 0 ? 1 : 2, timestamp: 5, changeset: bytes),
-                    salt: 77, cumulativeBytes: record.historyBytes))
+                    salt: 77, cumulativeBytes: record.historyBytes,
+                    images: name.isFlexible ? images.encoded() : []))
         }
         record.schema = state.schema.encoded()
         var batch = SliceBatch()
@@ -82,7 +92,7 @@ final class StoredRealm {
 
     func verify() async throws -> RealmVerdict {
         let reader = try await readers.reader(for: SliceNumber(0))
-        guard let verdict = try await RealmVerifier.verify(Self.name, in: reader) else {
+        guard let verdict = try await RealmVerifier.verify(record.name, in: reader) else {
             throw InspectionError(.notFound, "no realm")
         }
         return verdict
