@@ -79,7 +79,8 @@ struct FireRun: Sendable {
         }
         let random = SeededGenerator(seed: settings.seed)
         var counts: [String: Int] = [:]
-        let end = ContinuousClock.now + .seconds(settings.seconds)
+        let start = ContinuousClock.now
+        let end = start + .seconds(settings.seconds)
         await withTaskGroup(of: Void.self) { group in
             for (number, client) in clients.enumerated() {
                 group.addTask { await client.work(random.fork(number), pace: settings.pace) }
@@ -91,6 +92,8 @@ struct FireRun: Sendable {
             }
             group.cancelAll()
         }
+        // It may have been over before.
+        report.seconds = min(settings.seconds, Int((ContinuousClock.now - start) / .seconds(1)))
         report.faults = counts
         report.outages = trouble.outages
         report.findings += trouble.findings

@@ -4,7 +4,7 @@ import LocalCluster
 /// The tables get what the new release adds; then all processes are replaced by the new release's, one after the other; then by those
 /// of the release before, as when an upgrade is taken back; then by the new ones for good. All of it under load.
 struct RollingUpgrade: Trouble {
-    private enum Step: String { case migrate, rollForward, mixed, rollBack, rollForwardAgain, replaceAll }
+    private enum Step: String { case migrate, mixed, forward, back, forwardAgain, replaceAll }
 
     let leftOut: [String] = []
     let isPossible = true
@@ -16,7 +16,7 @@ struct RollingUpgrade: Trouble {
     private let terminations: Terminations
     private let journal: Journal
     private let pause: Duration
-    private var steps: [Step] = [.migrate, .mixed, .rollForward, .rollBack, .rollForwardAgain]
+    private var steps: [Step] = [.migrate, .mixed, .forward, .back, .forwardAgain]
 
     /// - Parameters:
     ///   - previous: the program of the release before.
@@ -64,8 +64,8 @@ struct RollingUpgrade: Trouble {
             try await replace(some, by: nil)
             await terminations.terminate()
             try await Task.sleep(for: pause * 2)
-        case .rollForward, .rollForwardAgain: try await replace(order, by: nil)
-        case .rollBack:
+        case .forward, .forwardAgain: try await replace(order, by: nil)
+        case .back:
             try await replace(order.reversed(), by: previous)
             await terminations.terminate()
             try await Task.sleep(for: pause)
