@@ -22,7 +22,8 @@ extension GatewaySession {
                         bootstrap: bootstrap)))
             return
         }
-        if let mark = openMark {
+        // A client that has asked for a set counts on the answer to its next MARK for the set's data.
+        if let mark = openMark, subscriptions?.isWaiting != true {
             askedMark = max(askedMark ?? mark, mark)
             openMark = nil
         }

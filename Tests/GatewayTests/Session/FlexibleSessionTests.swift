@@ -176,6 +176,24 @@ import Views
         #expect(script.pages.last?.bootstrap?.version == 1)
     }
 
+    /// A MARK that follows a QUERY is answered after the set's data, also if the session has to come up before.
+    @Test func aMarkBehindASetIsAnsweredBehindItsData() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        _ = script.take()
+        try script.answer(to: 5, latest: 7, .behind, of: 1)
+        #expect(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == false)
+        try script.answer([entry(7)], to: 7)
+        #expect(script.take() == ["0/steadyState of 1 to 7"])
+        try script.answer([entry(7)], to: 7, .last, of: 1)
+        #expect(script.take() == ["1/lastInBatch of 1 to 7"])
+        #expect(script.pages.last?.isMark == true)
+        try script.answer(to: 7)
+        #expect(script.take().last == "mark")
+    }
+
     @Test func whatWasUndoneIsToldBeforeItComes() throws {
         var script = try begun()
         let notice = CompensationNotice(
