@@ -180,7 +180,7 @@ let package = Package(
         module(
             "DeviceSync",
             [
-                "SyncModel", "Changesets", "Merge", "RealmState", "SyncProtocol", grdb, logging, httpClient,
+                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", grdb, logging, httpClient,
                 collections,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
@@ -309,7 +309,7 @@ let package = Package(
             "DeviceSync",
             [
                 "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
-                "SyncProtocol", grdb, logging,
+                "SyncProtocol", "Query", grdb, logging,
                 nio("NIOCore"),
                 nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),

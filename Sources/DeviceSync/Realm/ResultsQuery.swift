@@ -1,4 +1,5 @@
 internal import Changesets
+internal import Query
 internal import RealmState
 
 /// A property to sort by.
@@ -18,16 +19,21 @@ public struct SortDescriptor: Sendable, Hashable {
 /// Which objects of a class, in which order.
 struct ResultsQuery: Sendable {
     var filters: [@Sendable (DynamicObject) -> Bool] = []
+    /// All of which have to hold.
+    var conditions: [QueryPredicate] = []
     /// The first that tells two objects apart decides; the primary key if none does.
     var order: [SortDescriptor] = []
 
-    var isFiltered: Bool { !filters.isEmpty }
+    var isFiltered: Bool { !filters.isEmpty || !conditions.isEmpty }
 
     /// The keys of all objects that meet the query, as the instance shows them; all of the class for none.
     static func keys(_ className: ByteString, _ query: ResultsQuery?, _ instance: RealmInstance) -> [ObjectKey] {
         var keys = instance.read { $0.objects(of: className).map(\.key).sorted() }
         guard let query else { return keys }
-        if query.isFiltered {
+        if !query.conditions.isEmpty {
+            instance.read { keys = query.selected(keys, className, $0) }
+        }
+        if !query.filters.isEmpty {
             keys = keys.filter { key in
                 let object = DynamicObject(
                     instance: instance, address: ObjectAddress(className, key), table: className)
@@ -36,6 +42,31 @@ struct ResultsQuery: Sendable {
         }
         guard !query.order.isEmpty else { return keys }
         return instance.read { query.sort(keys, className, $0) }
+    }
+
+    /// The keys of the objects that meet the conditions, as a state has them.
+    private func selected(_ keys: [ObjectKey], _ className: ByteString, _ state: borrowing RealmState) -> [ObjectKey] {
+        let state = copy state
+        let graph = StateGraph(state)
+        let queries = conditions.map { condition in
+            ValueConversion.orTrap { try condition.query(on: className.string, state.schema) }
+        }
+        return keys.filter { key in
+            guard let object = state.object(ObjectAddress(className, key)) else { return false }
+            return queries.allSatisfy { $0.matches(object, key: key, in: graph) }
+        }
+    }
+
+    /// The canonical text of several conditions that all have to hold; of none, what selects every object.
+    static func text(of conditions: [QueryPredicate], _ className: ByteString, _ schema: Schema) -> String {
+        ValueConversion.orTrap {
+            guard let first = conditions.first else {
+                return try QueryPredicate.all.canonicalText(on: className.string, schema)
+            }
+            guard conditions.count > 1 else { return try first.canonicalText(on: className.string, schema) }
+            let parts = try conditions.map { try $0.query(on: className.string, schema).condition }
+            return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).canonicalText
+        }
     }
 
     private func sort(_ keys: [ObjectKey], _ className: ByteString, _ state: borrowing RealmState) -> [ObjectKey] {
@@ -94,6 +125,16 @@ extension Results where Element == DynamicObject {
     public func `where`(_ isIncluded: @escaping @Sendable (DynamicObject) -> Bool) -> Results<DynamicObject> {
         var query = query ?? ResultsQuery()
         query.filters.append(isIncluded)
+        return Results(instance: instance, className: className, query: query)
+    }
+
+    /// Those of the objects that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; as live as this collection
+    /// is. A query that does not fit the class, and a placeholder without its argument, trap.
+    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<DynamicObject> {
+        var query = query ?? ResultsQuery()
+        query.conditions.append(ValueConversion.orTrap { try QueryPredicate(format: predicateFormat, args) })
+        // A mistake shows where it was made.
+        _ = ResultsQuery.text(of: query.conditions, className, instance.schema)
         return Results(instance: instance, className: className, query: query)
     }
 

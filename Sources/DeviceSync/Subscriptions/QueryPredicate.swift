@@ -1,0 +1,111 @@
+internal import Changesets
+internal import Foundation
+internal import Query
+internal import RealmState
+
+/// A query as the app wrote it: a text of the query language (docs/queries.md), with arguments apart.
+///
+/// Arguments stand in the text as in `NSPredicate` formats (`%@`, `%d`, `%f` ... for values, `%K` for a property's name, `%%` for a percent
+/// sign), or as `$0`, `$1` ...
+struct QueryPredicate: Sendable {
+    /// Selects every object.
+    static let all = QueryPredicate(text: "TRUEPREDICATE", arguments: [])
+
+    let text: String
+    let arguments: [QueryArgument]
+
+    private init(text: String, arguments: [QueryArgument]) {
+        self.text = text
+        self.arguments = arguments
+    }
+
+    /// - Throws: `ValueMismatch`.
+    init(format: String, _ values: [Any]) throws {
+        var text = ""
+        var arguments: [QueryArgument] = []
+        var rest = format[...]
+        var unused = values[...]
+        var quote: Character?
+        func next() throws -> Any {
+            guard let value = unused.popFirst() else {
+                throw ValueMismatch(
+                    description:
+                        "the query \"\(format)\" has more placeholders than the \(values.count) arguments passed")
+            }
+            return value
+        }
+        while let character = rest.popFirst() {
+            guard character == "%", quote == nil else {
+                if character == quote {
+                    quote = nil
+                } else if quote == nil, "\"'".contains(character) {
+                    quote = character
+                }
+                text.append(character)
+                continue
+            }
+            if rest.first == "%" {
+                rest.removeFirst()
+                text.append("%")
+            } else if rest.first == "K" {
+                rest.removeFirst()
+                text += "\(try next())"
+            } else if let placeholder = Self.placeholders.first(where: { rest.hasPrefix($0) }) {
+                rest.removeFirst(placeholder.count)
+                text += "$\(arguments.count)"
+                arguments.append(try Self.argument(try next()))
+            } else {
+                throw ValueMismatch(
+                    description:
+                        "the query \"\(format)\" has a % before \"\(rest.prefix(3))\"; placeholders are %@, %K, %d, %f and the like"
+                )
+            }
+        }
+        // Without placeholders, what is passed stands for $0, $1 ...
+        if unused.count == values.count {
+            arguments = try values.map(Self.argument)
+        } else if !unused.isEmpty {
+            throw ValueMismatch(
+                description: "the query \"\(format)\" has fewer placeholders than the \(values.count) arguments passed")
+        }
+        self.init(text: text, arguments: arguments)
+    }
+
+    /// The longest first.
+    private static let placeholders = ["lld", "llu", "lf", "ld", "lu", "@", "d", "i", "u", "f", "s"]
+
+    private static func argument(_ any: Any) throws -> QueryArgument {
+        let conversion = ValueConversion(schema: Schema())
+        switch try conversion.value(any is any Collection ? collected(any) : any, as: .mixed) {
+        case .list(let values): return .list(values)
+        case let value: return .value(value)
+        }
+    }
+
+    /// A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
+    private static func collected(_ any: Any) -> Any {
+        switch any {
+        case let set as Set<AnyHashable>: set.map(\.base)
+        case let set as DynamicSet: Array(set)
+        case let results as Results<DynamicObject>: Array(results)
+        default: any
+        }
+    }
+
+    /// The checked query on the objects of a class.
+    /// - Throws: `QueryError`.
+    func query(on className: String, _ schema: Schema) throws -> ObjectQuery {
+        try ObjectQuery(
+            ByteString(text), on: ByteString(className), schema: QuerySchema(schema), arguments: arguments)
+    }
+
+    /// The text by which the query is stored, compared and sent.
+    /// - Throws: `ValueMismatch`, which names the class and the place of the mistake.
+    func canonicalText(on className: String, _ schema: Schema) throws -> String {
+        do {
+            return try query(on: className, schema).canonicalText
+        } catch {
+            throw ValueMismatch(description: "the query \"\(text)\" on class \(className): \(error)")
+        }
+    }
+}
