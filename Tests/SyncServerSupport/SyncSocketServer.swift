@@ -2,10 +2,10 @@ import NIOCore
 import NIOHTTP1
 package import NIOPosix
 import NIOWebSocket
-import SyncModel
+package import SyncModel
 package import SyncProtocol
 
-/// The server's end of sync connections in partition mode, on a loopback port: upgrades, parses what clients send and
+/// The server's end of sync connections of one mode, on a loopback port: upgrades, parses what clients send and
 /// encodes what they are sent. What is answered is for the events' owner to decide.
 package final class SyncSocketServer: Sendable {
     /// What happens on the sockets, each called on its socket's event loop.
@@ -23,7 +23,9 @@ package final class SyncSocketServer: Sendable {
 
     private let channel: any Channel
 
-    package init(_ events: Events, on group: MultiThreadedEventLoopGroup = .singleton) async throws {
+    package init(
+        _ events: Events, mode: SyncMode = .partition, on group: MultiThreadedEventLoopGroup = .singleton
+    ) async throws {
         channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -40,7 +42,7 @@ package final class SyncSocketServer: Sendable {
                     },
                     upgradePipelineHandler: { channel, _ in
                         channel.eventLoop.makeCompletedFuture {
-                            try channel.pipeline.syncOperations.addHandler(SyncSocketHandler(events, channel))
+                            try channel.pipeline.syncOperations.addHandler(SyncSocketHandler(events, mode, channel))
                         }
                     })
                 return channel.pipeline.configureHTTPServerPipeline(
@@ -57,17 +59,19 @@ package final class SyncSocketServer: Sendable {
 /// One client's connection.
 package final class SyncSocket: Sendable {
     private let channel: any Channel
+    private let mode: SyncMode
     private let failed: @Sendable (String) -> Void
 
-    init(_ channel: any Channel, failed: @escaping @Sendable (String) -> Void) {
+    init(_ channel: any Channel, _ mode: SyncMode, failed: @escaping @Sendable (String) -> Void) {
         self.channel = channel
+        self.mode = mode
         self.failed = failed
     }
 
     package func send(_ message: ServerMessage) {
         let bytes: [UInt8]
         do {
-            bytes = try MessageEncoder(mode: .partition).encode(message)
+            bytes = try MessageEncoder(mode: mode).encode(message)
         } catch {
             return failed("cannot encode \(message): \(error)")
         }
@@ -86,11 +90,12 @@ private final class SyncSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     private let events: SyncSocketServer.Events
     private let socket: SyncSocket
-    private let parser = ClientMessageParser(mode: .partition)
+    private let parser: ClientMessageParser
 
-    init(_ events: SyncSocketServer.Events, _ channel: any Channel) {
+    init(_ events: SyncSocketServer.Events, _ mode: SyncMode, _ channel: any Channel) {
         self.events = events
-        socket = SyncSocket(channel, failed: events.failed)
+        parser = ClientMessageParser(mode: mode)
+        socket = SyncSocket(channel, mode, failed: events.failed)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { events.opened(socket) }

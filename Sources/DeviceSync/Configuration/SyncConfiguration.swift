@@ -1,4 +1,4 @@
-/// How a realm is synced. Made by `User.configuration(partitionValue:)`.
+/// How a realm is synced. Made by `User.configuration(partitionValue:)` and `User.flexibleSyncConfiguration()`.
 @frozen public struct SyncConfiguration: Sendable {
     /// Whose realm it is.
     public let user: User
@@ -8,12 +8,26 @@
     public let clientResetMode: ClientResetMode
     /// Whether a download before opening gives up at the first connection error.
     public let cancelAsyncOpenOnNonFatalErrors: Bool
+    /// What a flexible realm subscribes to when it is opened; nil for nothing.
+    public let initialSubscriptions: InitialSubscriptionsConfiguration?
 
-    init(user: User, partitionValue: AnyBSON?, clientResetMode: ClientResetMode, cancelAsyncOpenOnNonFatalErrors: Bool)
-    {
+    init(
+        user: User, partitionValue: AnyBSON?, clientResetMode: ClientResetMode, cancelAsyncOpenOnNonFatalErrors: Bool,
+        initialSubscriptions: InitialSubscriptionsConfiguration? = nil
+    ) {
         self.user = user
         self.partitionValue = partitionValue
         self.clientResetMode = clientResetMode.current
         self.cancelAsyncOpenOnNonFatalErrors = cancelAsyncOpenOnNonFatalErrors
+        self.initialSubscriptions = initialSubscriptions
     }
+}
+
+/// What a flexible realm subscribes to when it is opened.
+@frozen public struct InitialSubscriptionsConfiguration: Sendable {
+    /// Changes the subscriptions, inside an update.
+    public let callback: @Sendable (SyncSubscriptionSet) -> Void
+    /// Whether the callback runs at the first opening of each process, and not only as long as the realm never had
+    /// subscriptions.
+    public let rerunOnOpen: Bool
 }

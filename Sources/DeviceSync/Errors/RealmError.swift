@@ -92,8 +92,14 @@ extension Realm {
         public static let alreadyOpen = Code.alreadyOpen
         /// An argument is not valid.
         public static let invalidInput = Code.invalidInput
+        /// The error of subscriptions that the server refused.
+        static func refusedSubscriptions(_ reason: String) -> Realm.Error {
+            Realm.Error(.subscriptionFailed, reason.isEmpty ? "the server refused the subscriptions" : reason)
+        }
         /// A subscription failed.
         public static let subscriptionFailed = Code.subscriptionFailed
+        /// A write outside of all subscriptions.
+        public static let noSubscriptionForWrite = Code.noSubscriptionForWrite
         /// The file is not a realm, or is damaged.
         public static let invalidDatabase = Code.invalidDatabase
     }

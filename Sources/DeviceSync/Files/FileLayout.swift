@@ -1,7 +1,6 @@
 internal import Crypto
 internal import Foundation
 import SyncModel
-internal import SyncProtocol
 
 /// Where the files of one app are (docs/client.md, "Users").
 struct FileLayout: Sendable, Hashable {
@@ -17,8 +16,8 @@ struct FileLayout: Sendable, Hashable {
 
     func userFolder(_ userID: String) -> URL { root.appendingPathComponent(Self.percentEncoded(userID)) }
 
-    func realmFile(userID: String, partition: PartitionValue) -> URL {
-        var name = partition.fileName
+    func realmFile(userID: String, target: SyncTarget) -> URL {
+        var name = target.fileName
         // 255 bytes is what file systems allow; what stands beside the file has longer names.
         if name.utf8.count > 200 { name = HexBytes(Array(SHA256.hash(data: Data(name.utf8)))).hex }
         return userFolder(userID).appendingPathComponent(name + ".realm")

@@ -58,17 +58,22 @@ enum RealmCopy {
         var snapshot = instance.current
         var sync: SyncFileState?
         var additions: [Changeset] = []
+        var subscriptions: SubscriptionSets?
         if let target = configuration.syncConfiguration {
-            if source == nil {
-                sync = state(for: target)
-            } else {
+            if let source {
+                try checkModes(source.target.mode, target.target.mode)
                 let known = try knownToServer(instance.core)
                 snapshot = known.snapshot
                 sync = try state(for: target, from: known.sync)
                 additions = known.additions
+                if target.target.mode == .flexible { subscriptions = known.subscriptions.copied }
+            } else {
+                try checkModes(nil, target.target.mode)
+                sync = state(for: target)
             }
         }
         var commit = RealmFile.Commit(version: 2)
+        commit.subscriptions = subscriptions.map { SubscriptionChange($0) }
         commit.schema = snapshot.state.schema
         var changes = StateChanges()
         for table in snapshot.state.schema.tables {
@@ -99,9 +104,25 @@ enum RealmCopy {
         }
     }
 
+    /// Checks that a realm can be copied for a session of another mode: the objects of a flexible realm came by its
+    /// subscriptions, which nothing else has.
+    /// - Parameter source: nil for a local realm.
+    private static func checkModes(_ source: SyncMode?, _ target: SyncMode) throws {
+        guard source != target, source == .flexible || target == .flexible else { return }
+        let from =
+            switch source {
+            case nil: "a local realm"
+            case .partition: "a partition realm"
+            case .flexible: "a flexible realm"
+            }
+        let to = target == .flexible ? "a flexible realm" : "a partition realm"
+        throw Realm.Error(.invalidInput, "\(from) cannot be copied to \(to); copy its objects one by one")
+    }
+
     private struct Known {
         var snapshot: RealmSnapshot
         var sync: SyncFileState
+        var subscriptions: SubscriptionSets
         /// What opening added to the schema and the server may not know of.
         var additions: [Changeset]
     }
@@ -130,7 +151,9 @@ enum RealmCopy {
                     "there are changes that were not uploaded, or that the server's history has after what was downloaded; "
                         + "wait(for: .upload) first, then wait(for: .download)")
             }
-            return Known(snapshot: newest.snapshot, sync: newest.sync, additions: additions)
+            return Known(
+                snapshot: newest.snapshot, sync: newest.sync, subscriptions: newest.subscriptions,
+                additions: additions)
         }
         throw Realm.Error(
             .fail, "the realm's file is always of another version than what was read of it; try again",
@@ -140,7 +163,7 @@ enum RealmCopy {
     /// What a copy knows of its server: the identity is to be asked for.
     private static func state(for target: SyncConfiguration) -> SyncFileState {
         var sync = SyncFileState()
-        sync.partition = target.partition.path
+        sync.partition = target.target.claim
         sync.userID = target.user.id
         return sync
     }

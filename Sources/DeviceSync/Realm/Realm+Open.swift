@@ -12,7 +12,8 @@ extension Realm {
         case always
     }
 
-    /// Opens a realm, as asked after downloading what the server has. File work runs on a thread of its own.
+    /// Opens a realm, as asked after downloading what the server has; of a flexible realm, what its initial subscriptions
+    /// select too. File work runs on a thread of its own.
     /// - Throws: `Realm.Error`, or the error that ended the session; `CancellationError`.
     public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior = .never)
         async throws
@@ -58,6 +59,11 @@ extension Realm {
             for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
         // Only after the download: this client must not upload what the server's copy has already.
         try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
+        if sync.initialSubscriptions != nil {
+            try await instance.wait(
+                for: instance.core.subscriptions.latest.version,
+                failsOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
+        }
         return Realm(instance: instance)
     }
 }

@@ -58,7 +58,8 @@ public struct Realm: Equatable, Sendable {
     /// Creates an object, or changes the one with that primary key as `update` says.
     ///
     /// Properties that `value` does not name keep their defaults, or on an update what they hold. An unknown class or
-    /// property, a wrong type, and an existing object under `.error` trap.
+    /// property, a wrong type, and an existing object under `.error` trap; so does a new object, in a flexible realm, of a class
+    /// to which there is no subscription. An object of an asymmetric class is uploaded and not kept.
     @discardableResult
     public func dynamicCreate(_ className: String, value: [String: Any?] = [:], update: UpdatePolicy = .error)
         -> DynamicObject
@@ -81,6 +82,7 @@ public struct Realm: Equatable, Sendable {
         }
         instance.edit { transaction in
             let exists = transaction.state.contains(address)
+            if !exists { instance.checkSubscription(of: table) }
             if exists, update == .error {
                 throw ValueMismatch(description: "there is a \(className) with this primary key already")
             }

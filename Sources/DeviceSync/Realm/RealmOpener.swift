@@ -35,12 +35,14 @@ enum RealmOpener {
             return RealmInstance(core: core, configuration: configuration, session: nil)
         }
         try claimFile(of: core, for: sync)
+        // The session of a realm whose schema is still to be declared has nothing to ask for yet.
+        if declaringSchema { try InitialSubscriptions(core, configuration).run() }
         if let url = core.url { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
         let session = sync.user.core.sync.session(for: core, configuration)
         // The instance takes a share of its own.
         defer { session?.releaseInstance() }
         // A session that an earlier opening has started has to upload what this one has added.
-        session?.localVersion()
+        session?.subscriptionsChanged()
         return RealmInstance(core: core, configuration: configuration, session: session)
     }
 
@@ -115,12 +117,15 @@ enum RealmOpener {
         }
     }
 
-    /// A file belongs to one partition, and to the user who opened it last.
+    /// A file belongs to one partition or to flexible sync, and to the user who opened it last.
     private static func claimFile(of core: RealmCore, for sync: SyncConfiguration) throws {
-        let path = sync.partition.path
+        let claim = sync.target.claim
         func isClaimed(_ state: SyncFileState) throws -> Bool {
-            if let partition = state.partition, partition != path {
-                throw Realm.Error(.incompatibleHistories, "the file is of another partition", fileURL: core.url)
+            if let partition = state.partition, partition != claim {
+                throw Realm.Error(
+                    .incompatibleHistories,
+                    "the file is of another partition or sync mode: of \(partition), to be opened as of \(claim)",
+                    fileURL: core.url)
             }
             return state.partition != nil && state.userID == sync.user.id
         }
@@ -130,17 +135,18 @@ enum RealmOpener {
         // Again: another opening may have been first, and its session may have an identity by now.
         var state = core.sync
         guard try !isClaimed(state) else { return }
-        state.partition = path
+        state.partition = claim
         state.userID = sync.user.id
         try core.setSync(state)
     }
 
     // MARK: The schema
 
-    /// Adds to a realm that is open already; its session uploads what was added.
+    /// Adds to a realm that is open already; its session uploads what was added, and asks for the initial subscriptions.
     static func declareSchema(for instance: RealmInstance) throws {
         try declareSchema(of: instance.configuration, in: instance.core)
-        instance.session?.localVersion()
+        try InitialSubscriptions(instance.core, instance.configuration).run()
+        instance.session?.subscriptionsChanged()
     }
 
     /// Adds declared classes and properties that the file lacks, as an ordinary write, and notes a local realm's

@@ -9,15 +9,15 @@ final class ResetFiles {
     private let core: RealmCore
     private let app: AppReference
     private let userID: String
-    private let partition: PartitionValue
+    private let target: SyncTarget
     private let logger: Logger
     /// The fresh copy, while it is open.
     private(set) var fresh: RealmCore?
     private(set) var record = ResetRecord()
 
-    init(core: RealmCore, partition: PartitionValue, app: AppReference, userID: String, logger: Logger) {
+    init(core: RealmCore, target: SyncTarget, app: AppReference, userID: String, logger: Logger) {
         self.core = core
-        self.partition = partition
+        self.target = target
         self.app = app
         self.userID = userID
         self.logger = logger
@@ -42,6 +42,7 @@ final class ResetFiles {
         } else {
             opened = try RealmCore(location: .memory(UUID().uuidString), isSynced: true)
         }
+        try subscribe(opened)
         fresh = opened
         return opened
     }
@@ -54,12 +55,24 @@ final class ResetFiles {
         guard sync.ident == nil || sync.ident != core.sync.ident else {
             throw Realm.Error(.incompatibleHistories, "it has the realm's own identity")
         }
-        guard sync.partition != partition.path || sync.userID != userID else { return copy }
+        guard sync.partition != target.claim || sync.userID != userID else { return copy }
         guard sync.partition == nil else { throw Realm.Error(.incompatibleHistories, "of another partition") }
-        sync.partition = partition.path
+        sync.partition = target.claim
         sync.userID = userID
         try copy.setSync(sync)
         return copy
+    }
+
+    /// Subscribes the fresh copy of a flexible realm to what the realm has: the set in force, not those that are pending.
+    private func subscribe(_ copy: RealmCore) throws {
+        guard target.mode == .flexible else { return }
+        let wanted = core.subscriptions.active?.subscriptions ?? []
+        copy.lock.lock()
+        defer { copy.lock.unlock() }
+        let latest = copy.subscriptions.latest
+        guard latest.subscriptions != wanted || latest.state == .error else { return }
+        let snapshot = copy.snapshot.version
+        try copy.setSubscriptions { _ = $0.append(wanted, snapshot: snapshot) }
     }
 
     func closeFresh() { fresh = nil }
@@ -91,6 +104,7 @@ final class ResetFiles {
         sync.ident = nil
         sync.progress = SyncProgress()
         try core.setSync(sync)
+        if target.mode == .flexible { try core.setSubscriptions { $0.startOver() } }
     }
 
     /// Whether the file has the record of a merge that the server has not acknowledged. Should the file not say it now:
@@ -113,7 +127,7 @@ final class ResetFiles {
         changesets: OutcomeReport.Changesets? = nil
     ) -> ResetOutcome {
         ResetOutcome(
-            attempt: attempt.id, realm: RealmName(app: app.core?.id ?? "", partition: partition.canonicalText),
+            attempt: attempt.id, realm: target.realmName(app: app.core?.id ?? ""),
             identOld: attempt.identOld, modeRequested: attempt.mode, modeUsed: modeUsed, result: result,
             changesets: changesets)
     }

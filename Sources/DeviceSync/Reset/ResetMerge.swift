@@ -153,6 +153,13 @@ struct ResetMerge {
         result.sync = sync
         var commit = RealmFile.Commit(version: result.version, taking: &state)
         commit.sync = sync
+        if sync.partition == SyncTarget.flexible.claim {
+            let old = core.subscriptions
+            var new = old
+            new.reset(discarding: result.mode == .discard)
+            commit.subscriptions = SubscriptionChange(from: old, to: new)
+            commit.endsBootstrap = true
+        }
         commit.history = try history(recovered, latest: latest.version)
         commit.entry = HistoryEntry(
             version: result.version, originTimestamp: core.nextTimestamp(), originFile: 0,

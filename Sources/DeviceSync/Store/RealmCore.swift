@@ -28,6 +28,7 @@ final class RealmCore: Sendable {
         var sync: SyncFileState {
             didSet { snapshot.state.compatibility = sync.rules }
         }
+        var subscriptions: SubscriptionSets
         var lastTimestamp: SyncTimestamp
         var schemaVersion: UInt64?
     }
@@ -59,7 +60,8 @@ final class RealmCore: Sendable {
         current = Mutex(
             Current(
                 snapshot: RealmSnapshot(state: contents.state, version: contents.version), sync: contents.sync,
-                lastTimestamp: contents.lastTimestamp, schemaVersion: contents.schemaVersion))
+                subscriptions: contents.subscriptions, lastTimestamp: contents.lastTimestamp,
+                schemaVersion: contents.schemaVersion))
     }
 
     var url: URL? { if case .file(let url) = location { url } else { nil } }
@@ -68,10 +70,14 @@ final class RealmCore: Sendable {
 
     var snapshot: RealmSnapshot { current.withLock { $0.snapshot } }
     var sync: SyncFileState { current.withLock { $0.sync } }
+    /// Of a flexible realm.
+    var subscriptions: SubscriptionSets { current.withLock { $0.subscriptions } }
     /// The version that the app gave its schema; nil if it never did.
     var schemaVersion: UInt64? { current.withLock { $0.schemaVersion } }
-    /// The snapshot and the sync state of the same commit.
-    var newest: (snapshot: RealmSnapshot, sync: SyncFileState) { current.withLock { ($0.snapshot, $0.sync) } }
+    /// The snapshot, the sync state and the subscription sets of the same commit.
+    var newest: (snapshot: RealmSnapshot, sync: SyncFileState, subscriptions: SubscriptionSets) {
+        current.withLock { ($0.snapshot, $0.sync, $0.subscriptions) }
+    }
 
     // MARK: Writing; all of it with the write lock held
 
@@ -89,7 +95,7 @@ final class RealmCore: Sendable {
         _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil,
         withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
-        let (snapshot, sync) = newest
+        let (snapshot, sync, _) = newest
         var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
         commit.schemaVersion = schemaVersion
         let timestamp = nextTimestamp()
@@ -117,6 +123,17 @@ final class RealmCore: Sendable {
         try self.commit(commit)
     }
 
+    /// Changes the subscription sets; makes no version.
+    func setSubscriptions(_ change: (inout SubscriptionSets) -> Void) throws {
+        let old = subscriptions
+        var new = old
+        change(&new)
+        guard new != old else { return }
+        var commit = RealmFile.Commit(version: snapshot.version)
+        commit.subscriptions = SubscriptionChange(from: old, to: new)
+        try self.commit(commit)
+    }
+
     /// Writes a commit on the newest version and publishes it. `commit.version` says which version it makes.
     /// - Parameter state: the contents from now on; nil if they stay.
     func commit(
@@ -128,6 +145,7 @@ final class RealmCore: Sendable {
         current.withLock { current in
             current.snapshot = after
             if let sync = commit.sync { current.sync = sync }
+            if let subscriptions = commit.subscriptions { current.subscriptions = subscriptions.sets }
             if let schemaVersion = commit.schemaVersion { current.schemaVersion = schemaVersion }
         }
         guard after.version != before.version, let changes = commit.changes else { return }

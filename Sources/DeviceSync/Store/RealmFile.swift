@@ -49,6 +49,8 @@ final class RealmFile: Sendable {
             core_version TEXT NOT NULL, time INTEGER NOT NULL, mode INTEGER NOT NULL, action INTEGER NOT NULL,
             error_code INTEGER NOT NULL, error_msg TEXT NOT NULL, attempt TEXT NOT NULL,
             cut_off INTEGER NOT NULL);
+        \(subscriptionSchema)
+        \(bootstrapSchema)
         """
 
     private static func translate(_ error: DatabaseError, _ url: URL?) -> Realm.Error {
@@ -69,6 +71,7 @@ final class RealmFile: Sendable {
         var state: RealmState
         var version: ClientVersion
         var sync: SyncFileState
+        var subscriptions: SubscriptionSets
         /// Of the newest local entry.
         var lastTimestamp: SyncTimestamp
         /// Nil if none was ever declared.
@@ -96,6 +99,7 @@ final class RealmFile: Sendable {
                 let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
                 return Contents(
                     state: state, version: try Self.version(database), sync: sync,
+                    subscriptions: try Self.subscriptions(database),
                     lastTimestamp: SyncTimestamp(column: timestamp ?? 0),
                     schemaVersion: try Self.number("schema_version", database))
             }
@@ -116,7 +120,7 @@ final class RealmFile: Sendable {
         try meta(name, database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
     }
 
-    private static func meta(_ name: String, _ database: Database) throws -> Data? {
+    static func meta(_ name: String, _ database: Database) throws -> Data? {
         try Data.fetchOne(database, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
     }
 
@@ -143,6 +147,9 @@ final class RealmFile: Sendable {
         var changes: StateChanges?
         var entry: HistoryEntry?
         var sync: SyncFileState?
+        var subscriptions: SubscriptionChange?
+        /// The stored bootstrap is in the realm now.
+        var endsBootstrap = false
         var reciprocals: [(version: ClientVersion, changeset: [UInt8])] = []
         /// Forget entries that no download can have to be merged with any more.
         var trimsHistory = false
@@ -206,6 +213,8 @@ final class RealmFile: Sendable {
             try setMeta("sync", try JSONEncoder().encode(sync), database)
             if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion, database) }
         }
+        if let subscriptions = commit.subscriptions { try write(subscriptions, database) }
+        if commit.endsBootstrap { try discardBootstrap(database) }
         if let outcome = commit.resetOutcome {
             try setMeta(ReportName.outcome.rawValue, try outcome.json(), database)
             try setMeta(ReportName.attempt.rawValue, nil, database)
@@ -271,7 +280,7 @@ final class RealmFile: Sendable {
     }
 
     /// - Parameter value: nil to delete what is there.
-    private static func setMeta(_ name: String, _ value: Data?, _ database: Database) throws {
+    static func setMeta(_ name: String, _ value: Data?, _ database: Database) throws {
         guard let value else {
             return try database.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [name])
         }
@@ -307,6 +316,15 @@ final class RealmFile: Sendable {
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
+
+    /// - Throws: `Realm.Error`, as a commit does.
+    func write(_ body: (Database) throws -> Void) throws {
+        do {
+            try database.write(body)
+        } catch let error as DatabaseError {
+            throw Self.translate(error, url)
+        }
+    }
 
     func close() throws {
         try database.close()

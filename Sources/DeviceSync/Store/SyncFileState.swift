@@ -7,7 +7,7 @@ internal import SyncProtocol
 struct SyncFileState: Sendable, Equatable, Codable {
     var ident: ClientFileIdent?
     var progress = SyncProgress()
-    /// The partition's path; a file belongs to one partition.
+    /// What of an app's data the file has, as `SyncTarget.claim`; that never changes.
     var partition: String?
     var userID: String?
     /// The app's compatibility, once the server has said it.

@@ -28,6 +28,22 @@ struct ClientSession: Sendable {
         /// Every mark up to this one has been answered.
         case markReached(RequestIdent)
         case sessionError(ErrorCode, JSONErrorBody)
+        /// The server refuses a subscription set.
+        case queryRefused(QueryVersion, String)
+    }
+
+    /// What BIND asks for.
+    enum Target: Sendable, Equatable {
+        /// Of the partition with this path.
+        case partition(String)
+        case flexible(FlexibleTarget)
+
+        fileprivate var text: String {
+            switch self {
+            case .partition(let path): path
+            case .flexible(let target): target.text
+            }
+        }
     }
 
     /// What a scan of the local history found.
@@ -38,7 +54,7 @@ struct ClientSession: Sendable {
     }
 
     let ident: SessionIdent
-    let partitionPath: String
+    let target: Target
     /// Whether it may upload at all; the fresh copy of a client reset may not.
     let uploads: Bool
     private(set) var phase: Phase = .unbound
@@ -47,6 +63,10 @@ struct ClientSession: Sendable {
     private(set) var progress: SyncProgress
     /// The newest version of the local history.
     private(set) var newestVersion: ClientVersion
+    /// As persisted; nil in partition mode.
+    private var subscriptions: SubscriptionSets?
+    /// The newest set that the server has been asked for on this bind, or has in force.
+    private var askedFor: QueryVersion = 0
 
     /// While set, IDENT is held back: the merge of a client reset has to run first.
     private(set) var isHoldingIdent: Bool
@@ -71,11 +91,13 @@ struct ClientSession: Sendable {
     ///   - lastMark: the newest request ident used by an earlier session of the same realm.
     ///   - holdsIdent: whether IDENT waits for `release`.
     init(
-        ident: SessionIdent, partitionPath: String, fileIdent: ClientFileIdent?, progress: SyncProgress,
-        newestVersion: ClientVersion, uploads: Bool = true, holdsIdent: Bool = false, lastMark: RequestIdent = 0
+        ident: SessionIdent, target: Target, fileIdent: ClientFileIdent?, progress: SyncProgress,
+        newestVersion: ClientVersion, subscriptions: SubscriptionSets? = nil, uploads: Bool = true,
+        holdsIdent: Bool = false, lastMark: RequestIdent = 0
     ) {
         self.ident = ident
-        self.partitionPath = partitionPath
+        self.target = target
+        self.subscriptions = subscriptions
         self.fileIdent = fileIdent
         self.progress = progress
         self.newestVersion = newestVersion
@@ -146,6 +168,16 @@ struct ClientSession: Sendable {
 
     mutating func localVersion(_ version: ClientVersion) { newestVersion = max(newestVersion, version) }
 
+    /// The realm's subscription sets, or what has become of them, have changed.
+    mutating func subscriptionsChanged(_ sets: SubscriptionSets) {
+        subscriptions = sets
+        // The mark that followed the set should be answered after its data; one that was answered before completes nothing.
+        if phase == .live, sets.active?.state == .awaitingMark, !isMarkOpen { requestMark() }
+    }
+
+    /// Whether the answer to a mark is still to come.
+    private var isMarkOpen: Bool { markReceived < markTarget }
+
     /// Asks for a notice once everything the server has now is here.
     /// - Returns: the mark to wait for.
     @discardableResult
@@ -204,7 +236,8 @@ struct ClientSession: Sendable {
             stop()
             let body = JSONErrorBody(message: error.message, action: .applicationBug, tryAgain: error.tryAgain)
             return .sessionError(error.code, body)
-        case .ident, .pong, .logMessage, .testCommand, .queryError: return nil
+        case .queryError(let error): return .queryRefused(error.queryVersion, error.message)
+        case .ident, .pong, .logMessage, .testCommand: return nil
         }
     }
 
@@ -229,18 +262,25 @@ struct ClientSession: Sendable {
             scanned = progress.upload
             lastReported = progress.upload.serverVersion
             phase = fileIdent == nil ? .waitingForIdent : .bound
-            return .bind(Bind(session: ident, target: partitionPath, needsIdent: fileIdent == nil))
+            return .bind(Bind(session: ident, target: target.text, needsIdent: fileIdent == nil))
         case .bound:
             guard !isHoldingIdent, let fileIdent else { return nil }
             phase = .live
+            let query = subscriptions?.activeQuerySet
+            askedFor = query?.version ?? 0
             return .ident(
-                Ident(session: ident, file: fileIdent, download: progress.download, latest: progress.latest))
+                Ident(
+                    session: ident, file: fileIdent, download: progress.download, latest: progress.latest,
+                    query: query))
         case .live:
             if markTarget > markSent {
                 markSent = markTarget
                 return .mark(session: ident, request: markTarget)
             }
-            return try nextUpload(scan)
+            if let query = nextQuery() { return query }
+            if let upload = try nextUpload(scan) { return upload }
+            // The scan may have found that there is nothing to upload before the next set.
+            return nextQuery()
         case .failed:
             guard !failureSent, let failure else { return nil }
             failureSent = true
@@ -253,14 +293,30 @@ struct ClientSession: Sendable {
         }
     }
 
-    /// Changes, or a report on progress alone if what was integrated has moved past the last report.
+    /// The first subscription set that the server has still to be asked for on this bind.
+    private var nextSet: SubscriptionSet? { subscriptions?.pending(after: askedFor) }
+
+    /// The next subscription set, once everything is uploaded that was written before it. A mark follows, which completes the
+    /// set.
+    private mutating func nextQuery() -> ClientMessage? {
+        guard isUploadAllowed, let set = nextSet, !uploads || scanned.clientVersion >= set.snapshot else { return nil }
+        askedFor = set.version
+        requestMark()
+        return .query(Query(session: ident, query: set.querySet))
+    }
+
+    /// Changes, or a report on progress alone if what was integrated has moved past the last report. What was written after a
+    /// subscription set waits until the server has been asked for the set.
     private mutating func nextUpload(
         _ scan: (UploadCursor, ClientVersion) throws -> UploadScan
     ) rethrows -> ClientMessage? {
-        guard uploads, isUploadAllowed, newestVersion > scanned.clientVersion else { return nil }
-        let found = try scan(scanned, newestVersion)
+        let next = nextSet
+        let end = next.map { min($0.snapshot, newestVersion) } ?? newestVersion
+        guard uploads, isUploadAllowed, end > scanned.clientVersion else { return nil }
+        let found = try scan(scanned, end)
         scanned = found.progress
-        guard !found.entries.isEmpty || found.progress.serverVersion > lastReported else { return nil }
+        let mayReport = next == nil && found.progress.serverVersion > lastReported
+        guard !found.entries.isEmpty || mayReport else { return nil }
         lastReported = max(lastReported, found.progress.serverVersion)
         return .upload(
             Upload(

@@ -41,6 +41,15 @@ struct ProgressObserver: Sendable {
         update(left: left, isComplete: left == 0 && mode == .reportIndefinitely)
     }
 
+    /// So many bytes have arrived, which with those before them are a share of the whole by the server's account.
+    mutating func downloaded(_ bytes: Int, share: Double) {
+        transferred += bytes
+        let whole = share > 0 ? Double(transferred) / share : .infinity
+        update(
+            left: share >= 1 ? 0 : Int(exactly: (whole - Double(transferred)).rounded()) ?? transferred,
+            isComplete: share >= 1 && mode == .reportIndefinitely)
+    }
+
     /// Everything that the server had when it was asked is here.
     mutating func caughtUp() { update(left: 0, isComplete: true) }
 

@@ -2,6 +2,7 @@
 enum StorageWork: String {
     case identity = "the file's identity cannot be kept"
     case download = "what was downloaded cannot be stored"
+    case subscriptions = "what the server says of the subscriptions cannot be kept"
     case upload = "the local history cannot be read"
     case startOver = "a client reset could not be begun"
     case freshCopy = "the fresh copy of a client reset cannot be opened"

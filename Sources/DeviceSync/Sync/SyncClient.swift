@@ -11,11 +11,14 @@ final class SyncClient: Sendable {
         var connections: [ConnectionKey: SyncConnection] = [:]
         var sessions: [String: SyncSession] = [:]
         var lastIdent: UInt64 = 0
+        /// The realms whose initial subscriptions have had their turn.
+        var subscribed: Set<String> = []
         var connector: any WebSocketConnecting
     }
-    /// One connection per user, or per realm without multiplexing.
+    /// One connection per user and mode, or per realm without multiplexing.
     private struct ConnectionKey: Hashable {
         var userID: String
+        var mode: SyncMode
         var path: String?
     }
 
@@ -35,7 +38,7 @@ final class SyncClient: Sendable {
     /// The session of a realm that is being opened, started if there is none. The caller owes a `releaseInstance()`.
     func session(for core: RealmCore, _ configuration: Realm.Configuration) -> SyncSession? {
         guard let sync = configuration.syncConfiguration else { return nil }
-        let path = core.url?.path ?? "memory:\(configuration.inMemoryIdentifier ?? "")"
+        let path = Self.path(core)
         let app = sync.user.core
         let (session, isNew) = contents.withLock { contents -> (SyncSession, Bool) in
             if let session = contents.sessions[path], session.state != .invalid {
@@ -43,11 +46,12 @@ final class SyncClient: Sendable {
                 return (session, false)
             }
             let key = ConnectionKey(
-                userID: sync.user.id, path: app.configuration.enableSessionMultiplexing ? nil : path)
+                userID: sync.user.id, mode: sync.target.mode,
+                path: app.configuration.enableSessionMultiplexing ? nil : path)
             let connection =
                 contents.connections[key]
                 ?? SyncConnection(
-                    userID: sync.user.id, app: AppReference(app), connector: contents.connector,
+                    userID: sync.user.id, mode: sync.target.mode, app: AppReference(app), connector: contents.connector,
                     timeouts: app.syncManager.timeouts, logger: logger)
             contents.connections[key] = connection
             let session = SyncSession(path: path, configuration: sync, connection: connection)
@@ -62,6 +66,18 @@ final class SyncClient: Sendable {
             session.connection.perform(for: session) { $0.reopened(configuration, on: $1) }
         }
         return session
+    }
+
+    private static func path(_ core: RealmCore) -> String {
+        switch core.location {
+        case .file(let url): url.path
+        case .memory(let name): "memory:\(name)"
+        }
+    }
+
+    /// Whether a realm's initial subscriptions are asked about for the first time since the app was launched.
+    func isFirstSubscribing(to core: RealmCore) -> Bool {
+        contents.withLock { $0.subscribed.insert(Self.path(core)).inserted }
     }
 
     /// Takes a session out, unless somebody opened its realm again meanwhile.

@@ -80,7 +80,7 @@ extension SyncConnection {
         if known.verified { lifecycle.routeIsVerified() }
         let request = WebSocketRequest(
             url: known.location.syncURL(appID: app.id), accessToken: token,
-            protocols: SubprotocolNegotiation.offer(mode: .partition),
+            protocols: SubprotocolNegotiation.offer(mode: mode),
             headers: (app.syncManager.customRequestHeaders ?? [:])
                 .merging([LogMessage.compatibilityHeader: Self.knownRules]) { $1 },
             connectTimeoutMS: timeouts.connectTimeout)
@@ -96,7 +96,7 @@ extension SyncConnection {
         switch event {
         case .opened(let token, let requestID):
             do {
-                let version = try SubprotocolNegotiation.parseAnswer(token, mode: .partition)
+                let version = try SubprotocolNegotiation.parseAnswer(token, mode: mode)
                 opened(version, requestID)
             } catch {
                 logger.error("the server chose no sync protocol", metadata: ["error": "\(error)"])
@@ -112,9 +112,9 @@ extension SyncConnection {
 
     private func opened(_ version: ProtocolVersion, _ requestID: String?) {
         logger.debug("connected", metadata: ["protocol": "\(version)", "request": "\(requestID ?? "")"])
-        checker = ClientConnectionChecker(mode: .partition, version: version)
-        encoder = MessageEncoder(mode: .partition, version: version)
-        parser = ServerMessageParser(mode: .partition, version: version)
+        checker = ClientConnectionChecker(mode: mode, version: version)
+        encoder = MessageEncoder(mode: mode, version: version)
+        parser = ServerMessageParser(mode: mode, version: version)
         compatibility = nil
         for realm in realms.values { realm.perform(realm.reset.connected(), on: self) }
         let fast = lifecycle.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)

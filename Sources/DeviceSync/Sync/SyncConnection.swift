@@ -5,7 +5,7 @@ internal import Logging
 import SyncModel
 internal import SyncProtocol
 
-/// A client's connection to the server and the realms that sync over it: those of one user, or one realm without
+/// A client's connection to the server and the realms that sync over it: those of one user in one mode, or one realm without
 /// multiplexing.
 ///
 /// All of it runs on one queue, integration of downloads and the app's client reset blocks included: what blocks it
@@ -15,6 +15,7 @@ actor SyncConnection {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     let userID: String
+    let mode: SyncMode
     let app: AppReference
     let connector: any WebSocketConnecting
     let timeouts: SyncTimeoutOptions
@@ -39,15 +40,19 @@ actor SyncConnection {
     /// The number of the timer that closes an idle connection; 0 for none.
     var lingerTimer: UInt64 = 0
 
-    var checker = ClientConnectionChecker(mode: .partition)
-    var encoder = MessageEncoder(mode: .partition)
-    var parser = ServerMessageParser(mode: .partition)
+    var checker: ClientConnectionChecker
+    var encoder: MessageEncoder
+    var parser: ServerMessageParser
 
     init(
-        userID: String, app: AppReference, connector: any WebSocketConnecting, timeouts: SyncTimeoutOptions,
-        logger: Logger
+        userID: String, mode: SyncMode, app: AppReference, connector: any WebSocketConnecting,
+        timeouts: SyncTimeoutOptions, logger: Logger
     ) {
         self.userID = userID
+        self.mode = mode
+        checker = ClientConnectionChecker(mode: mode)
+        encoder = MessageEncoder(mode: mode)
+        parser = ServerMessageParser(mode: mode)
         self.app = app
         self.connector = connector
         self.timeouts = timeouts
@@ -101,10 +106,17 @@ actor SyncConnection {
     }
 
     func wait(_ session: SyncSession, _ wait: SyncWait) {
-        guard let realm = realm(of: session) else {
-            return wait.completion(SyncError(.clientSessionError, "operation aborted: the realm is closed"))
-        }
+        guard let realm = realm(of: session) else { return wait.completion(Self.isClosed) }
         realm.add(wait, on: self)
+    }
+
+    func wait(_ session: SyncSession, _ wait: SubscriptionWait) {
+        guard let realm = realm(of: session) else { return wait.completion(Self.isClosed) }
+        realm.add(wait, on: self)
+    }
+
+    private static var isClosed: SyncError {
+        SyncError(.clientSessionError, "operation aborted: the realm is closed")
     }
 
     /// Stops everything at once, as the end of the process would; for tests.

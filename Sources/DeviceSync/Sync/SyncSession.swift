@@ -196,6 +196,8 @@ public final class SyncSession: Sendable, Equatable {
 
     func set(configuration: SyncConfiguration) { contents.withLock { $0.syncConfiguration = configuration } }
 
+    func subscriptionsChanged() { connection.perform(for: self) { $0.subscriptionsChanged(on: $1) } }
+
     func localVersion() { connection.perform(for: self) { $0.localVersion(on: $1) } }
 
     // MARK: Instances

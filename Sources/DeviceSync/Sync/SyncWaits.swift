@@ -14,10 +14,11 @@ struct SyncWait: Sendable {
     fileprivate(set) var mark: RequestIdent?
 }
 
-/// What the app waits for on one realm: the calls of `wait(for:)` and the observers of progress, with the server's marks
-/// that end a wait for downloads.
+/// What the app waits for on one realm: the calls of `wait(for:)`, with the server's marks that end a wait for downloads; updates of
+/// subscriptions; and the observers of progress.
 struct SyncWaits {
     private var waits: [SyncWait] = []
+    private var subscriptions: [SubscriptionWait] = []
     private var observers: [ProgressObserver] = []
     /// The newest mark that an earlier session of the realm has asked for, or that was answered.
     private(set) var lastMark: RequestIdent = 0
@@ -67,12 +68,39 @@ struct SyncWaits {
         finish { $0.direction == .upload && isUploaded($0.version) }
     }
 
-    mutating func fail(_ error: any Error) { finish(error) { _ in true } }
+    mutating func fail(_ error: any Error) {
+        finish(error) { _ in true }
+        finishSubscriptions(error) { _ in true }
+    }
 
     /// A connection error came that will be retried; some waits do not want to wait for that.
-    mutating func connectionFailed(_ error: any Error) { finish(error) { $0.failsOnConnectionErrors } }
+    mutating func connectionFailed(_ error: any Error) {
+        finish(error) { $0.failsOnConnectionErrors }
+        finishSubscriptions(error) { $0.failsOnConnectionErrors }
+    }
 
-    mutating func cancel(_ id: UUID) { finish(CancellationError()) { $0.id == id } }
+    mutating func cancel(_ id: UUID) {
+        finish(CancellationError()) { $0.id == id }
+        finishSubscriptions(CancellationError()) { $0.id == id }
+    }
+
+    // MARK: Subscriptions
+
+    mutating func add(_ wait: SubscriptionWait, _ sets: SubscriptionSets) {
+        if !wait.settle(with: sets) { subscriptions.append(wait) }
+    }
+
+    /// Something has become of the realm's subscription sets.
+    mutating func settle(with sets: SubscriptionSets) {
+        let waiting = subscriptions
+        subscriptions = waiting.filter { !$0.settle(with: sets) }
+    }
+
+    private mutating func finishSubscriptions(_ error: any Error, where isDone: (SubscriptionWait) -> Bool) {
+        let done = subscriptions.filter(isDone)
+        subscriptions.removeAll(where: isDone)
+        for wait in done { wait.completion(error) }
+    }
 
     private mutating func finish(_ error: (any Error)? = nil, where isDone: (SyncWait) -> Bool) {
         let done = waits.filter(isDone)
@@ -105,6 +133,10 @@ struct SyncWaits {
     }
 
     mutating func downloaded(_ bytes: Int, left: Int) { update(.download) { $0.downloaded(bytes, left: left) } }
+
+    mutating func downloaded(_ bytes: Int, share: Double) {
+        update(.download) { $0.downloaded(bytes, share: share) }
+    }
 
     private mutating func update(_ direction: SyncSession.ProgressDirection, _ body: (inout ProgressObserver) -> Void) {
         guard !observers.isEmpty else { return }

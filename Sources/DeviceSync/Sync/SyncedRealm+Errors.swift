@@ -16,7 +16,11 @@ extension SyncedRealm {
                 "text": "\(body.message)",
             ])
         if role == .fresh { return freshFailed(code, body, on: connection) }
-        if code == .compensatingWrite { return compensate(body) }
+        if code == .compensatingWrite {
+            let reached = core.sync.progress.download.serverVersion
+            for error in compensations.announce(body, reached: reached) { report(error, on: connection) }
+            return
+        }
         if code.entry?.sessionContinues == true { return }
         act(on: code, body, endsSession: true, on: connection)
     }
@@ -62,11 +66,6 @@ extension SyncedRealm {
     func stopAndReport(_ error: SyncError, on connection: isolated SyncConnection) {
         report(error, on: connection)
         stop(error, on: connection)
-    }
-
-    private func compensate(_ body: JSONErrorBody) {
-        let error = SyncError(undoneWrites: body)
-        compensations.append((body.compensatingWriteServerVersion ?? 0, error))
     }
 
     /// Lets the session that an error has ended go on after a while.

@@ -9,6 +9,7 @@ extension SyncedRealm {
     // MARK: Sending
 
     func nextMessage(_ role: Role, on connection: isolated SyncConnection) -> ClientMessage? {
+        guard settleBootstrap(role, on: connection) else { return nil }
         do {
             return try sessions[role]?.machine.nextMessage { cursor, version in
                 let found = try scan(after: cursor, upTo: version)
@@ -50,12 +51,17 @@ extension SyncedRealm {
         case .persistIdent(let file): persist(file, core, role, on: connection)
         case .integrate(let download): integrate(download, core, role, on: connection)
         case .markReached(let mark):
+            guard completeSubscriptions(of: core, role, on: connection) else { return }
             switch role {
             case .main:
                 waits.markReached(mark)
                 resetMaybeAcknowledged()
-            case .fresh: perform(reset.freshDownloaded(), on: connection)
+            case .fresh:
+                // In flexible mode the set in force comes after set 0.
+                guard !isFlexible || core.subscriptions.latest.state == .complete else { return }
+                perform(reset.freshDownloaded(), on: connection)
             }
+        case .queryRefused(let version, let reason): refused(version, reason, core, role, on: connection)
         case .sessionError(let code, let body):
             // UNBIND goes out before what takes this session's place.
             connection.enlist(ident)
@@ -99,12 +105,14 @@ extension SyncedRealm {
         _ download: Download, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
     ) {
         do {
-            // Taken out of the session while it works, so that the changesets it keeps parsed are not copied.
-            var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)
-            let (progress, version) = try integrator.integrate(download, try rules(for: core, on: connection))
-            sessions[role]?.integrator = integrator
-            sessions[role]?.machine.integrated(progress, newestVersion: version)
-        } catch let error as IntegrationError where error.code == .badChangeset {
+            let rules = try rules(for: core, on: connection)
+            switch try BootstrapIntake(core: core).take(download, connection.checker.version) {
+            case .steadyState: try integrating(core, role) { try $0.integrate(download, rules) }
+            case .whole(let set): try integrating(core, role) { try $0.integrate(download, of: set, rules) }
+            case .lastStored(let bootstrap): try integrating(core, role) { try $0.integrate(bootstrap, rules) }
+            case .stored: break
+            }
+        } catch let error as IntegrationError where error.isTheServersFault {
             return integrationFailed(role, error, on: connection)
         } catch {
             return interrupt(role, error, .download, on: connection)
@@ -113,13 +121,34 @@ extension SyncedRealm {
         // Without anything to upload the history is not read again.
         if interrupted.contains(.upload), isUploaded { succeeded(at: .upload) }
         guard role == .main else { return }
-        releaseCompensations(download, on: connection)
-        waits.downloaded(
-            download.entries.reduce(0) { $0 + $1.changeset.count }, left: Int(clamping: download.downloadableBytes ?? 0)
-        )
+        let reached = core.sync.progress.download.serverVersion
+        for error in compensations.reach(reached) { report(error, on: connection) }
+        reportProgress(of: download)
         checkUploadWaits()
         resetMaybeAcknowledged()
         instancesGone(on: connection)
+    }
+
+    /// Integrates something with the session's integrator, and tells the session what came of it.
+    func integrating(
+        _ core: RealmCore, _ role: Role,
+        _ body: (inout DownloadIntegrator) throws -> (progress: SyncProgress, version: ClientVersion)
+    ) throws {
+        // Taken out of the session while it works, so that the changesets it keeps parsed are not copied.
+        var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)
+        let (progress, version) = try body(&integrator)
+        sessions[role]?.integrator = integrator
+        sessions[role]?.machine.integrated(progress, newestVersion: version)
+        subscriptionsMoved(of: core, role)
+    }
+
+    private func reportProgress(of download: Download) {
+        let bytes = download.entries.reduce(0) { $0 + $1.changeset.count }
+        guard let batch = download.batch else {
+            return waits.downloaded(bytes, left: Int(clamping: download.downloadableBytes ?? 0))
+        }
+        // Set 0 is the schema.
+        if batch.queryVersion > 0 { waits.downloaded(bytes, share: batch.progress) }
     }
 
     /// What the server sent is wrong, and would be the next time too. The server answers with a client reset.
@@ -130,11 +159,5 @@ extension SyncedRealm {
         report(
             SyncError(.clientInternalError, error.message, wireCode: error.code.rawValue, isFatal: false),
             on: connection)
-    }
-
-    private func releaseCompensations(_ download: Download, on connection: isolated SyncConnection) {
-        guard let newest = download.entries.last?.serverVersion else { return }
-        for (version, error) in compensations where version <= newest { report(error, on: connection) }
-        compensations.removeAll { $0.version <= newest }
     }
 }

@@ -114,6 +114,7 @@ extension SyncedRealm {
             sessions[.main]?.machine.release(
                 fileIdent: fileIdent, progress: result.sync.progress, newestVersion: result.version)
         }
+        subscriptionsMoved(of: core, .main)
         mode?.afterReset?(frozen, handle(at: nil))
         sessions[.main]?.machine.localVersion(core.snapshot.version)
     }

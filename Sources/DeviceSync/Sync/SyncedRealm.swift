@@ -38,7 +38,7 @@ final class SyncedRealm {
     let session: SyncSession
     let core: RealmCore
     var configuration: Realm.Configuration
-    let partitionPath: String
+    let target: SyncTarget
     let resetFiles: ResetFiles
 
     var activity = Activity.running
@@ -50,8 +50,7 @@ final class SyncedRealm {
     var retryTimer: UInt64 = 0
     /// The work that this device's storage failed at and has not done since.
     var interrupted: Set<StorageWork> = []
-    /// Writes that the server undid, until the version that undoes them is downloaded.
-    var compensations: [(version: ServerVersion, error: SyncError)] = []
+    var compensations = Compensations()
 
     init(
         session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference, logger: Logger
@@ -59,9 +58,8 @@ final class SyncedRealm {
         self.session = session
         self.core = core
         self.configuration = configuration
-        let partition = configuration.syncConfiguration?.partition ?? .null
-        partitionPath = partition.path
-        resetFiles = ResetFiles(core: core, partition: partition, app: app, userID: session.userID, logger: logger)
+        target = configuration.syncConfiguration?.target ?? .partition(.null)
+        resetFiles = ResetFiles(core: core, target: target, app: app, userID: session.userID, logger: logger)
     }
 
     /// Whether the realm syncs, or will when a wait is over.
@@ -72,6 +70,7 @@ final class SyncedRealm {
         }
     }
     var isStopped: Bool { if case .stopped = activity { true } else { false } }
+    var isFlexible: Bool { target.mode == .flexible }
     var resetMode: ClientResetMode? { configuration.syncConfiguration?.clientResetMode }
 
     // MARK: Coming and going
@@ -165,13 +164,21 @@ final class SyncedRealm {
         guard let app = connection.app.core else { return }
         let sync = core.sync
         var machine = ClientSession(
-            ident: app.sync.nextSessionIdent(), partitionPath: partitionPath, fileIdent: sync.ident,
-            progress: sync.progress, newestVersion: core.snapshot.version, uploads: role == .main,
-            holdsIdent: holdsIdent, lastMark: waits.lastMark)
+            ident: app.sync.nextSessionIdent(), target: bindTarget(isReset: role == .fresh || holdsIdent),
+            fileIdent: sync.ident, progress: sync.progress, newestVersion: core.snapshot.version,
+            subscriptions: isFlexible ? core.subscriptions : nil, uploads: role == .main, holdsIdent: holdsIdent,
+            lastMark: waits.lastMark)
         if role == .main { waits.askForMark(on: &machine) }
         if connection.lifecycle.isConnected { machine.connected(fastReconnect: false) }
         sessions[role] = OpenSession(machine: machine)
         connection.add(machine.ident, self, role)
+    }
+
+    private func bindTarget(isReset: Bool) -> ClientSession.Target {
+        switch target {
+        case .partition(let partition): .partition(partition.path)
+        case .flexible: .flexible(FlexibleTarget(reason: isReset ? .clientReset : .normal))
+        }
     }
 
     func endSessions(on connection: isolated SyncConnection) {
@@ -239,6 +246,11 @@ final class SyncedRealm {
             connection.enlist(machine.ident)
         }
         checkUploadWaits()
+    }
+
+    func add(_ wait: SubscriptionWait, on connection: isolated SyncConnection) {
+        if case .stopped(let error) = activity { return wait.completion(error) }
+        waits.add(wait, core.subscriptions)
     }
 
     func add(_ observer: ProgressObserver, on connection: isolated SyncConnection) {

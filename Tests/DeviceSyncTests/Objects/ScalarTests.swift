@@ -51,7 +51,7 @@ struct ScalarTests {
 
     @Test func longFileNamesAreReplacedByTheirHash() {
         let layout = FileLayout(base: URL(fileURLWithPath: "/base"), appID: "app")
-        let file = layout.realmFile(userID: "u", partition: .string(String(repeating: "a", count: 300)))
+        let file = layout.realmFile(userID: "u", target: .partition(.string(String(repeating: "a", count: 300))))
         // SHA-256 of "s_" and 300 times "a".
         #expect(file.lastPathComponent == "9732b7b16fc66b7edccb33c5a25f3db7e5eb691651be30bc66ed0c8daab6597e.realm")
     }

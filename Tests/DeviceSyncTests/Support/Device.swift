@@ -49,10 +49,14 @@ final class Device: @unchecked Sendable {
     private static let launchLock = NSLock()
 
     private static func launch(_ folder: URL, _ server: TestServer, _ transport: StubTransport) -> App {
+        launch(folder, AppConfiguration(baseURL: server.baseURL, transport: transport))
+    }
+
+    /// An app with files in a folder of its own.
+    static func launch(_ folder: URL, _ configuration: AppConfiguration) -> App {
         launchLock.withLock {
             Realm.Configuration.baseDirectory = folder
-            return App(
-                id: "test", configuration: AppConfiguration(baseURL: server.baseURL, transport: transport))
+            return App(id: "test", configuration: configuration)
         }
     }
 

@@ -3,15 +3,23 @@ import Synchronization
 
 @testable import DeviceSync
 
+/// A server that a device under test speaks to.
+protocol DeviceServer: AnyObject, Sendable {
+    var baseURL: String { get }
+    func addOutcome(_ body: String)
+}
+
+extension TestServer: DeviceServer {}
+
 /// Answers the HTTP API from memory; says where `server` is.
 final class StubTransport: NetworkTransport {
     /// Hears of reset outcomes; nil in another process than the server's.
-    private let server: TestServer?
+    private let server: (any DeviceServer)?
     private let baseURL: String
     private let counters = Mutex<[String: Int]>([:])
     private let offline = Mutex(false)
 
-    init(server: TestServer) {
+    init(server: any DeviceServer) {
         self.server = server
         baseURL = server.baseURL
     }

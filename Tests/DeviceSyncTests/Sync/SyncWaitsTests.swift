@@ -27,7 +27,8 @@ struct SyncWaitsTests {
 
     private func session(lastMark: RequestIdent = 0) -> ClientSession {
         ClientSession(
-            ident: 1, partitionPath: "null", fileIdent: ClientFileIdent(ident: 5, salt: 6), progress: SyncProgress(),
+            ident: 1, target: .partition("null"), fileIdent: ClientFileIdent(ident: 5, salt: 6),
+            progress: SyncProgress(),
             newestVersion: 1, lastMark: lastMark)
     }
 
@@ -101,5 +102,47 @@ struct SyncWaitsTests {
         #expect(queue.next() == nil)
         queue.append(3)
         #expect(queue.next() == 3)
+    }
+
+    // MARK: Subscriptions
+
+    private func wait(
+        _ name: String, for version: QueryVersion, failsOnConnectionErrors: Bool = false
+    ) -> SubscriptionWait {
+        let end = ends.wait(name, .download).completion
+        return SubscriptionWait(version: version, failsOnConnectionErrors: failsOnConnectionErrors, completion: end)
+    }
+
+    @Test mutating func updatesEndWithTheirSet() {
+        var sets = SubscriptionSets()
+        for _ in 1...3 { _ = sets.append([], snapshot: 1) }
+        for version in 1...3 { waits.add(wait("\(version)", for: QueryVersion(UInt64(version))), sets) }
+        #expect(ends.all.isEmpty)
+        sets.bootstrapped(2)
+        waits.settle(with: sets)
+        // One that was overtaken has nothing to wait for.
+        #expect(ends.all == ["1"])
+        sets.markReached()
+        sets.refused(3, "no such field")
+        waits.settle(with: sets)
+        #expect(ends.all == ["1", "2", "3: subscriptionFailed: no such field"])
+        waits.add(wait("late", for: 2), sets)
+        #expect(ends.all.last == "late")
+        waits.fail(Failure())
+        #expect(ends.all.count == 4)
+    }
+
+    @Test mutating func updatesFailWithTheirSession() {
+        var sets = SubscriptionSets()
+        _ = sets.append([], snapshot: 1)
+        waits.add(wait("patient", for: 1), sets)
+        waits.add(wait("impatient", for: 1, failsOnConnectionErrors: true), sets)
+        let cancelled = wait("cancelled", for: 1)
+        waits.add(cancelled, sets)
+        waits.connectionFailed(Failure())
+        #expect(ends.all == ["impatient: failed"])
+        waits.cancel(cancelled.id)
+        waits.fail(Failure())
+        #expect(ends.all == ["impatient: failed", "cancelled: CancellationError()", "patient: failed"])
     }
 }

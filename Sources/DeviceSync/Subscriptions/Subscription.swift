@@ -1,0 +1,13 @@
+internal import Foundation
+
+/// One query of a subscription set, as stored.
+struct Subscription: Sendable, Equatable, Codable {
+    var id = UUID()
+    /// Unique in its set; nil for a subscription that its class and query alone identify.
+    var name: String?
+    var className: String
+    /// In canonical text, by which two queries are compared.
+    var query: String
+    var created = Date()
+    var updated = Date()
+}

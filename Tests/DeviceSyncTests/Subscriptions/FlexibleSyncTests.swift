@@ -1,0 +1,362 @@
+import Changesets
+import Dispatch
+import Foundation
+import RealmState
+import SyncModel
+import SyncProtocol
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// Flexible sync over a real socket.
+@Suite(.timeLimit(.minutes(5)))
+struct FlexibleSyncTests {
+    private let server = FlexibleServer()
+
+    private func started() async throws -> FlexibleDevice {
+        try await server.start()
+        return FlexibleDevice(server)
+    }
+
+    private func wire(_ messages: [ClientMessage]) -> [String] {
+        messages.reduce(into: []) { names, message in
+            switch message {
+            case .query(let query): names.append("query \(query.query.version)")
+            // Progress alone comes and goes with the timing, as does a second mark.
+            case .upload(let upload): if !upload.entries.isEmpty { names.append("upload") }
+            case .mark: if names.last != "mark" { names.append("mark") }
+            case .ident(let ident): names.append("ident \(ident.query?.version ?? 99)")
+            default: names.append(message.name)
+            }
+        }
+    }
+
+    @Test func subscriptionsBringWhatTheySelect() async throws {
+        let device = try await started()
+        _ = try await device.login()
+        let realm = try await Realm(
+            configuration: device.configuration(subscribing: ["count > 1"]), downloadBeforeOpen: .always)
+        #expect(realm.subscriptions.state == .complete)
+        #expect(wire(server.messages) == ["bind", "ident 0", "mark", "upload", "query 1", "mark"])
+        #expect(server.queries == [QuerySet(version: 1, text: #"{"Task":"(count > 1)"}"#)])
+
+        // What others write comes if it is selected; what leaves goes.
+        try server.create("a", title: "in", count: 2)
+        try server.create("b", title: "out", count: 1)
+        #expect(await eventually { realm.titles() == ["a": "in"] })
+        try server.edit { try $0.set(FieldAddress(.init("Task", .string("a")), "count"), to: .int(0)) }
+        #expect(await eventually { realm.titles().isEmpty })
+
+        // Another set brings what the first did not select, and takes what it does not select any more.
+        try server.edit { try $0.set(FieldAddress(.init("Task", .string("a")), "count"), to: .int(5)) }
+        #expect(await eventually { realm.titles() == ["a": "in"] })
+        let subscriptions = realm.subscriptions
+        try await subscriptions.update { subscriptions.first?.updateQuery(to: "count == 1") }
+        #expect(realm.titles() == ["b": "out"])
+        #expect(subscriptions.version == 2 && subscriptions.state == .complete)
+    }
+
+    @Test func aWriteIsUploadedUnderTheSetThatItWasMadeUnder() async throws {
+        let device = try await started()
+        let realm = try await device.open().suspended()
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        server.forgetMessages()
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "before"]) }
+        let subscriptions = realm.subscriptions
+        subscriptions.updateNow { subscriptions.first?.updateQuery(to: "count == 0") }
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "between"]) }
+        subscriptions.updateNow { subscriptions.first?.updateQuery(to: "count < 9") }
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "after"]) }
+        realm.syncSession?.resume()
+        try await subscriptions.wait()
+        try await realm.syncSession?.wait(for: .upload)
+        #expect(
+            wire(server.messages).filter { $0 != "mark" }
+                == ["bind", "ident 1", "upload", "query 2", "upload", "query 3", "upload"])
+        #expect(server.keys == ["before", "between", "after"])
+    }
+
+    @Test func aRefusedSetIsAnErrorAndTheOneBeforeStays() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        server.refuses = "no queryable field \"count\""
+        let subscriptions = realm.subscriptions
+        let error = await #expect(throws: Realm.Error.self) {
+            try await subscriptions.update { subscriptions.append(QuerySubscription("Task", where: "count == 1")) }
+        }
+        #expect(error?.code == .subscriptionFailed && error?.message == "no queryable field \"count\"")
+        #expect(subscriptions.state == .error(Realm.Error.refusedSubscriptions("no queryable field \"count\"")))
+        #expect(subscriptions.error != nil && subscriptions.count == 2)
+        #expect(await eventually { device.errors.withLock { $0.map(\.code) } == [.invalidFlexibleSyncSubscriptions] })
+        // The session goes on, and the app can put it right.
+        try server.create("a", title: "still")
+        #expect(await eventually { realm.titles() == ["a": "still"] })
+        server.refuses = nil
+        try await subscriptions.update { subscriptions.removeAll(unnamedOnly: true) }
+        #expect(subscriptions.state == .complete && realm.titles().isEmpty)
+    }
+
+    @Test func aSupersededSetIsNoError() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        server.sending = .never
+        let subscriptions = realm.subscriptions
+        let results = Mutex<[String]>([])
+        func note(_ name: String) -> @Sendable ((any Error)?) -> Void {
+            { error in results.withLock { $0.append(error.map { "\(name): \($0)" } ?? name) } }
+        }
+        subscriptions.update({ subscriptions.first?.updateQuery(to: "count == 1") }, onComplete: note("first"))
+        #expect(await eventually { server.queries.count == 2 })
+        #expect(results.withLock { $0 }.isEmpty && subscriptions.state == .pending)
+        server.sending = .whole
+        subscriptions.update({ subscriptions.first?.updateQuery(to: "count == 2") }, onComplete: note("second"))
+        #expect(await eventually { results.withLock { $0 } == ["first", "second"] })
+    }
+
+    @Test func aWaitFailsWithItsSession() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        server.sending = .never
+        let subscriptions = realm.subscriptions
+        let waiting = Task { try await subscriptions.update { subscriptions.removeAll() } }
+        #expect(await eventually { server.queries.count == 2 })
+        realm.syncSession?.suspend()
+        await #expect(throws: SyncError.self) { try await waiting.value }
+        // The set is still asked for.
+        server.sending = .whole
+        realm.syncSession?.resume()
+        try await subscriptions.wait()
+        #expect(subscriptions.state == .complete)
+    }
+
+    // MARK: Bootstraps
+
+    private func threeTasks() throws {
+        for key in ["a", "b", "c"] { try server.create(key, title: key) }
+    }
+
+    @Test func aBootstrapInBatchesComesInAtOnce() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        let subscriptions = realm.subscriptions
+        try await subscriptions.update { subscriptions.removeAll() }
+        try threeTasks()
+        let counts = Mutex<[Int]>([])
+        let token = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "observer")) { change in
+            switch change {
+            case .initial(let tasks), .update(let tasks, _, _, _): counts.withLock { $0.append(tasks.count) }
+            case .error: break
+            }
+        }
+        server.sending = .inBatches
+        try await subscriptions.update { subscriptions.append(QuerySubscription("Task")) }
+        #expect(realm.titles() == ["a": "a", "b": "b", "c": "c"])
+        #expect(await eventually { counts.withLock { $0.last } == 3 })
+        #expect(counts.withLock { $0 } == [0, 3])
+        #expect(try realm.instance.core.file.pendingBootstrap() == nil)
+        token.invalidate()
+    }
+
+    @Test func aBootstrapThatIsCutOffLeavesNothing() async throws {
+        let device = try await started()
+        var realm: Realm? = try await device.open()
+        try await emptySet(realm)
+        try threeTasks()
+        server.sending = .withoutTheLast
+        let file = try askForAll(realm)
+        #expect(try await eventually { try file() == PendingBootstrap(version: 3, batches: 2) })
+        #expect(realm?.titles().isEmpty == true)
+
+        // The process dies; meanwhile an object is gone that the half had brought.
+        try await device.relaunch(without: &realm)
+        try server.edit { try $0.deleteObject(.init("Task", .string("a"))) }
+        server.sending = .inBatches
+        server.forgetMessages()
+        let later = try await Realm(configuration: device.configuration())
+        try await later.subscriptions.wait()
+        #expect(later.titles() == ["b": "b", "c": "c"])
+        #expect(wire(server.messages).prefix(4) == ["bind", "ident 2", "mark", "query 3"])
+    }
+
+    private func emptySet(_ realm: Realm?) async throws {
+        let subscriptions = try #require(realm).subscriptions
+        try await subscriptions.update { subscriptions.removeAll() }
+    }
+
+    /// Subscribes to every task.
+    /// - Returns: what is stored of bootstraps.
+    private func askForAll(_ realm: Realm?) throws -> () throws -> PendingBootstrap? {
+        let realm = try #require(realm)
+        let subscriptions = realm.subscriptions
+        subscriptions.updateNow { subscriptions.append(QuerySubscription("Task")) }
+        return { [weak core = realm.instance.core] in try core?.file.pendingBootstrap() }
+    }
+
+    @Test func aLostConnectionBeginsTheBootstrapAnew() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        let subscriptions = realm.subscriptions
+        try await subscriptions.update { subscriptions.removeAll() }
+        try threeTasks()
+        server.sending = .withoutTheLast
+        subscriptions.updateNow { subscriptions.append(QuerySubscription("Task")) }
+        let file = realm.instance.core.file
+        #expect(try await eventually { try file.pendingBootstrap()?.batches == 2 })
+        try server.edit { try $0.deleteObject(.init("Task", .string("a"))) }
+        server.sending = .inBatches
+        server.dropConnections()
+        try await subscriptions.wait()
+        #expect(realm.titles() == ["b": "b", "c": "c"])
+    }
+
+    @Test func aBootstrapStoredWholeSurvivesTheProcess() async throws {
+        let device = try await started()
+        var opened: Realm? = try await device.open().suspended()
+        // So that there is a version of the server's that the bootstrap can be of.
+        try server.create("c", title: "server")
+        try storeBootstrap(try #require(opened))
+        try await device.relaunch(without: &opened)
+        server.forgetMessages()
+        let realm = try await Realm(configuration: device.configuration())
+        #expect(await eventually { realm.titles().count == 5 })
+        #expect(realm.titles().keys.sorted() == ["b", "c", "own", "sa", "sb"])
+        #expect(try realm.instance.core.file.pendingBootstrap() == nil)
+        // The server hears that the set is here.
+        #expect(await eventually { wire(server.messages).prefix(2) == ["bind", "ident 2"] })
+        #expect(await eventually { realm.subscriptions.state == .complete })
+    }
+
+    /// As if the process had died between the last batch and its integration.
+    private func storeBootstrap(_ realm: Realm) throws {
+        let subscriptions = realm.subscriptions
+        subscriptions.updateNow { subscriptions.append(QuerySubscription("Task", name: "again")) }
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "count": 8]) }
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "own"]) }
+        let core = realm.instance.core
+        for (index, key) in ["a", "b"].enumerated() {
+            var state = core.snapshot.state
+            let (_, bytes) = try state.record {
+                let address = ObjectAddress("Task", .string(ByteString("s\(key)")))
+                try $0.createObject(address)
+                try $0.set(FieldAddress(address, "title"), to: .string(ByteString(key)))
+            }
+            var progress = core.sync.progress
+            progress.download.serverVersion = ServerVersion(progress.download.serverVersion.rawValue + 1)
+            progress.latest.version = progress.download.serverVersion
+            try core.file.store(
+                [
+                    SyncModel.HistoryEntry(
+                        serverVersion: progress.download.serverVersion, clientVersion: progress.upload.clientVersion,
+                        originFile: 1, timestamp: 1, changeset: bytes)
+                ], of: PendingBootstrap(version: 2, batches: index + 1, progress: index == 1 ? progress : nil))
+        }
+    }
+
+    @Test func theSetInForceMayComeAgain() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        try threeTasks()
+        #expect(await eventually { realm.titles().count == 3 })
+        server.hides = ["b"]
+        server.sending = .inBatches
+        server.sendSetsAgain()
+        #expect(await eventually { realm.titles().keys.sorted() == ["a", "c"] })
+        #expect(realm.subscriptions.state == .complete && device.errors.withLock { $0.isEmpty })
+    }
+
+    // MARK: Writes
+
+    @Test func anUndoneWriteIsToldWhenItIsUndone() async throws {
+        let device = try await started()
+        _ = try await device.login()
+        let realm = try await Realm(
+            configuration: device.configuration(subscribing: ["count == 1"]), downloadBeforeOpen: .always)
+        server.withholdsUndoing = true
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "outside", "count": 2]) }
+        let core = realm.instance.core
+        let before = core.snapshot.version
+        #expect(await eventually { server.messages.last.map { if case .upload = $0 { true } else { false } } == true })
+        // The error alone changes nothing.
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(device.errors.withLock { $0.isEmpty } && realm.titles().count == 1 && core.snapshot.version == before)
+        server.withholdsUndoing = false
+        #expect(await eventually { device.errors.withLock { $0.count } == 1 })
+        #expect(realm.titles().isEmpty)
+        let error = try #require(device.errors.withLock { $0.first })
+        #expect(error.code == .writeRejected && !error.isFatal)
+        let info = try #require(error.compensatingWriteInfo)
+        #expect(info.map(\.objectType) == ["Task"] && info.map(\.reason) == ["outside of the view"])
+        #expect(info.first?.primaryKey.stringValue == "outside")
+        // The session goes on.
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "inside", "count": 1]) }
+        try await realm.syncSession?.wait(for: .upload)
+        #expect(server.keys == ["inside"])
+    }
+
+    @Test func whatIsOnlyUploadedIsNotKept() async throws {
+        let device = try await started()
+        _ = try await device.login()
+        var schema = Device.schema
+        schema.append(
+            ObjectSchemaDescription(
+                "Event", primaryKey: PropertyDescription("_id", .string),
+                properties: [PropertyDescription("what", .string)], isAsymmetric: true))
+        let realm = try await Realm(configuration: device.configuration(subscribing: ["TRUEPREDICATE"], schema: schema))
+        try realm.write { realm.dynamicCreate("Event", value: ["_id": "e", "what": "seen"]) }
+        #expect(realm.instance.core.snapshot.state.objectCount(of: "Event") == 0)
+        try await realm.syncSession?.wait(for: .upload)
+        let uploaded = server.messages.contains { message in
+            guard case .upload(let upload) = message else { return false }
+            return upload.entries.contains { String(decoding: $0.changeset, as: UTF8.self).contains("seen") }
+        }
+        #expect(uploaded)
+    }
+
+    // MARK: Opening
+
+    @Test func aDownloadingOpeningWaitsForInitialSubscriptions() async throws {
+        let device = try await started()
+        let first = try await device.open()
+        try first.write { first.dynamicCreate("Task", value: ["_id": "a", "title": "t"]) }
+        try await first.syncSession?.wait(for: .upload)
+        let other = FlexibleDevice(server)
+        _ = try await other.app.login(credentials: .emailPassword(email: "second@example.test", password: "secret"))
+        let realm = try await Realm(
+            configuration: other.configuration(subscribing: ["title == 't'"]), downloadBeforeOpen: .always)
+        #expect(realm.titles() == ["a": "t"])
+    }
+
+    @Test func aCollectionIsSubscribedToAndLeft() async throws {
+        let device = try await started()
+        let first = try await device.open()
+        try first.write { first.dynamicCreate("Task", value: ["_id": "a", "title": "t"]) }
+        try await first.syncSession?.wait(for: .upload)
+        let other = FlexibleDevice(server)
+        _ = try await other.app.login(credentials: .emailPassword(email: "second@example.test", password: "secret"))
+        let realm = try await Realm(configuration: other.configuration())
+        let tasks = try await realm.dynamicObjects("Task").filter("title == 't'").subscribe(name: "mine")
+        #expect(tasks.count == 1)
+        try await tasks.subscribe(name: "mine", waitForSync: .always, timeout: 60)
+        tasks.unsubscribe()
+        try await realm.subscriptions.wait()
+        #expect(tasks.count == 0 && realm.subscriptions.count == 0)
+    }
+
+    @Test func aCopyForTheSameModeBeginsWithWhatTheOriginalHas() async throws {
+        let device = try await started()
+        let realm = try await device.open()
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "t"]) }
+        try await realm.syncSession?.wait(for: .upload)
+        try await realm.syncSession?.wait(for: .download)
+        let folder = Folder()
+        var configuration = try device.configuration()
+        configuration.fileURL = folder.file
+        try realm.writeCopy(configuration: configuration)
+        let copy = try await Realm(configuration: configuration)
+        #expect(copy.titles() == ["a": "t"])
+        #expect(copy.subscriptions.map(\.queryString) == ["TRUEPREDICATE"] && copy.subscriptions.state == .complete)
+        try copy.write { copy.dynamicCreate("Task", value: ["_id": "b"]) }
+        #expect(await eventually { realm.titles().count == 2 })
+    }
+}

@@ -1,0 +1,116 @@
+import SyncModel
+import SyncProtocol
+import Testing
+
+@testable import DeviceSync
+
+/// What becomes of a realm's subscription sets, event by event.
+struct SubscriptionSetsTests {
+    private var sets = SubscriptionSets()
+    private let task = Subscription(className: "Task", query: "TRUEPREDICATE")
+
+    private mutating func append(_ subscriptions: [Subscription] = [], snapshot: ClientVersion = 1) -> QueryVersion {
+        sets.append(subscriptions, snapshot: snapshot)
+    }
+
+    @Test mutating func aNewFileWaitsForSetZeroAndDoesNotAskForIt() {
+        #expect(sets.latest.version == 0 && sets.latest.state == .pending)
+        #expect(sets.active == nil && sets.activeQuerySet == QuerySet(version: 0, text: "{}"))
+        #expect(sets.pending(after: 0) == nil)
+        #expect(sets.awaitsBootstrap(of: 0) && !sets.awaitsBootstrap(of: 1))
+        sets.bootstrapped(0)
+        #expect(sets.outcome(of: 0) == .pending && sets.active?.version == 0)
+        sets.markReached()
+        #expect(sets.outcome(of: 0) == .complete)
+    }
+
+    @Test mutating func aSetIsInForceWithItsDataAndCompleteWithTheMark() {
+        let version = append([task])
+        #expect(version == 1 && sets.pending(after: 0)?.version == 1 && sets.activeQuerySet.version == 0)
+        sets.bootstrapped(1)
+        #expect(sets.activeQuerySet == QuerySet(version: 1, queries: ["Task": "(TRUEPREDICATE)"]))
+        #expect(sets.outcome(of: 1) == .pending && sets.pending(after: 0) == nil)
+        sets.markReached()
+        #expect(sets.outcome(of: 1) == .complete)
+        #expect(sets.outcome(of: 0) == .superseded)
+    }
+
+    @Test mutating func theServerMaySkipASetAndMayNotGoBack() {
+        _ = append()
+        _ = append()
+        #expect(sets.pending(after: 1)?.version == 2)
+        sets.bootstrapped(2)
+        #expect(sets.sets.map(\.version) == [2])
+        #expect(sets.outcome(of: 1) == .superseded && !sets.awaitsBootstrap(of: 1))
+        // The data of the set in force may come again, as when a role has changed; that changes nothing of the set.
+        sets.markReached()
+        #expect(sets.awaitsBootstrap(of: 2))
+        sets.bootstrapped(2)
+        #expect(sets.outcome(of: 2) == .complete)
+    }
+
+    @Test mutating func aRefusedSetLeavesTheOneInForce() {
+        _ = append([task])
+        sets.bootstrapped(1)
+        _ = append()
+        sets.refused(2, "no such field")
+        #expect(sets.outcome(of: 2) == .refused("no such field"))
+        #expect(sets.active?.version == 1 && sets.latest.version == 2)
+        #expect(sets.pending(after: 0) == nil && !sets.awaitsBootstrap(of: 2))
+        sets.bootstrapped(2)
+        #expect(sets.outcome(of: 2) == .refused("no such field"))
+        #expect(append() == 3)
+        sets.bootstrapped(3)
+        #expect(sets.sets.map(\.version) == [3])
+    }
+
+    @Test mutating func aMarkWithoutDataIsAllThatIsSaidOfSetZero() {
+        sets.markReached()
+        #expect(sets.outcome(of: 0) == .complete)
+        _ = append()
+        sets.markReached()
+        #expect(sets.outcome(of: 1) == .pending)
+    }
+
+    @Test(arguments: [false, true]) mutating func aResetCompletesWhatIsInForce(discarding: Bool) {
+        _ = append([task])
+        sets.bootstrapped(1)
+        _ = append()
+        _ = append()
+        sets.reset(discarding: discarding)
+        #expect(sets.outcome(of: 1) == .complete)
+        #expect(sets.outcome(of: 2) == (discarding ? .superseded : .pending))
+        #expect(sets.latest.version == (discarding ? 1 : 3))
+    }
+
+    @Test mutating func aResetBeforeTheFirstDataCompletesSetZero() {
+        _ = append([task])
+        sets.reset(discarding: false)
+        #expect(sets.outcome(of: 0) == .complete && sets.outcome(of: 1) == .pending)
+    }
+
+    @Test mutating func startingOverAsksForWhatTheAppWanted() {
+        _ = append()
+        sets.bootstrapped(1)
+        _ = append([task])
+        sets.refused(2, "no")
+        sets.startOver()
+        #expect(sets.active == nil && sets.awaitsBootstrap(of: 0))
+        #expect(sets.pending(after: 0)?.version == 2 && sets.latest.subscriptions == [task])
+    }
+
+    @Test func theQueriesOfAClassAreOne() {
+        func one(_ name: String, _ query: String) -> Subscription {
+            Subscription(name: name, className: name.hasPrefix("d") ? "Dog" : "Person", query: query)
+        }
+        let set = SubscriptionSet(
+            version: 3, snapshot: 1,
+            subscriptions: [
+                one("d1", #"name == "Rex""#), one("d2", "age > 3"), one("d3", #"name == "Rex""#),
+                one("p", "TRUEPREDICATE"),
+            ])
+        #expect(
+            set.querySet.text == #"{"Dog":"(age > 3) OR (name == \"Rex\")","Person":"(TRUEPREDICATE)"}"#)
+        #expect(set.querySet.version == 3 && set.classNames == ["Dog", "Person"])
+    }
+}
