@@ -6,7 +6,8 @@ struct Bench: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measures Sluice; each subcommand prints a table and, with --json, one JSON line at the end.",
         subcommands: [
-            MergeBench.self, QueryBench.self, AMQPBench.self, OwnRealms.self, SharedRealm.self, OneClient.self,
+            MergeBench.self, QueryBench.self, ViewsBench.self, AMQPBench.self, OwnRealms.self, SharedRealm.self,
+            OneClient.self,
             Latency.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
             ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
