@@ -1,0 +1,188 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// The SDK in flexible mode: three users of one app, each of whom has what the subscriptions select and the roles allow.
+@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
+struct FlexibleSyncTests {
+    /// Everybody reads and writes what is theirs and what is shared.
+    private static let rules = rules(for: #"{"$or": [{"owner": "%%user.id"}, {"shared": true}]}"#)
+
+    /// - Parameter filter: of what may be read and written.
+    private static func rules(for filter: String) -> String {
+        #"""
+        {"queryable": {"global": ["owner", "shared", "name"]}, "defaultRoles": [{"name": "own", "apply_when": {}, "read": true,
+         "write": true, "document_filters": {"read": \#(filter), "write": \#(filter)}}]}
+        """#
+    }
+
+    private static let schema = [
+        ObjectSchemaDescription(
+            "Item", primaryKey: PropertyDescription("_id", .string),
+            properties: [
+                PropertyDescription("owner", .string), PropertyDescription("name", .string),
+                PropertyDescription("shared", .bool), PropertyDescription("secret", .string, isOptional: true),
+            ])
+    ]
+
+    private final class Person: Sendable {
+        let user: User
+        let realm: Realm
+
+        init(_ cluster: LocalCluster) async throws {
+            user = try await Device.user(of: cluster)
+            var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
+                subscriptions.append(QuerySubscription("Item", name: "all"))
+            })
+            configuration.dynamicSchema = FlexibleSyncTests.schema
+            realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        }
+
+        var subscriptions: SyncSubscriptionSet { realm.subscriptions }
+        var ids: Set<String> { Set(realm.dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
+
+        func session() throws -> SyncSession {
+            guard let session = realm.syncSession else { throw LocalClusterError("there is no session") }
+            return session
+        }
+
+        func create(_ id: String, owner: String? = nil, name: String = "thing", isShared: Bool = false) throws {
+            try realm.write {
+                _ = realm.dynamicCreate(
+                    "Item", value: ["_id": id, "owner": owner ?? user.id, "name": name, "shared": isShared])
+            }
+        }
+
+        func set(_ id: String, _ property: String, _ value: String) throws {
+            try realm.write { realm.dynamicObject(ofType: "Item", forPrimaryKey: id)?[property] = value }
+        }
+
+        func upload() async throws { try await session().wait(for: .upload) }
+
+        func eventually(has ids: Set<String>) async throws {
+            try await LocalCluster.retrying("the realm has \(ids.sorted())") {
+                guard self.ids == ids else { throw LocalClusterError("it has \(self.ids.sorted())") }
+            }
+        }
+    }
+
+    @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
+        try await withCluster(workers: 2, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+            try await cluster.setRules(Self.rules, of: cluster.app)
+            let people = [try await Person(cluster), try await Person(cluster), try await Person(cluster)]
+            let (anna, ben, cleo) = (people[0], people[1], people[2])
+            // One app in this process: its handler hears of everybody's errors, with the session.
+            let heard = Mutex<[(SyncError, String)]>([])
+            App(id: cluster.app).syncManager.errorHandler = { error, session in
+                guard let error = error as? SyncError else { return }
+                heard.withLock { $0.append((error, session?.parentUser()?.id ?? "")) }
+            }
+
+            try anna.create("anna")
+            try ben.create("ben")
+            try cleo.create("cleo")
+            try anna.create("list", name: "groceries", isShared: true)
+            try await anna.eventually(has: ["anna", "list"])
+            try await ben.eventually(has: ["ben", "list"])
+            try await cleo.eventually(has: ["cleo", "list"])
+            try ben.set("list", "name", "more groceries")
+            try await LocalCluster.retrying("all have the new name") {
+                for person in people {
+                    let list = person.realm.dynamicObject(ofType: "Item", forPrimaryKey: "list")
+                    guard list?["name"] as? String == "more groceries" else { throw LocalClusterError("not yet") }
+                }
+            }
+
+            // What the role does not allow is undone, and its author hears why.
+            try cleo.create("forged", owner: anna.user.id)
+            try await cleo.upload()
+            try await LocalCluster.retrying("the write is undone") {
+                guard heard.withLock({ !$0.isEmpty }) else { throw LocalClusterError("nothing was said") }
+            }
+            let (error, author) = try #require(heard.withLock { $0.first })
+            #expect(error.code == .writeRejected && author == cleo.user.id)
+            #expect(error.compensatingWriteInfo?.first?.objectType == "Item")
+            #expect(error.compensatingWriteInfo?.first?.primaryKey.stringValue == "forged")
+            #expect(error.compensatingWriteInfo?.first?.reason == #"write to "forged" in table "Item" not allowed"#)
+            try await cleo.eventually(has: ["cleo", "list"])
+            #expect(anna.ids == ["anna", "list"])
+
+            // A query change sends the difference.
+            let subscriptions = ben.subscriptions
+            try await subscriptions.update {
+                subscriptions.first(named: "all")?.updateQuery(to: "shared == %@", true)
+            }
+            #expect(ben.ids == ["list"])
+            try await subscriptions.update {
+                subscriptions.append(QuerySubscription("Item", where: "owner == %@", ben.user.id))
+            }
+            #expect(ben.ids == ["ben", "list"])
+            try await ben.realm.dynamicObjects("Item").filter("name == 'nothing'").subscribe(
+                name: "nothing", timeout: 60)
+            #expect(subscriptions.map(\.name) == ["all", nil, "nothing"])
+
+            // A query that the server refuses leaves the set before it in force.
+            let refused = await #expect(throws: Realm.Error.self) {
+                try await subscriptions.update {
+                    subscriptions.append(QuerySubscription("Item", name: "bad", where: "secret == 'x' SORT(name ASC)"))
+                }
+            }
+            #expect(refused?.code == .subscriptionFailed && refused?.message.contains("Item") == true)
+            try anna.create("second", name: "errands", isShared: true)
+            try await ben.eventually(has: ["ben", "list", "second"])
+            try await subscriptions.update { subscriptions.remove(named: "bad") }
+            #expect(subscriptions.state == .complete)
+
+            // Roles change while everybody is connected: what is shared can be read no longer by those whose it is not.
+            try await cluster.setRules(Self.rules(for: #"{"owner": "%%user.id"}"#), of: cluster.app)
+            try await ben.eventually(has: ["ben"])
+            try await cleo.eventually(has: ["cleo"])
+            try await anna.eventually(has: ["anna", "list", "second"])
+            try await cluster.setRules(Self.rules, of: cluster.app)
+            try await ben.eventually(has: ["ben", "list", "second"])
+        }
+    }
+
+    @Test func aResetKeepsSubscriptionsAndRecoversWrites() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+            try await cluster.setRules(Self.rules, of: cluster.app)
+            let anna = try await Person(cluster)
+            let ben = try await Person(cluster)
+            try anna.create("anna")
+            try anna.create("list", isShared: true)
+            try await anna.upload()
+            try await ben.eventually(has: ["list"])
+            let session = try ben.session()
+            session.suspend()
+            try await LocalCluster.retrying("the session rests") {
+                guard session.state == .inactive else { throw LocalClusterError("it is \(session.state)") }
+            }
+            try ben.create("offline")
+            let subscriptions = ben.subscriptions
+            subscriptions.update(
+                { subscriptions.first(named: "all")?.updateQuery(to: "shared == true OR name == 'late'") },
+                onComplete: nil)
+            try ben.create("late", name: "late")
+            try await cluster.operate("sync", "terminate", cluster.app, "--enable")
+            try anna.create("meanwhile", isShared: true)
+            session.resume()
+            try await subscriptions.wait()
+            try await ben.upload()
+            try await ben.eventually(has: ["late", "list", "meanwhile"])
+            #expect(subscriptions.count == 1 && subscriptions.state == .complete)
+            let other = try await Person(cluster)
+            try await other.eventually(has: ["list", "meanwhile"])
+            try await anna.eventually(has: ["anna", "list", "meanwhile"])
+            // What was written offline is with the server.
+            try await subscriptions.update {
+                subscriptions.first(named: "all")?.updateQuery(toType: DynamicObject.self)
+            }
+            #expect(ben.ids == ["late", "list", "meanwhile", "offline"])
+        }
+    }
+}
