@@ -37,6 +37,8 @@ final class Scenario {
         try await publishRecording(&report)
         if let news = try await stage.mend(atTheEnd: true) { narrator.say(news) }
         try await checkCopies(&report)
+        begin(FlexibleChapter.title)
+        try await FlexibleChapter(cluster: cluster, narrator: narrator).run(&report)
         return report
     }
 
