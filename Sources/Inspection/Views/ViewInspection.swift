@@ -127,29 +127,6 @@ package struct ViewInspection {
     }
 }
 
-extension ObjectKey {
-    /// As people write keys.
-    package var plainText: String {
-        switch self {
-        case .null: "null"
-        case .int(let value): String(value)
-        case .string(let value): value.string
-        case .globalKey(let high, let low): "\(high)-\(low)"
-        case .objectID(let value): Self.hex(value.high, 16) + Self.hex(UInt64(value.low), 8)
-        case .uuid(let value):
-            [
-                Self.hex(value.high >> 32, 8), Self.hex(value.high >> 16 & 0xffff, 4), Self.hex(value.high & 0xffff, 4),
-                Self.hex(value.low >> 48, 4), Self.hex(value.low & 0xffff_ffff_ffff, 12),
-            ].joined(separator: "-")
-        }
-    }
-
-    private static func hex(_ value: UInt64, _ digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
-    }
-}
-
 /// The subscription set of a client file, as its owner has it.
 package struct ClientSubscriptions: Encodable, Sendable {
     package var clientFile: FileIdent

@@ -30,21 +30,10 @@ extension ObjectKey {
     /// As messages to apps name it.
     fileprivate var shown: String {
         switch self {
-        case .null: "null"
-        case .int(let value): String(value)
-        case .string(let value): "\"\(value.string)\""
-        case .globalKey(let high, let low): "\(high)-\(low)"
-        case .objectID(let value):
-            "ObjectID(\"\(Self.hex(value.high, 16))\(Self.hex(UInt64(value.low), 8))\")"
-        case .uuid(let value):
-            "UUID(\(Self.hex(value.high >> 32, 8))-\(Self.hex(value.high >> 16 & 0xffff, 4))-"
-                + "\(Self.hex(value.high & 0xffff, 4))-\(Self.hex(value.low >> 48, 4))-"
-                + "\(Self.hex(value.low & 0xffff_ffff_ffff, 12)))"
+        case .null, .int, .globalKey: plainText
+        case .string: "\"\(plainText)\""
+        case .objectID: "ObjectID(\"\(plainText)\")"
+        case .uuid: "UUID(\(plainText))"
         }
-    }
-
-    private static func hex(_ value: UInt64, _ digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

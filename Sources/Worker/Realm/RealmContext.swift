@@ -24,7 +24,7 @@ final class RealmContext {
     var sessions: SessionBook
     /// Of a flexible realm.
     var compiled = ViewCache()
-    private var stamped: (columns: Int, stamp: UInt64)?
+    private var stamp = SchemaStamp()
     /// The schema that gateways were told of.
     private var announced: UInt64?
     private var decodedImaged: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
@@ -128,14 +128,8 @@ final class RealmContext {
         return decodedImaged.columns
     }
 
-    /// Tells the realm's schema from others. A schema only grows.
-    var schemaStamp: UInt64 {
-        let columns = state.schema.tables.reduce(state.schema.tables.count) { $0 &+ Int($1.nextColumnID) }
-        if let stamped, stamped.columns == columns { return stamped.stamp }
-        let stamp = max(FNV1a.hash64(state.schema.encoded()), 1)
-        stamped = (columns, stamp)
-        return stamp
-    }
+    /// Tells the realm's schema from others.
+    var schemaStamp: UInt64 { stamp.of(state.schema) }
 
     func view(_ definition: ViewDefinition) throws(ViewError) -> View {
         try compiled.view(definition, schema: state.schema)
@@ -382,32 +376,16 @@ extension RealmContext {
             entries: bytes > maxBytes ? [] : unsavedHistory.map(\.entry),
             acknowledgements: unsaved.acknowledged.compactMap { ident in
                 clientFile(ident).map { .init(clientFile: ident, upload: $0.record.upload) }
-            }, objects: noticedObjects(maxBytes: maxBytes))
+            }, objects: name.isFlexible ? noticedObjects(maxBytes: maxBytes) : nil)
     }
 
-    /// By what gateways tell which sessions a commit concerns; nil if that is too much, and outside of flexible realms.
     private func noticedObjects(maxBytes: Int) -> NoticedObjects? {
-        guard name.isFlexible, !unsavedHistory.isEmpty,
-            unsavedHistory.reduce(0, { $0 + $1.images.count }) <= maxBytes
-        else { return nil }
-        let imaged = imaged
-        var now: [ObjectSlot: BeforeImages.Image] = [:]
-        for record in unsavedHistory {
-            guard let images = try? BeforeImages(decoding: record.images).images else { return nil }
-            for image in images where now[image.slot] == nil {
-                guard let table = state.schema.table(image.slot.table) else { return nil }
-                let address = ObjectAddress(table.name, image.slot.key)
-                guard state.isLoaded(address) else { return nil }
-                now[image.slot] = BeforeImages.Image(
-                    image.slot, before: state.object(address).map { imaged.image(of: $0, in: table.id) })
-            }
-        }
         let stamp = schemaStamp
-        let hasChanged = announced != nil && announced != stamp
-        announced = stamp
-        return NoticedObjects(
-            schema: stamp, changedSchema: hasChanged ? state.schema.encoded() : [],
-            before: unsavedHistory.map(\.images), now: BeforeImages(Array(now.values)).encoded())
+        let hasChanged = announced.map { $0 != stamp } ?? false
+        let objects = NoticedObjects(
+            unsavedHistory, state, imaged, schema: stamp, isNewSchema: hasChanged, maxBytes: maxBytes)
+        if objects != nil { announced = stamp }
+        return objects
     }
 
     /// Everything is durable: forgets what is beyond the limits.
