@@ -30,7 +30,7 @@ final class FannedNotice: Sendable {
 
     init(_ notice: IntegratedNotice) {
         self.notice = notice
-        bytes = notice.entries.reduce(128) { $0 + $1.changeset.count + 64 }
+        bytes = notice.entries.reduce(128) { $0 + $1.changeset.count + 64 } + (notice.objects?.bytes ?? 0)
         acknowledgements = Dictionary(
             notice.acknowledgements.lazy.map { ($0.clientFile, $0.upload) }, uniquingKeysWith: { first, _ in first })
         authors = Set(notice.entries.lazy.map(\.originFile))

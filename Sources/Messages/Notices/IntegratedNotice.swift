@@ -18,6 +18,9 @@ package struct NoticedObjects: Codable, Sendable, Equatable {
         self.before = before.map { HexBytes($0) }
         _now = HexBytes(now)
     }
+
+    /// What it takes, about.
+    package var bytes: Int { before.reduce(64 + changedSchema.count + now.count) { $0 + $1.wrappedValue.count + 32 } }
 }
 
 /// What one commit of the owner did to a realm, to every gateway with sessions on it (realm topic).

@@ -53,6 +53,8 @@ struct ViewsExplain: ReportingCommand {
     }
 
     func run(_ settings: ClusterSettings) async throws {
+        // First: it says so if there is no store in that place, and makes none.
+        let realms = try await StoredRealms(settings)
         let control = try await settings.stores().control()
         guard let record = try await control.app(app) else {
             throw CommandFailure(.notFound, "there is no app \(app)")
@@ -76,7 +78,7 @@ struct ViewsExplain: ReportingCommand {
         }
         let roles = document?.closedRoles(of: RuleUser(account)) ?? .none
         let name = RealmName(flexible: app)
-        let reader = try await StoredRealms(settings).reader(of: name)
+        let reader = try await realms.reader(of: name)
         var report = Report(
             app: app, user: user, rulesVersion: record.rulesVersion,
             summary: document?.summary ?? RulesDocument.summaryOfNone, isDisabled: account.isDisabled, views: [])

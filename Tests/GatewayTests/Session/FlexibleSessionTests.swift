@@ -239,6 +239,17 @@ import Views
         #expect(script.followed.last?.version == 13)
     }
 
+    @Test func whatANoticeSaysOfObjectsCountsInMailboxes() {
+        var notice = IntegratedNotice(
+            realm: RealmName(flexible: "tasks"), generation: 1, follows: 5,
+            latest: SaltedServerVersion(version: 6, salt: 7), entries: [], acknowledgements: [])
+        let alone = FannedNotice(notice).bytes
+        notice.objects = NoticedObjects(
+            schema: 1, changedSchema: [], before: [Array(repeating: 0, count: 5_000)],
+            now: Array(repeating: 0, count: 3_000))
+        #expect(FannedNotice(notice).bytes >= alone + 8_000)
+    }
+
     @Test func whatComesWhileAPageIsUnderWayIsAskedForAfterIt() throws {
         var script = try begun()
         let pages = script.pages.count
