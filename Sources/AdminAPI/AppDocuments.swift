@@ -21,6 +21,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var onReadDenied: String?
     package var onWriteDenied: String?
     package var rulesVersion: UInt64?
+    /// Of an app in flexible mode: the schema versions that clients may name, such as `1-3`; absent where nobody looks at them.
+    package var schemaVersions: String?
     /// The app's own quotas, by name; absent where it has none.
     package var quotas: [String: Int]?
     /// Milliseconds of Unix time.
@@ -33,8 +35,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package init(
         id: String, syncMode: String, syncState: String, compatibility: String?, developmentMode: Bool,
         clientRecovery: Bool, maxOfflineDays: Int, generation: UInt64, anonymousLogin: Bool, emailPasswordLogin: Bool,
-        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, quotas: [String: Int]? = nil,
-        createdAt: UInt64, users: Int? = nil, access: String? = nil
+        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, schemaVersions: String? = nil,
+        quotas: [String: Int]? = nil, createdAt: UInt64, users: Int? = nil, access: String? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -49,6 +51,7 @@ package struct AppDocument: Codable, Sendable, Equatable {
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
         self.rulesVersion = rulesVersion
+        self.schemaVersions = schemaVersions
         self.quotas = quotas
         self.createdAt = createdAt
         self.users = users
@@ -93,7 +96,7 @@ package struct AppList: Codable, Sendable, Equatable {
 package struct AppRequest: AdminBody, Equatable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, syncMode, compatibility, developmentMode, clientRecovery, maxOfflineDays, anonymousLogin
-        case emailPasswordLogin, onReadDenied, onWriteDenied, quotas, rules
+        case emailPasswordLogin, onReadDenied, onWriteDenied, schemaVersions, quotas, rules
     }
 
     package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
@@ -111,6 +114,8 @@ package struct AppRequest: AdminBody, Equatable {
     package var emailPasswordLogin: Bool?
     package var onReadDenied: String?
     package var onWriteDenied: String?
+    /// Of an app in flexible mode: `1-3`, `3`, or `any`.
+    package var schemaVersions: String?
     /// Values of quotas, by name; null: the app has no value of its own any more.
     package var quotas: [String: Int?]?
     /// Of a new app: its first rules, a document or the name of a template. Without them nobody may read or write.
@@ -120,7 +125,7 @@ package struct AppRequest: AdminBody, Equatable {
         id: String? = nil, syncMode: String? = nil, compatibility: String? = nil, developmentMode: Bool? = nil,
         clientRecovery: Bool? = nil, maxOfflineDays: Int? = nil, anonymousLogin: Bool? = nil,
         emailPasswordLogin: Bool? = nil, onReadDenied: String? = nil, onWriteDenied: String? = nil,
-        quotas: [String: Int?]? = nil, rules: JSONValue? = nil
+        schemaVersions: String? = nil, quotas: [String: Int?]? = nil, rules: JSONValue? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -132,6 +137,7 @@ package struct AppRequest: AdminBody, Equatable {
         self.emailPasswordLogin = emailPasswordLogin
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
+        self.schemaVersions = schemaVersions
         self.quotas = quotas
         self.rules = rules
     }

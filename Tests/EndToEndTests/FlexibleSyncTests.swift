@@ -69,6 +69,48 @@ struct FlexibleSyncTests {
         }
     }
 
+    @Test func aCopyOfAnotherSchemaVersionIsUploadedAndMadeAnew() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+            try await cluster.operate("apps", "set", cluster.app, "--schema-versions", "1-2")
+            let user = try await Device.user(of: cluster)
+            let heard = Mutex<[SyncError]>([])
+            App(id: cluster.app).syncManager.errorHandler = { error, _ in
+                if let error = error as? SyncError { heard.withLock { $0.append(error) } }
+            }
+            func open(_ version: UInt64) async throws -> Realm {
+                var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
+                    subscriptions.append(QuerySubscription("Item", name: "all"))
+                })
+                configuration.dynamicSchema = Self.schema
+                configuration.schemaVersion = version
+                return try await Realm(configuration: configuration, downloadBeforeOpen: .once)
+            }
+            func writeOffline() async throws {
+                let realm = try await open(1)
+                try await realm.syncSession?.wait(for: .upload)
+                realm.syncSession?.suspend()
+                try realm.write {
+                    _ = realm.dynamicCreate("Item", value: ["_id": "offline", "owner": "", "name": "", "shared": true])
+                }
+            }
+            try await writeOffline()
+            try await LocalCluster.retrying("the file is closed") { _ = try await open(2) }
+            let realm = try await open(2)
+            #expect(realm.dynamicObjects("Item").map { $0["_id"] as? String } == ["offline"])
+            #expect(realm.subscriptions.count == 1 && heard.withLock { $0.isEmpty })
+
+            // Whose build is too old hears so at once, and its data stays.
+            try await cluster.operate("apps", "set", cluster.app, "--schema-versions", "3")
+            try await LocalCluster.retrying("the session is refused") {
+                guard heard.withLock({ $0.contains { $0.message.contains("schema versions 3") } }) else {
+                    throw LocalClusterError("nothing was said")
+                }
+            }
+            #expect(realm.dynamicObjects("Item").count == 1)
+        }
+    }
+
     @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
         try await withCluster(workers: 2, slices: 1) { cluster in
             try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")

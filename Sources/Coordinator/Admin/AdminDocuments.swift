@@ -11,7 +11,8 @@ extension AppDocument {
             clientRecovery: app.clientRecovery, maxOfflineDays: app.maxOfflineDays, generation: app.generation,
             anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin,
             onReadDenied: app.onReadDenied.rawValue, onWriteDenied: app.onWriteDenied.rawValue,
-            rulesVersion: app.rulesVersion, quotas: app.quotas.isEmpty ? nil : app.quotas.named,
+            rulesVersion: app.rulesVersion, schemaVersions: app.clientSchemas?.description,
+            quotas: app.quotas.isEmpty ? nil : app.quotas.named,
             createdAt: app.createdAt, users: users, access: access)
     }
 }
@@ -84,6 +85,10 @@ extension AppRequest {
             throw .invalid(
                 "maxOfflineDays: expected \(days.lowerBound) to \(days.upperBound), found \(maxOfflineDays)")
         }
+        if let schemaVersions, schemaVersions != Self.anySchema, SchemaVersionRange(schemaVersions) == nil {
+            throw .invalid(
+                "schemaVersions: expected a version, two with - in between, or any; found \(schemaVersions.prefix(40))")
+        }
         for (name, value) in quotas ?? [:] {
             guard let quota = Quota(rawValue: name) else {
                 throw .invalid(
@@ -97,6 +102,9 @@ extension AppRequest {
         }
     }
 
+    /// Nobody looks at clients' schema versions.
+    static let anySchema = "any"
+
     /// Changes the settings that may be changed at any time.
     func apply(to app: inout AppRecord) {
         app.developmentMode = developmentMode ?? app.developmentMode
@@ -104,6 +112,7 @@ extension AppRequest {
         app.maxOfflineDays = maxOfflineDays ?? app.maxOfflineDays
         app.anonymousLogin = anonymousLogin ?? app.anonymousLogin
         app.emailPasswordLogin = emailPasswordLogin ?? app.emailPasswordLogin
+        if let schemaVersions { app.clientSchemas = SchemaVersionRange(schemaVersions) }
         for (name, value) in quotas ?? [:] { if let quota = Quota(rawValue: name) { app.quotas[quota] = value } }
     }
 }

@@ -44,6 +44,12 @@ struct AppRoutes: Sendable {
                     "app \(id) was created with compatibility \(app.compatibility.rawValue), by which the copies that its "
                         + "clients hold are built; create another app with compatibility \(wanted.rawValue)")
             }
+            if let versions = settings.schemaVersions, versions != AppRequest.anySchema,
+                try await context.store.app(id)?.syncMode == .partition
+            {
+                throw AdminError.invalid(
+                    "schemaVersions: app \(id) uses partition sync, whose clients do not say their schema version")
+            }
             let denials = try settings.wantedDenials()
             let app = try await context.store.updateApp(id) { app in
                 settings.apply(to: &app)

@@ -58,7 +58,7 @@ struct PendingFileAction: Sendable {
     func perform(within limit: Duration) async throws {
         let deadline = DispatchTime.now() + limit.seconds
         while try await !FileQueue.run({ try attempt(.manualHandled) }) {
-            let isClosed = await suspendUntilClosed(deadline)
+            let isClosed = await files.suspendUntilClosed(deadline)
             try Task.checkCancellation()
             guard isClosed || isOver else { throw stillOpen() }
         }
@@ -71,16 +71,6 @@ struct PendingFileAction: Sendable {
         let watch = OpenFiles.watch(files.databases) { closed.signal() }
         defer { OpenFiles.cancelWatch(watch) }
         return closed.wait(timeout: deadline) == .success
-    }
-
-    private func suspendUntilClosed(_ deadline: DispatchTime) async -> Bool {
-        let (events, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
-        let watch = OpenFiles.watch(files.databases) { continuation.yield(true) }
-        defer { OpenFiles.cancelWatch(watch) }
-        DispatchQueue.global().asyncAfter(deadline: deadline) { continuation.yield(false) }
-        // Also ends when the task is cancelled.
-        for await isClosed in events { return isClosed }
-        return false
     }
 
     // MARK: What went wrong

@@ -1,5 +1,6 @@
 public import Dispatch
 internal import Foundation
+import SyncModel
 
 extension Realm {
     /// What opening a realm waits for.
@@ -49,14 +50,41 @@ extension Realm {
     private static func opened(_ configuration: Configuration, _ behavior: OpenBehavior) async throws -> Realm {
         try Task.checkCancellation()
         guard let sync = configuration.syncConfiguration,
-            behavior == .always || (behavior == .once && !fileExists(for: configuration))
+            behavior == .always
+                || behavior == .once && (configuration.isFlexible || !fileExists(for: configuration))
         else { return Realm(instance: try await RealmOpener.open(configuration)) }
         // Check before the file is made: the next `.once` would open an empty file at once.
-        guard sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
+        let opensAsItIs = behavior == .once && fileExists(for: configuration)
+        guard opensAsItIs || sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
+        let isOnce = behavior == .once
+        if let instance = try await downloaded(configuration, sync, ifNeeded: isOnce) {
+            return Realm(instance: instance)
+        }
+        // The server kept the file for another schema version. All that was in it is uploaded, and it begins anew.
+        try await SchemaChange.waitUntilClosed(configuration)
+        if let instance = try await downloaded(configuration, sync) { return Realm(instance: instance) }
+        throw SyncError(.clientSessionError, "the server has changed the schema version of a new file")
+    }
+
+    /// - Parameter ifNeeded: a file that syncs already is opened as it is, unless it has another schema version.
+    /// - Returns: nil if the file has to be made anew, with the schema version of the configuration.
+    private static func downloaded(
+        _ configuration: Configuration, _ sync: SyncConfiguration, ifNeeded: Bool = false
+    ) async throws -> RealmInstance? {
         let instance = try await RealmOpener.open(configuration, declaringSchema: false)
+        if ifNeeded, instance.core.sync.ident != nil,
+            try !RealmOpener.isOfOtherSchema(instance.core, configuration)
+        {
+            try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
+            return instance
+        }
         instance.session?.resume()
-        try await instance.session?.wait(
-            for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
+        do {
+            try await instance.session?.wait(
+                for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
+        } catch let error as SyncError where error.wireCode == ErrorCode.schemaVersionChanged.rawValue {
+            return nil
+        }
         // Only after the download: this client must not upload what the server's copy has already.
         try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
         if sync.initialSubscriptions != nil {
@@ -64,7 +92,7 @@ extension Realm {
                 for: instance.core.subscriptions.latest.version,
                 failsOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
         }
-        return Realm(instance: instance)
+        return instance
     }
 }
 

@@ -18,7 +18,7 @@ extension Realm {
         public var encryptionKey: Data?
         /// Whether writing is forbidden.
         public var readOnly: Bool
-        /// The version of a local realm's schema.
+        /// The version of the schema of a local realm, or of a realm in flexible mode, whose server knows some versions and no others.
         public var schemaVersion: UInt64
         /// Whether a local realm whose schema does not fit is deleted.
         public var deleteRealmIfMigrationNeeded: Bool

@@ -26,7 +26,9 @@ enum RealmOpener {
         of core: RealmCore, _ configuration: Realm.Configuration, declaringSchema: Bool
     ) throws -> RealmInstance {
         try checkIsFor(configuration, core)
-        if declaringSchema {
+        if try isOfOtherSchema(core, configuration) {
+            guard !declaringSchema else { throw otherSchema(core, configuration) }
+        } else if declaringSchema {
             try declareSchema(of: configuration, in: core)
         } else {
             _ = try additionsAreNeeded(for: configuration, in: core)
@@ -60,8 +62,9 @@ enum RealmOpener {
         guard case .file(let url) = location else { return try make() }
         if let seed = configuration.seedFilePath { try copySeed(seed, to: url) }
         let core = try make()
-        guard configuration.deleteRealmIfMigrationNeeded, !configuration.readOnly,
-            try needsMigration(core, to: configuration)
+        guard !configuration.readOnly,
+            try core.sync.isOutdated == true
+                || configuration.deleteRealmIfMigrationNeeded && needsMigration(core, to: configuration)
         else {
             return core
         }
@@ -187,12 +190,27 @@ enum RealmOpener {
             configuration.dynamicSchema, in: core.snapshot.state.schema, isSynced: core.isSynced)
     }
 
-    /// The schema version that the realm is to have: nil for a synced realm; a local one's never decreases. A file without
-    /// a version goes with any.
+    /// Whether the file of a flexible realm has another schema version than the configuration: then the server decides what becomes of
+    /// it.
+    static func isOfOtherSchema(_ core: RealmCore, _ configuration: Realm.Configuration) throws -> Bool {
+        guard configuration.isFlexible, let last = core.schemaVersion else { return false }
+        return last != configuration.schemaVersion
+    }
+
+    private static func otherSchema(_ core: RealmCore, _ configuration: Realm.Configuration) -> Realm.Error {
+        Realm.Error(
+            .fail,
+            "The file has schema version \(core.schemaVersion ?? 0), and \(configuration.schemaVersion) is wanted: open the realm "
+                + "with downloadBeforeOpen, so that what was not uploaded is, and the file is made anew.",
+            fileURL: core.url)
+    }
+
+    /// The schema version that the realm is to have: nil for a realm of a partition; a local one's never decreases. A file
+    /// without a version goes with any, and so does a flexible realm's once its server has said so.
     private static func schemaVersion(
         of configuration: Realm.Configuration, in core: RealmCore
     ) throws -> UInt64? {
-        guard !core.isSynced else { return nil }
+        guard !core.isSynced else { return configuration.isFlexible ? configuration.schemaVersion : nil }
         let provided = configuration.schemaVersion
         guard let last = core.schemaVersion, provided != last else { return provided }
         if provided < last {

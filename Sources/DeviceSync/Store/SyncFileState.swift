@@ -13,6 +13,10 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// The app's compatibility, once the server has said it.
     var compatibility: PeerCompatibility?
 
+    /// The server keeps the file for another schema version than the app's, and everything in it is uploaded: the file is to be made
+    /// anew when it is next opened.
+    var isOutdated: Bool?
+
     /// Tells one file from another that takes its place; zeros as long as the server has given it no name.
     var identity: ClientFileIdent { ident ?? ClientFileIdent(ident: 0, salt: 0) }
 

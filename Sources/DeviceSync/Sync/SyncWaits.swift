@@ -23,6 +23,7 @@ struct SyncWaits {
     /// The newest mark that an earlier session of the realm has asked for, or that was answered.
     private(set) var lastMark: RequestIdent = 0
 
+    var hasWaits: Bool { !waits.isEmpty || !subscriptions.isEmpty }
     var hasUploads: Bool { waits.contains { $0.direction == .upload } }
 
     // MARK: Waits

@@ -21,6 +21,10 @@ extension SyncedRealm {
             for error in compensations.announce(body, reached: reached) { report(error, on: connection) }
             return
         }
+        if code == .schemaVersionChanged {
+            schemaChange = SyncError(code, body, stopsSession: true)
+            return
+        }
         if code.entry?.sessionContinues == true { return }
         act(on: code, body, endsSession: true, on: connection)
     }
@@ -61,6 +65,28 @@ extension SyncedRealm {
         case .applicationBug, .protocolViolation, .migrateToFLX, .revertToPBS, .migrateSchema, .unknown:
             stopAndReport(SyncError(code, body, stopsSession: true), on: connection)
         }
+    }
+
+    /// Ends the session of a file of another schema version, once everything in it is uploaded. An app that is opening the realm
+    /// hears of it and has the file made anew; another one hears of it by its error handler, and has it made anew by opening it.
+    func finishSchemaChange(on connection: isolated SyncConnection) {
+        guard let error = schemaChange, let machine = sessions[.main]?.machine, machine.isUploadAllowed,
+            machine.markReceived >= machine.markTarget, isUploaded
+        else { return }
+        core.lock.lock()
+        do {
+            defer { core.lock.unlock() }
+            var sync = core.sync
+            sync.isOutdated = true
+            try core.setSync(sync)
+        } catch {
+            return interrupt(.main, error, .startOver, on: connection)
+        }
+        connection.logger.notice(
+            "a realm's file is of another schema version and is made anew when it is next opened",
+            metadata: ["realm": "\(session.path)", "text": "\(error.message)"])
+        if !waits.hasWaits { report(error, on: connection) }
+        stop(error, on: connection)
     }
 
     func stopAndReport(_ error: SyncError, on connection: isolated SyncConnection) {

@@ -54,6 +54,7 @@ extension SyncedRealm {
             guard completeSubscriptions(of: core, role, on: connection) else { return }
             switch role {
             case .main:
+                guard schemaChange == nil else { return finishSchemaChange(on: connection) }
                 waits.markReached(mark)
                 resetMaybeAcknowledged()
             case .fresh:
@@ -126,6 +127,7 @@ extension SyncedRealm {
         reportProgress(of: download)
         checkUploadWaits()
         resetMaybeAcknowledged()
+        guard schemaChange == nil else { return finishSchemaChange(on: connection) }
         instancesGone(on: connection)
     }
 

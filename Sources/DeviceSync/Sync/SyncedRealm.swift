@@ -51,6 +51,8 @@ final class SyncedRealm {
     /// The work that this device's storage failed at and has not done since.
     var interrupted: Set<StorageWork> = []
     var compensations = Compensations()
+    /// The server keeps the file for another schema version: what is not uploaded is to be, then the file begins anew.
+    var schemaChange: SyncError?
 
     init(
         session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference, logger: Logger
@@ -83,6 +85,7 @@ final class SyncedRealm {
             return stop(.userIsNotLoggedIn(session.userID), on: connection)
         }
         activity = .running
+        schemaChange = nil
         session.set(state: .active)
         resetFiles.deliverStoredOutcome()
         resetFiles.reportInterruption()
@@ -177,7 +180,10 @@ final class SyncedRealm {
     private func bindTarget(isReset: Bool) -> ClientSession.Target {
         switch target {
         case .partition(let partition): .partition(partition.path)
-        case .flexible: .flexible(FlexibleTarget(reason: isReset ? .clientReset : .normal))
+        case .flexible:
+            .flexible(
+                FlexibleTarget(
+                    reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion))
         }
     }
 

@@ -61,6 +61,7 @@ extension ClientConnection {
             link.sessions.remove(number)
             if realm.isFlexible { link.fans.leave(number, of: realm) }
             if let file = machine?.clientFile { environment.registry.release(file.ident, realm: realm, by: self) }
+            if let machine { outdated.note(machine) }
         }
     }
 

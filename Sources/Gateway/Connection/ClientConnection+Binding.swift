@@ -12,10 +12,10 @@ extension ClientConnection {
     /// - Returns: false if something must be read first; nothing has been done then.
     func bindAtOnce(_ bind: Bind) -> Bool {
         guard let app = environment.apps.remembered(upgrade.app) else { return false }
-        guard let realm = realm(of: bind, in: app), let app else { return true }
-        guard let verdict = environment.rights.remembered(app, user: user, partition: realm.partition)
+        guard let target = target(of: bind, in: app), let app else { return true }
+        guard let verdict = environment.rights.remembered(app, user: user, partition: target.realm.partition)
         else { return false }
-        start(bind, realm, app, verdict)
+        start(bind, target, app, verdict)
         return true
     }
 
@@ -32,11 +32,11 @@ extension ClientConnection {
             }
             app = known
         }
-        guard isWaiting(bind), let realm = realm(of: bind, in: app), let app else { return }
+        guard isWaiting(bind), let target = target(of: bind, in: app), let app else { return }
         do {
             let verdict = try await environment.rights.judge(
-                app, user: user, partition: realm.partition)
-            if isWaiting(bind) { start(bind, realm, app, verdict) }
+                app, user: user, partition: target.realm.partition)
+            if isWaiting(bind) { start(bind, target, app, verdict) }
         } catch {
             logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
             refuseForNow(bind)
@@ -48,10 +48,10 @@ extension ClientConnection {
     private func isWaiting(_ bind: Bind) -> Bool { !isClosing && checker.session(bind.session) != nil }
 
     /// Nil once the client has been told why the BIND does not fit.
-    private func realm(of bind: Bind, in app: AppRecord?) -> RealmName? {
+    private func target(of bind: Bind, in app: AppRecord?) -> BindCheck.Target? {
         let check = BindCheck(upgrade: upgrade, limits: environment.protocolLimits)
         do throws(SyncProtocolError) {
-            return try check.realm(of: bind, in: app)
+            return try check.target(of: bind, in: app)
         } catch {
             if let app, !check.knowsRules(of: app) {
                 environment.metrics.refusedIncompatible(app: app.id)
@@ -64,7 +64,8 @@ extension ClientConnection {
         }
     }
 
-    private func start(_ bind: Bind, _ realm: RealmName, _ app: AppRecord, _ verdict: Verdict) {
+    private func start(_ bind: Bind, _ target: BindCheck.Target, _ app: AppRecord, _ verdict: Verdict) {
+        let realm = target.realm
         let judgement: Judgement
         switch verdict {
         case .judged(let made): judgement = made
@@ -86,7 +87,7 @@ extension ClientConnection {
         let context = SessionContext(
             realm: realm, reference: SessionReference(gateway: environment.gateway, number: number), user: user,
             connection: upgrade.connectionID, protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
-            isOurs: upgrade.compatibility != nil, limits: limits)
+            isOurs: upgrade.compatibility != nil, schemaVersion: target.schemaVersion, limits: limits)
         sessions[bind.session] = (
             number,
             GatewaySession(
@@ -96,7 +97,8 @@ extension ClientConnection {
         if environment.link.sessions.add(number, realm: realm, user: user, sink: self, judged: JudgedBy(judgement)) {
             environment.watch.look(at: app.id)
         }
-        perform(.bind(needsIdent: bind.needsIdent, app: app), on: bind.session)
+        let replaced = bind.needsIdent ? outdated.take(for: target.schemaVersion) : nil
+        perform(.bind(needsIdent: bind.needsIdent, app: app, replaces: replaced), on: bind.session)
     }
 
     /// Tells a client to come again: what it may do cannot be told.

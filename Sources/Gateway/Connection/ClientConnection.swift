@@ -21,6 +21,7 @@ actor ClientConnection {
     /// By the monotonic clock: a step of the system's time must not cost every client its socket.
     var lastHeard = NIODeadline.now()
     var pace = MessagePace()
+    var outdated = OutdatedFiles()
     var checkedAt: UInt64
     /// Set while the socket is open.
     var outbound: NIOAsyncChannelOutboundWriter<SocketOutput>?

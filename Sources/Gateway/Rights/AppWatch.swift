@@ -28,6 +28,7 @@ final class AppWatch: Service {
     private struct Told: Equatable {
         var syncState: AppRecord.SyncState
         var clientRecovery: Bool
+        var clientSchemas: SchemaVersionRange?
     }
 
     init(apps: AppDirectory, store: any AccountStore, interval: Duration, logger: Logger) {
@@ -90,7 +91,7 @@ final class AppWatch: Service {
     }
 
     private func tell(_ app: AppRecord, settings: Bool) {
-        let now = Told(syncState: app.syncState, clientRecovery: app.clientRecovery)
+        let now = Told(syncState: app.syncState, clientRecovery: app.clientRecovery, clientSchemas: app.clientSchemas)
         let before = told.withLock { $0.updateValue(now, forKey: app.id) }
         if settings || (before ?? now) != now { sessions.settingsChanged(app: app.id) }
     }

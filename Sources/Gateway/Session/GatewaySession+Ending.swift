@@ -142,7 +142,9 @@ extension GatewaySession {
         guard let app else { return fail(.otherSessionError, .applicationBug, "the app does not exist any more") }
         clientRecovery = app.clientRecovery
         // A termination reaches the session as a reset notice.
-        if app.syncState == .paused {
+        if let refusal = app.refusal(ofSchema: context.schemaVersion) {
+            fail(.badSchemaVersion, .applicationBug, refusal)
+        } else if app.syncState == .paused {
             fail(.initialSyncNotCompleted, .transient, "sync is paused for app \(app.id)", backoff: .patient)
         }
     }

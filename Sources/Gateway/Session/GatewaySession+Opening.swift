@@ -5,7 +5,8 @@ import SyncProtocol
 
 // BIND and IDENT.
 extension GatewaySession {
-    mutating func bind(_ needsIdent: Bool, _ app: AppRecord) {
+    /// - Parameter replaced: the client file in whose place one is asked for.
+    mutating func bind(_ needsIdent: Bool, _ app: AppRecord, replacing replaced: FileIdent? = nil) {
         clientRecovery = app.clientRecovery
         switch app.syncState {
         case .enabled: break
@@ -26,7 +27,7 @@ extension GatewaySession {
                 BindRequest(
                     context: requestContext, user: context.user, connection: context.connection,
                     needsClientFile: needsIdent, sessionReason: 0, protocolVersion: context.protocolVersion,
-                    userAgent: context.userAgent)))
+                    userAgent: context.userAgent, schemaVersion: context.schemaVersion, replaces: replaced)))
     }
 
     mutating func bound(_ answer: BoundAnswer) {
@@ -70,7 +71,8 @@ extension GatewaySession {
             .identify(
                 IdentifyRequest(
                     context: requestContext, user: context.user, clientFile: file, download: progress.download,
-                    latest: progress.latest, confirms: question, view: subscriptions?.identified)))
+                    latest: progress.latest, confirms: question, view: subscriptions?.identified,
+                    schemaVersion: context.schemaVersion)))
     }
 
     mutating func identified(_ answer: IdentifiedAnswer) {
@@ -83,6 +85,7 @@ extension GatewaySession {
         if let version = answer.bootstrap { subscriptions?.mustBootstrap(QueryVersion(version)) }
         actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
         actions.append(.claim(clientFile))
+        if let previous = answer.previousSchemaVersion { tellOfSchema(previous) }
         let early = earlyUploads
         earlyUploads = []
         let broken = violation
@@ -90,6 +93,18 @@ extension GatewaySession {
         for (upload, bytes) in early { accept(upload, bytes) }
         if let broken { return violated(broken) }
         wantPage()
+    }
+
+    /// The client's copy was made with another schema version than the client names. The session goes on, for the client to upload
+    /// what it has written; then the client begins anew. A client hears of it before its first MARK is answered.
+    private mutating func tellOfSchema(_ previous: UInt64) {
+        isOutdated = true
+        var body = JSONErrorBody(
+            code: .schemaVersionChanged,
+            message: "the client realm was made with schema version \(previous) and is opened with "
+                + "\(context.schemaVersion ?? 0)")
+        body.previousSchemaVersion = previous
+        actions.append(.send(.jsonError(session: session, code: .schemaVersionChanged, body: body)))
     }
 
     var requestContext: RequestContext {

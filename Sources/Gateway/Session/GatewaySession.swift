@@ -66,6 +66,8 @@ struct GatewaySession: Sendable {
     /// The rule that the client broke; what comes after it is not taken.
     var violation: SyncProtocolError?
     var isBindReported = false
+    /// The client's copy is of another schema version: it uploads what it has, and begins anew.
+    var isOutdated = false
 
     /// What was so when the event at hand came, and what the session wants done about it.
     var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)
@@ -94,7 +96,7 @@ struct GatewaySession: Sendable {
 
     private mutating func handle(_ event: SessionEvent) {
         switch event {
-        case .bind(let needsIdent, let app): bind(needsIdent, app)
+        case .bind(let needsIdent, let app, let replaced): bind(needsIdent, app, replacing: replaced)
         case .ident(let ident): identify(ident)
         case .upload(let upload, let bytes): accept(upload, bytes)
         case .beyond(let quota, let limit, let seconds):

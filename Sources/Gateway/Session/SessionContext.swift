@@ -14,6 +14,8 @@ struct SessionContext: Sendable {
     /// Whether the client is our SDK, which names the rules that it knows. A stock client is sent nothing that the protocol does
     /// not have.
     var isOurs = false
+    /// Of a client in flexible mode: the schema version of its configuration; nil below protocol version 11.
+    var schemaVersion: UInt64?
     var limits: Limits
 
     struct Limits: Sendable {

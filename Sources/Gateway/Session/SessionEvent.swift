@@ -6,7 +6,8 @@ import SyncProtocol
 /// What happens to a session. The client's messages have passed the protocol's checkers.
 enum SessionEvent: Sendable {
     // From the client.
-    case bind(needsIdent: Bool, app: AppRecord)
+    /// - replaces: the client file in whose place the client asks for one.
+    case bind(needsIdent: Bool, app: AppRecord, replaces: FileIdent? = nil)
     case ident(Ident)
     /// `bytes`: what it counts against the budget of unacknowledged uploads.
     case upload(Upload, bytes: Int)

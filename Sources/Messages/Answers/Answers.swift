@@ -23,16 +23,19 @@ package struct IdentifiedAnswer: Message, Equatable {
     /// Of a flexible realm: the set whose data the client must be sent before anything else: set 0 to a client that begins, and the
     /// set in force to one whose user may do something else than before.
     package var bootstrap: UInt64?
+    /// Of a flexible realm: the client's copy was made with this schema version, and the client names another one.
+    package var previousSchemaVersion: UInt64?
 
     package init(
         generation: UInt64, upload: UploadCursor, lockedServerVersion: ServerVersion, latest: SaltedServerVersion,
-        bootstrap: UInt64? = nil
+        bootstrap: UInt64? = nil, previousSchemaVersion: UInt64? = nil
     ) {
         self.generation = generation
         self.upload = upload
         self.lockedServerVersion = lockedServerVersion
         self.latest = latest
         self.bootstrap = bootstrap
+        self.previousSchemaVersion = previousSchemaVersion
     }
 }
 

@@ -34,10 +34,14 @@ package struct BindRequest: Message, Equatable {
     package var sessionReason: Int
     package var protocolVersion: Int
     package var userAgent: String
+    /// Of a flexible realm: the schema version of the client's configuration; nil from a client that cannot name one.
+    package var schemaVersion: UInt64?
+    /// The client file that this one takes the place of, since its schema version is another one.
+    package var replaces: FileIdent?
 
     package init(
         context: RequestContext, user: String, connection: String, needsClientFile: Bool, sessionReason: Int,
-        protocolVersion: Int, userAgent: String
+        protocolVersion: Int, userAgent: String, schemaVersion: UInt64? = nil, replaces: FileIdent? = nil
     ) {
         self.context = context
         self.user = user
@@ -46,6 +50,8 @@ package struct BindRequest: Message, Equatable {
         self.sessionReason = sessionReason
         self.protocolVersion = protocolVersion
         self.userAgent = userAgent
+        self.schemaVersion = schemaVersion
+        self.replaces = replaces
     }
 }
 
@@ -63,11 +69,13 @@ package struct IdentifyRequest: Message, Equatable {
     package var confirms: UInt64?
     /// Of a flexible realm: the subscription set in force.
     package var view: IdentifiedView?
+    /// As in `BindRequest`.
+    package var schemaVersion: UInt64?
 
     package init(
         context: RequestContext, user: String, clientFile: ClientFileIdent, download: DownloadCursor,
         latest: SaltedServerVersion,
-        confirms: UInt64? = 0, view: IdentifiedView? = nil
+        confirms: UInt64? = 0, view: IdentifiedView? = nil, schemaVersion: UInt64? = nil
     ) {
         self.context = context
         self.user = user
@@ -76,6 +84,7 @@ package struct IdentifyRequest: Message, Equatable {
         self.latest = latest
         self.confirms = confirms
         self.view = view
+        self.schemaVersion = schemaVersion
     }
 }
 

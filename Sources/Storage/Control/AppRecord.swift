@@ -53,6 +53,8 @@ package struct AppRecord: Decodable, Sendable, Equatable {
     package var usersVersion: UInt64
     /// Grows whenever something is taken away from the app's schema.
     package var schemaVersion: UInt64
+    /// The schema versions that clients in flexible mode may name; nil: nobody looks at them.
+    package var clientSchemas: SchemaVersionRange?
     /// Of quotas that do not hold as the settings of the processes say.
     package var quotas: QuotaValues
     /// Milliseconds of Unix time.
@@ -64,7 +66,7 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
         emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
         rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, schemaVersion: UInt64 = 0,
-        quotas: QuotaValues = QuotaValues(), createdAt: UInt64
+        clientSchemas: SchemaVersionRange? = nil, quotas: QuotaValues = QuotaValues(), createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -81,6 +83,7 @@ package struct AppRecord: Decodable, Sendable, Equatable {
         self.rulesVersion = rulesVersion
         self.usersVersion = usersVersion
         self.schemaVersion = schemaVersion
+        self.clientSchemas = clientSchemas
         self.quotas = quotas
         self.createdAt = createdAt
     }

@@ -16,15 +16,16 @@ extension AppRecord {
     private static let columns = """
         id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days, generation, anonymous_login,
         email_password_login, created_at, compatibility, on_read_denied, on_write_denied, rules_version, users_version,
-        quotas, schema_version
+        quotas, schema_version, client_schemas
         """
-    private static let places = (1...17).map { "$\($0)" }.joined(separator: ", ")
+    private static let places = (1...18).map { "$\($0)" }.joined(separator: ", ")
 
     private func values() throws -> [any ControlArgument] {
         [
             id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays, generation,
             anonymousLogin, emailPasswordLogin, createdAt, compatibility.rawValue, onReadDenied.rawValue,
             onWriteDenied.rawValue, rulesVersion, usersVersion, try quotas.storedText(), schemaVersion,
+            try clientSchemas?.storedText(),
         ]
     }
 
@@ -62,6 +63,7 @@ extension AppRecord {
             emailPasswordLogin: try row.boolean("email_password_login"), onReadDenied: try value("on_read_denied"),
             onWriteDenied: try value("on_write_denied"), rulesVersion: try row.unsigned("rules_version"),
             usersVersion: try row.unsigned("users_version"), schemaVersion: try row.unsigned("schema_version"),
+            clientSchemas: try row.textIfAny("client_schemas").map(SchemaVersionRange.init(storedText:)),
             quotas: try QuotaValues(storedText: try row.text("quotas")), createdAt: try row.unsigned("created_at"))
     }
 }

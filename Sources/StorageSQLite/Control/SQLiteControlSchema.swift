@@ -179,6 +179,7 @@ enum SQLiteControlSchema {
         ALTER TABLE campaign_realms ADD COLUMN reason TEXT;
         CREATE INDEX campaigns_open ON campaigns (started_at) WHERE state IN ('counting', 'running');
         """,
+        "ALTER TABLE apps ADD COLUMN client_schemas TEXT;",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

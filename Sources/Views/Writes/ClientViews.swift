@@ -10,6 +10,8 @@ package struct ClientViews: Sendable {
     package var roles: String
     /// A set's data that was begun to be sent, and that the client has not said that it has.
     package var begun: BegunBootstrap?
+    /// The schema version that the client named when the file was made, or has named since while nobody looked at it; nil: none is known.
+    package var schemaVersion: UInt64?
     /// In the order of their versions.
     package private(set) var compensations: [CompensatingWrite]
 
@@ -18,10 +20,12 @@ package struct ClientViews: Sendable {
     package static let maxCompensationBytes = 16 << 20
 
     package init(
-        views: ViewHistory<ViewDefinition> = ViewHistory(), roles: String = "", compensations: [CompensatingWrite] = []
+        views: ViewHistory<ViewDefinition> = ViewHistory(), roles: String = "", schemaVersion: UInt64? = nil,
+        compensations: [CompensatingWrite] = []
     ) {
         self.views = views
         self.roles = roles
+        self.schemaVersion = schemaVersion
         self.compensations = compensations
     }
 
@@ -57,7 +61,8 @@ package struct ClientViews: Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = VarintWriter()
-        writer.write(UInt64(1))
+        writer.write(UInt64(schemaVersion == nil ? 1 : 2))
+        if let schemaVersion { writer.write(schemaVersion) }
         writer.write(lengthAnd: Array(roles.utf8))
         writer.write(UInt64(views.segments.count))
         for segment in views.segments {
@@ -80,7 +85,11 @@ package struct ClientViews: Sendable {
     /// - Throws: if the bytes are not what `encoded` wrote.
     package init(decoding bytes: [UInt8]) throws(ChangesetError) {
         var reader = VarintReader(bytes)
-        guard try reader.readUInt64() == 1 else { throw reader.malformed("a client file's views of another version") }
+        switch try reader.readUInt64() {
+        case 1: break
+        case 2: schemaVersion = try reader.readUInt64()
+        default: throw reader.malformed("a client file's views of another version")
+        }
         roles = try reader.readText()
         var segments: [ViewHistory<ViewDefinition>.Segment] = []
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "views")) {

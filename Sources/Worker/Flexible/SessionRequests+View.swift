@@ -7,7 +7,8 @@ extension SessionRequests {
     /// What an IDENT in a flexible realm leads to.
     enum ViewIdentification {
         /// - bootstrap: the set whose data comes first.
-        case goOn(bootstrap: UInt64?)
+        /// - previousSchema: the schema version that the client's copy was made with, if the client names another one.
+        case goOn(bootstrap: UInt64?, previousSchema: UInt64?)
         case reset(ErrorCode, String)
         case refuse(Refusal)
     }
@@ -15,12 +16,21 @@ extension SessionRequests {
     /// The client says which subscription set it has, as of its cursor: that is so, whatever was sent to it. What its user may do
     /// may have changed since.
     func identifyView(
-        _ request: IdentifyRequest, _ file: ClientFileRecord, _ context: RealmContext
+        _ request: IdentifyRequest, _ file: ClientFileRecord, of app: AppRecord, _ context: RealmContext
     ) throws -> ViewIdentification {
         guard let said = request.view else {
             return .refuse(.retry("client file \(file.ident) came without a subscription set"))
         }
         var views = try work.clientViews(of: file, in: context)
+        var previous: UInt64?
+        if let version = request.schemaVersion, version != views.schemaVersion {
+            if app.clientSchemas != nil, let known = views.schemaVersion {
+                // As long as the client has this file: it may come back before it has begun anew.
+                previous = known
+            } else {
+                views.schemaVersion = version
+            }
+        }
         let cursor = request.download.serverVersion
         var bootstrap: UInt64?
         if cursor == 0, said.version == 0 {
@@ -33,7 +43,8 @@ extension SessionRequests {
                     guard said.version > 0 else {
                         // Nothing of set 0 depends on roles.
                         views.views = ViewHistory([.init(start: views.views.start ?? cursor, view: definition)])
-                        return keep(views, said.roles, file, in: context, at: cursor, bootstrap: nil)
+                        return keep(
+                            views, said.roles, file, in: context, at: cursor, bootstrap: nil, previousSchema: previous)
                     }
                     guard file.protocolVersion >= 14 else {
                         return .reset(.serverPermissionsChanged, "what the user may do has changed")
@@ -60,12 +71,13 @@ extension SessionRequests {
         if let begun = views.begun, begun.version < said.version || begun.version == said.version && bootstrap == nil {
             views.begun = nil
         }
-        return keep(views, said.roles, file, in: context, at: cursor, bootstrap: bootstrap)
+        return keep(
+            views, said.roles, file, in: context, at: cursor, bootstrap: bootstrap, previousSchema: previous)
     }
 
     private func keep(
         _ views: ClientViews, _ roles: String, _ file: ClientFileRecord, in context: RealmContext,
-        at cursor: ServerVersion, bootstrap: UInt64?
+        at cursor: ServerVersion, bootstrap: UInt64?, previousSchema: UInt64?
     ) -> ViewIdentification {
         var views = views
         views.roles = roles
@@ -76,7 +88,7 @@ extension SessionRequests {
                 if cursor > 0 { $0.historyStart = $0.historyStart ?? cursor }
             }
         }
-        return .goOn(bootstrap: bootstrap)
+        return .goOn(bootstrap: bootstrap, previousSchema: previousSchema)
     }
 
     /// The client has left a session in order, and forgets what it was sent of a set's data in it.

@@ -37,9 +37,10 @@ extension SessionRequests {
             return try await refuse(request, objection, app, admission, standing, in: context, to: address)
         }
         var bootstrap: UInt64?
+        var previous: UInt64?
         if context.name.isFlexible {
-            switch try identifyView(request, file, context) {
-            case .goOn(let version): bootstrap = version
+            switch try identifyView(request, file, of: app, context) {
+            case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
             case .reset(let code, let reason):
                 return try await admittance.refuseForReset(
                     context, session, code: code, reason, app: app, file: file,
@@ -60,7 +61,8 @@ extension SessionRequests {
         try work.reply(
             IdentifiedAnswer(
                 generation: context.record.generation, upload: file.upload,
-                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest, bootstrap: bootstrap),
+                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest, bootstrap: bootstrap,
+                previousSchemaVersion: previous),
             to: address)
         context.sessions.identified(session, as: ident)
     }

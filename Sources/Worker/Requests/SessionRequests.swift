@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import Views
 
 /// Answers what gateways ask for their sessions: BIND, IDENT and pages of history.
 struct SessionRequests: SlicePart {
@@ -48,6 +49,8 @@ struct SessionRequests: SlicePart {
         let now = work.stamp
         var file: ClientFileIdent?
         if request.needsClientFile {
+            try await retire(request, in: context)
+            let views = request.schemaVersion.map { ClientViews(schemaVersion: $0).encoded() }
             file =
                 work.change(context).insert { ident in
                     ClientFileRecord(
@@ -56,7 +59,7 @@ struct SessionRequests: SlicePart {
                         // Not yet, by its client (`ClientFileRecord.isInUse`).
                         lastSeen: now - min(now, 1),
                         connection: request.connection, protocolVersion: request.protocolVersion,
-                        userAgent: request.userAgent)
+                        userAgent: request.userAgent, views: views ?? [])
                 }.file
         }
         try await inference.observeBind(request, clientFile: file?.ident, in: context)
@@ -85,6 +88,15 @@ struct SessionRequests: SlicePart {
             known.generation == generation
         else { return nil }
         return known.file
+    }
+
+    /// A client begins anew with another schema version: the client file that it had, and has uploaded everything under, is of no
+    /// more use.
+    private func retire(_ request: BindRequest, in context: RealmContext) async throws {
+        guard context.name.isFlexible, let ident = request.replaces,
+            let old = try await work.clientFile(ident, in: context), old.state == .live, old.user == request.user
+        else { return }
+        work.change(context).update(ident) { $0.state = .superseded }
     }
 
     /// A session ends. Evidence only: nothing is answered.

@@ -37,6 +37,13 @@ struct AppSettingOptions: ParsableArguments {
     var onWriteDenied: String?
     @Option(
         help: ArgumentHelp(
+            """
+            In flexible mode, the schema versions that clients' configurations may name, such as 1-3, or any (the default). A \
+            client whose copy was made with another one of them begins anew; one that names none of them is refused.
+            """, valueName: "versions"))
+    var schemaVersions: String?
+    @Option(
+        help: ArgumentHelp(
             "What the app or one user of it may have or do, such as userSockets=50, or userSockets=default: see `sluice apps quotas`.",
             valueName: "name=value"))
     var quota: [String] = []
@@ -48,7 +55,7 @@ struct AppSettingOptions: ParsableArguments {
             id: id, syncMode: syncMode, compatibility: compatibility?.rawValue, developmentMode: developmentMode,
             clientRecovery: clientRecovery, maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin,
             emailPasswordLogin: emailPasswordLogin, onReadDenied: onReadDenied, onWriteDenied: onWriteDenied,
-            quotas: try quotas(), rules: rules)
+            schemaVersions: schemaVersions, quotas: try quotas(), rules: rules)
     }
 
     private func quotas() throws -> [String: Int?]? {

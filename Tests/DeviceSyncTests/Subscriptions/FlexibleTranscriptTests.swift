@@ -38,6 +38,8 @@ struct FlexibleTranscriptTests {
         Part(file: "flx-client-reset-recover-pending-query", connection: 4, session: 2),
         Part(file: "flx-client-reset-recover-pending-query", connection: 4, session: 3, uploads: false),
         Part(file: "flx-client-reset-recover-pending-query", connection: 4, session: 4, start: .reset),
+        Part(file: "flx-schema-version-change", connection: 5, session: 1),
+        Part(file: "flx-schema-version-change", connection: 5, session: 2),
     ]
 
     @Test(.enabled(if: RecordedVectors.isComplete, "needs SLUICE_VECTORS"), arguments: parts)

@@ -19,6 +19,7 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
         var salt: UInt64
         var upload = UploadCursor()
         var isReset = false
+        var schemaVersion: UInt64 = 0
         /// What it had when it stood at a version.
         var views: [UInt64: [ObjectAddress: StoredObject]] = [0: [:]]
     }
@@ -27,6 +28,7 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
         var cursor: UInt64 = 0
         var set = QuerySet(version: 0, text: "{}")
         var hasFailed = false
+        var schemaVersion: UInt64 = 0
     }
     final class Connection {
         let socket: SyncSocket
@@ -184,10 +186,11 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
     private func answer(_ message: ClientMessage, _ connection: Connection) {
         switch message {
         case .bind(let bind):
-            connection.sessions[bind.session] = Session()
+            let version = (try? bind.flexible())?.schemaVersion ?? 0
+            connection.sessions[bind.session] = Session(schemaVersion: version)
             guard bind.needsIdent else { return }
             let ident = UInt64(files.count + 2)
-            files[ident] = File(salt: ident * 1000 + 7)
+            files[ident] = File(salt: ident * 1000 + 7, schemaVersion: version)
             connection.socket.send(
                 .ident(
                     session: bind.session,
@@ -200,7 +203,14 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
             }
             let set = ident.query ?? QuerySet(version: 0, text: "{}")
             let cursor = ident.download.serverVersion.rawValue
-            connection.sessions[ident.session] = Session(file: number, cursor: cursor, set: set)
+            let version = connection.sessions[ident.session]?.schemaVersion ?? 0
+            connection.sessions[ident.session] = Session(file: number, cursor: cursor, set: set, schemaVersion: version)
+            if version != file.schemaVersion {
+                var body = JSONErrorBody(code: .schemaVersionChanged, message: "schema changed")
+                body.previousSchemaVersion = file.schemaVersion
+                connection.socket.send(
+                    .jsonError(session: ident.session, code: .schemaVersionChanged, body: body))
+            }
             // A reset brings the cursor of its fresh copy along.
             files[number]?.views = [cursor: file.views[cursor] ?? [:]]
             if cursor == 0 { bootstrap(set, ident.session, connection) } else { download(ident.session, connection) }

@@ -21,7 +21,7 @@ import Views
         init() {
             let context = SessionContext(
                 realm: RealmName(flexible: "tasks"), reference: SessionReference(gateway: "g", number: 1), user: "u",
-                connection: "c", protocolVersion: 14, userAgent: "", limits: .init())
+                connection: "c", protocolVersion: 14, userAgent: "", schemaVersion: 2, limits: .init())
             machine = GatewaySession(
                 session: 1, context: context, rights: SessionRights(.readWrite, rulesVersion: 1), roles: "R")
         }
@@ -104,6 +104,57 @@ import Views
         try script.answer([entry(5)], to: 5, .last, of: 0)
         #expect(script.take() == ["ident", "0/lastInBatch of 1 to 5"])
         return script
+    }
+
+    /// As in the recording of a stock client: the error, then the session goes on.
+    @Test func aClientOfAnotherSchemaVersionIsToldBeforeItsMark() throws {
+        var script = Script()
+        let app = AppRecord(
+            id: "tasks", syncMode: .flexible, clientSchemas: SchemaVersionRange(oldest: 1, newest: 2), createdAt: 1)
+        try script.client(
+            .bind(Bind(session: 1, flexible: FlexibleTarget(schemaVersion: 2), needsIdent: false)),
+            .bind(needsIdent: false, app: app))
+        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: nil)))
+        let set = QuerySet(version: 1, text: #"{"Item":"(TRUEPREDICATE)"}"#)
+        let ident = Ident(
+            session: 1, file: ClientFileIdent(ident: 3, salt: 9), download: DownloadCursor(serverVersion: 5),
+            latest: SaltedServerVersion(version: 5, salt: 7), query: set)
+        try script.client(.ident(ident), .ident(ident))
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        #expect(script.identifies.last?.schemaVersion == 2)
+        try script.cluster(
+            .identified(
+                IdentifiedAnswer(
+                    generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
+                    latest: SaltedServerVersion(version: 5, salt: 7), previousSchemaVersion: 1)))
+        try script.answer(to: 5)
+        guard case .jsonError(1, let code, let body) = script.sent.first else { throw ProblemError() }
+        #expect(code == .schemaVersionChanged && body.action == .migrateSchema && body.tryAgain)
+        #expect(body.previousSchemaVersion == 1)
+        #expect(script.take() == ["json_error", "1/steadyState of 0 to 5", "mark"])
+        #expect(script.machine.phase == .live && script.machine.isOutdated)
+        // What the client names next time in its place says which file that is.
+        var files = OutdatedFiles()
+        files.note(script.machine)
+        #expect(files.take(for: 1) == nil && files.take(for: 2) == 3 && files.take(for: 2) == nil)
+
+        var narrower = app
+        narrower.clientSchemas = SchemaVersionRange(oldest: 3, newest: 3)
+        try script.cluster(.settings(narrower))
+        guard case .jsonError(1, .badSchemaVersion, let refusal) = script.sent.last else { throw ProblemError() }
+        #expect(refusal.action == .applicationBug && !refusal.tryAgain && refusal.message.contains("versions 3"))
+    }
+
+    @Test(arguments: [(0, false), (1, true), (2, true), (3, false)])
+    func aSchemaVersionThatTheAppDoesNotKnowIsRefused(version: UInt64, isKnown: Bool) throws {
+        var app = AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)
+        #expect(app.refusal(ofSchema: version) == nil)
+        app.clientSchemas = SchemaVersionRange("1-2")
+        #expect((app.refusal(ofSchema: version) == nil) == isKnown)
+        // A client of an earlier protocol cannot name one.
+        #expect(app.refusal(ofSchema: nil) == nil)
+        #expect(SchemaVersionRange("2-1") == nil && SchemaVersionRange("a") == nil && SchemaVersionRange("-1") == nil)
+        #expect(SchemaVersionRange("7")?.description == "7")
     }
 
     private func ask(_ script: inout Script, _ version: UInt64) throws {
