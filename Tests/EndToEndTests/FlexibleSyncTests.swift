@@ -32,12 +32,12 @@ struct FlexibleSyncTests {
         let user: User
         let realm: Realm
 
-        init(_ cluster: LocalCluster) async throws {
+        init(_ cluster: LocalCluster, with classes: [ObjectSchemaDescription] = []) async throws {
             user = try await Device.user(of: cluster)
             var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
                 subscriptions.append(QuerySubscription("Item", name: "all"))
             })
-            configuration.dynamicSchema = FlexibleSyncTests.schema
+            configuration.dynamicSchema = FlexibleSyncTests.schema + classes
             realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
         }
 
@@ -186,6 +186,53 @@ struct FlexibleSyncTests {
             try await anna.eventually(has: ["anna", "list", "second"])
             try await cluster.setRules(Self.rules, of: cluster.app)
             try await ben.eventually(has: ["ben", "list", "second"])
+        }
+    }
+
+    @Test func whatIsOnlySentStaysAtTheServer() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+            try await cluster.setRules(Self.rules, of: cluster.app)
+            let event = ObjectSchemaDescription(
+                "Event", primaryKey: PropertyDescription("_id", .string),
+                properties: [
+                    PropertyDescription("owner", .string), PropertyDescription("name", .string),
+                    PropertyDescription("shared", .bool),
+                ], isAsymmetric: true)
+            let anna = try await Person(cluster, with: [event])
+            let ben = try await Person(cluster, with: [event])
+            let heard = Mutex<[SyncError]>([])
+            App(id: cluster.app).syncManager.errorHandler = { error, _ in
+                guard let error = error as? SyncError else { return }
+                heard.withLock { $0.append(error) }
+            }
+            func send(_ id: String, of owner: User) throws {
+                try anna.realm.write {
+                    _ = anna.realm.dynamicCreate("Event", value: ["_id": id, "owner": owner.id, "name": "seen"])
+                }
+            }
+            // No subscription is needed; there is nothing to read.
+            try send("first", of: anna.user)
+            #expect(anna.realm.dynamicObjects("Event").isEmpty)
+            try await anna.upload()
+            try send("forged", of: ben.user)
+            try await LocalCluster.retrying("the write is refused") {
+                guard heard.withLock({ !$0.isEmpty }) else { throw LocalClusterError("nothing was said") }
+            }
+            let error = try #require(heard.withLock { $0.first })
+            #expect(error.code == .writeRejected && !error.isFatal)
+            #expect(error.compensatingWriteInfo?.map(\.primaryKey.stringValue) == ["forged"])
+            // Both go on.
+            try send("second", of: anna.user)
+            try anna.create("list", isShared: true)
+            try await anna.upload()
+            try await ben.eventually(has: ["list"])
+            #expect(ben.realm.dynamicObjects("Event").isEmpty && anna.realm.dynamicObjects("Event").isEmpty)
+            let exported = try await cluster.operate("realms", "export", "--app", cluster.app, "--flexible")
+            let events = exported.split(separator: "\n").filter { $0.contains(#""class":"Event""#) }
+            #expect(events.count == 2 && events[0].contains("first") && events[1].contains("second"))
+            try await cluster.operate("realms", "verify", "--all")
+            #expect(heard.withLock(\.count) == 1)
         }
     }
 

@@ -9,6 +9,7 @@ extension SyncError {
         let kind: SyncError.Code =
             switch (code, body.action.effective) {
             case (.permissionDenied, _): .permissionDeniedError
+            case (.writeNotAllowed, .warning): .writeRejected
             case (.badQuery, _): .invalidFlexibleSyncSubscriptions
             case (_, .warning): .serverWarning
             case (_, .logOutUser): .clientUserError
@@ -18,17 +19,23 @@ extension SyncError {
             }
         self.init(
             kind, body.message, name: code.entry?.name, logURL: body.logURL, wireCode: code.rawValue,
-            isFatal: stopsSession || !body.tryAgain)
+            isFatal: stopsSession || !body.tryAgain,
+            compensatingWrites: body.rejectedUpdates.map { $0.map(CompensatingWriteInfo.init) })
     }
 
     /// The error of writes that the server undid.
     init(undoneWrites body: JSONErrorBody) {
-        let writes = (body.rejectedUpdates ?? []).map {
-            CompensatingWriteInfo(objectType: $0.table, primaryKey: AnyRealmValue($0.primaryKey), reason: $0.reason)
-        }
+        let writes = (body.rejectedUpdates ?? []).map(CompensatingWriteInfo.init)
         self.init(
             .writeRejected, body.message, logURL: body.logURL, wireCode: ErrorCode.compensatingWrite.rawValue,
             isFatal: false, compensatingWrites: writes)
+    }
+}
+
+extension CompensatingWriteInfo {
+    fileprivate init(_ update: RejectedUpdate) {
+        self.init(
+            objectType: update.table, primaryKey: AnyRealmValue(update.primaryKey), reason: update.reason)
     }
 }
 

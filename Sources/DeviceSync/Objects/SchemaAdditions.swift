@@ -3,13 +3,18 @@ internal import RealmState
 
 /// Brings a file's schema up to what the app declares: classes and properties are added, never changed or removed.
 enum SchemaAdditions {
+    /// How a file is synced.
+    enum Mode { case local, partition, flexible }
+
     /// Whether something would be added.
     /// - Throws: `Realm.Error` with code `schemaMismatch`.
-    static func areNeeded(_ declared: [ObjectSchemaDescription], in schema: Schema, isSynced: Bool) throws -> Bool {
+    static func areNeeded(_ declared: [ObjectSchemaDescription], in schema: Schema, mode: Mode) throws -> Bool {
         var isNeeded = false
-        let names = Set(declared.map(\.name))
+        let kinds = Dictionary(
+            schema.tables.map { ($0.name.string, $0.kind) } + declared.map { ($0.name, tableType($0)) },
+            uniquingKeysWith: { $1 })
         for description in declared {
-            try check(description, names: names, schema: schema, isSynced: isSynced)
+            try check(description, kinds: kinds, mode: mode)
             guard let table = schema.table(ByteString(description.name)) else {
                 isNeeded = true
                 continue
@@ -50,16 +55,27 @@ enum SchemaAdditions {
     }
 
     private static func check(
-        _ description: ObjectSchemaDescription, names: Set<String>, schema: Schema, isSynced: Bool
+        _ description: ObjectSchemaDescription, kinds: [String: TableType], mode: Mode
     ) throws {
-        if isSynced, let key = description.primaryKey, key.name != "_id" {
+        if description.kind == .asymmetric, mode != .flexible {
+            throw mismatch("class \(description.name) is asymmetric, which only realms with flexible sync can have")
+        }
+        if mode != .local, let key = description.primaryKey, key.name != "_id" {
             throw mismatch("the primary key of the synced class \(description.name) is not named _id")
         }
         for property in description.properties {
-            if case .object(let target) = property.type, !target.isEmpty, !names.contains(target),
-                schema.table(ByteString(target)) == nil
-            {
+            guard case .object(let target) = property.type, !target.isEmpty else { continue }
+            guard let kind = kinds[target] else {
                 throw mismatch("\(description.name).\(property.name) links to \(target), which is not in the schema")
+            }
+            guard kind != .asymmetric else {
+                throw mismatch(
+                    "\(description.name).\(property.name) links to \(target), whose objects are uploaded and not kept")
+            }
+            guard description.kind != .asymmetric || kind == .embedded else {
+                throw mismatch(
+                    "\(description.name).\(property.name) links to \(target): asymmetric classes can have embedded"
+                        + " objects and no links")
             }
         }
     }

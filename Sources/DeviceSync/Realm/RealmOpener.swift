@@ -187,7 +187,8 @@ enum RealmOpener {
         for configuration: Realm.Configuration, in core: RealmCore
     ) throws -> Bool {
         try SchemaAdditions.areNeeded(
-            configuration.dynamicSchema, in: core.snapshot.state.schema, isSynced: core.isSynced)
+            configuration.dynamicSchema, in: core.snapshot.state.schema,
+            mode: !core.isSynced ? .local : configuration.isFlexible ? .flexible : .partition)
     }
 
     /// Whether the file of a flexible realm has another schema version than the configuration: then the server decides what becomes of

@@ -10,7 +10,7 @@ extension RealmInstance {
     /// The file's schema, with what the configuration declares and the file does not have yet.
     var declaredSchema: Schema {
         let schema = core.snapshot.state.schema
-        guard let isNeeded = try? SchemaAdditions.areNeeded(configuration.dynamicSchema, in: schema, isSynced: true),
+        guard let isNeeded = try? SchemaAdditions.areNeeded(configuration.dynamicSchema, in: schema, mode: .flexible),
             isNeeded
         else { return schema }
         var scratch = RealmState(schema: schema)

@@ -110,6 +110,7 @@ extension GatewaySession {
         send(last, of: bootstrap.set, state: .lastInBatch, progress: 1)
         subscriptions?.active = bootstrap.set
         subscriptions?.bootstrap = nil
+        guard !failForIngests(page.view?.compensations ?? []) else { return }
         cameUp()
     }
 
@@ -137,7 +138,7 @@ extension GatewaySession {
 
     /// Tells the client which of its writes are about to be undone.
     mutating func tell(_ compensations: [CompensationNotice]) {
-        for compensation in compensations {
+        for compensation in compensations where compensation.isIngest != true {
             let count = compensation.updates.count
             var body = JSONErrorBody(
                 code: .compensatingWrite,
@@ -147,12 +148,36 @@ extension GatewaySession {
                 action: .warning, tryAgain: true)
             body.rejectedClientVersion = compensation.clientVersion
             body.compensatingWriteServerVersion = compensation.version
-            body.rejectedUpdates = compensation.updates.map {
-                RejectedUpdate(
-                    table: $0.className, primaryKey: RejectedUpdate.PrimaryKey(payload: $0.key) ?? .null,
-                    reason: $0.reason)
-            }
+            body.rejectedUpdates = compensation.updates.map(\.rejected)
             actions.append(.send(.jsonError(session: session, code: .compensatingWrite, body: body)))
         }
+    }
+
+    /// Tells the client, behind the acknowledgement of its upload, which of its writes to asymmetric classes do not count. At such an error a
+    /// client leaves the session, and comes again.
+    ///
+    /// - Returns: whether the session has ended.
+    mutating func failForIngests(_ notices: [CompensationNotice]) -> Bool {
+        let refused = notices.filter { $0.isIngest == true }
+        // Early builds of version 10 do not survive the error.
+        guard let last = refused.last, context.protocolVersion > 10 else { return false }
+        var body = JSONErrorBody(
+            code: .writeNotAllowed,
+            message:
+                "Client attempted a write to an asymmetric class that is outside of permissions; it has been dropped",
+            action: .warning, tryAgain: true)
+        body.rejectedClientVersion = last.clientVersion
+        body.rejectedUpdates = refused.flatMap(\.updates).map(\.rejected)
+        phase = .ended
+        actions.append(.send(.jsonError(session: session, code: .writeNotAllowed, body: body)))
+        actions.append(.unsubscribe)
+        return true
+    }
+}
+
+extension CompensationNotice.Update {
+    fileprivate var rejected: RejectedUpdate {
+        RejectedUpdate(
+            table: className, primaryKey: RejectedUpdate.PrimaryKey(payload: key) ?? .null, reason: reason)
     }
 }

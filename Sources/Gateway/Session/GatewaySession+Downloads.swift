@@ -58,6 +58,7 @@ extension GatewaySession {
         if mustSend || (marked != nil && sent != progress) {
             download(entries, downloadableBytes: page.downloadableBytes)
         }
+        guard !failForIngests(page.view?.compensations ?? []) else { return }
         guard isComplete else { return wantPage() }
         if subscriptions != nil { cameUp() }
         if let marked {

@@ -76,7 +76,8 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
     }
 }
 
-/// What a client is told of a compensating write before it is sent.
+/// What a client is told of writes that do not count: before it is sent what undoes them, or, where there is nothing to undo, after its upload
+/// was acknowledged.
 package struct CompensationNotice: Codable, Sendable, Equatable {
     package struct Update: Codable, Sendable, Equatable {
         package var className: String
@@ -94,8 +95,13 @@ package struct CompensationNotice: Codable, Sendable, Equatable {
     package var version: ServerVersion
     package var clientVersion: ClientVersion
     package var updates: [Update]
+    /// True: the writes are of asymmetric classes, of which the client keeps nothing. Absent: they are undone.
+    package var isIngest: Bool?
 
-    package init(version: ServerVersion, clientVersion: ClientVersion, updates: [Update]) {
+    package init(
+        version: ServerVersion, clientVersion: ClientVersion, updates: [Update], isIngest: Bool? = nil
+    ) {
+        self.isIngest = isIngest
         self.version = version
         self.clientVersion = clientVersion
         self.updates = updates

@@ -114,6 +114,7 @@ extension RealmState {
     ) throws(RealmStateError) -> ObjectAddress {
         guard let target = schema.table(try strings.name(table)) else { throw .bad("link to a class that is unknown") }
         guard target.kind != .embedded else { throw .bad("link to an embedded class") }
+        guard target.kind != .asymmetric else { throw .bad("link to an asymmetric class") }
         let key = try strings.key(key)
         try target.check(key)
         return ObjectAddress(target.name, key)

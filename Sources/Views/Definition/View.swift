@@ -36,7 +36,8 @@ package struct View: Sendable {
         let querySchema = QuerySchema(schema)
         var classes: [TableID: ClassView] = [:]
         var tables: [ByteString: TableID] = [:]
-        for table in schema.tables where table.kind == .topLevel && (!isRead || queries[table.name] != nil) {
+        // Objects of asymmetric classes are in no view; roles say who may write them.
+        for table in schema.tables where table.kind != .embedded && (!isRead || queries[table.name] != nil) {
             let role = roles.role(ofClass: table.name.string).map { TableRole($0, table: table) }
             var query: ObjectQuery?
             if let text = queries[table.name] { query = try Self.query(text, on: table, querySchema, role) }

@@ -1,7 +1,8 @@
 package import Changesets
 package import SyncModel
 
-/// A version of a realm's history that is empty for everybody but one client file, whose copies of some objects it puts right.
+/// A version of a realm's history that is empty for everybody but one client file, whose copies of some objects it puts right. Of objects of
+/// asymmetric classes clients have no copies: the version then only has its author told what was refused.
 package struct CompensatingWrite: Equatable, Sendable {
     package var version: ServerVersion
     /// The client version whose writes it answers.
@@ -15,6 +16,9 @@ package struct CompensatingWrite: Equatable, Sendable {
     package var objects: [ObjectAddress]
     /// What the client gets: each object erased, and made anew if it is in the client's view.
     package var changeset: [UInt8]
+
+    /// Whether the client has copies that are put right.
+    package var undoes: Bool { !objects.isEmpty }
 
     package init(
         version: ServerVersion, clientVersion: ClientVersion, integrated: ClientVersion, timestamp: SyncTimestamp,

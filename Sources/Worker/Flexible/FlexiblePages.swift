@@ -41,7 +41,7 @@ struct FlexiblePages: SlicePart {
                 version: compensation.version, clientVersion: compensation.clientVersion,
                 updates: compensation.refused.map {
                     .init(className: $0.className.string, key: $0.key.detachedEncoding(), reason: $0.text)
-                })
+                }, isIngest: compensation.undoes ? nil : true)
         }
     }
 
@@ -77,10 +77,12 @@ struct FlexiblePages: SlicePart {
             let version = next == nil ? record.version : latest
             if let compensation = own[record.version] {
                 result.compensations.append(compensation)
-                result.entries.append(
-                    HistoryEntry(
-                        serverVersion: version, clientVersion: result.cursor.clientVersion, originFile: .server,
-                        timestamp: compensation.timestamp, changeset: compensation.changeset))
+                if compensation.undoes {
+                    result.entries.append(
+                        HistoryEntry(
+                            serverVersion: version, clientVersion: result.cursor.clientVersion, originFile: .server,
+                            timestamp: compensation.timestamp, changeset: compensation.changeset))
+                }
             }
             guard isOthers else { continue }
             let bytes = try selection(of: record, passages, in: next ?? view)

@@ -1,4 +1,5 @@
 import Changesets
+import Logging
 import Merge
 import RealmState
 import Storage
@@ -94,7 +95,7 @@ struct FlexibleUploads: SlicePart {
             ).merge(&integration)
         }
         let merged = integration.changesets.first?.changeset ?? merge
-        let inserted = try judged.selection(of: changeset) { $0 == .insert }
+        let inserted = try judged.selection(of: changeset) { $0 == .insert || $0 == .ingest }
         let final = try await admitted(merged, inserted, &judged)
         try await apply(final, by: file)
         let images = try apply(final)
@@ -103,6 +104,7 @@ struct FlexibleUploads: SlicePart {
         if !judged.resynced.isEmpty {
             try await compensate(judged, entry, &views)
         }
+        if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, &views) }
         return integration.outcome
     }
 
@@ -121,7 +123,7 @@ struct FlexibleUploads: SlicePart {
     {
         let schema = context.state.schema
         var slots: [ObjectSlot: ObjectAddress] = [:]
-        for address in trial.addresses {
+        for address in trial.judged {
             if let table = schema.table(address.className) { slots[ObjectSlot(table.id, address.key)] = address }
         }
         try await work.load(slots.keys, into: context)
@@ -156,7 +158,7 @@ struct FlexibleUploads: SlicePart {
             for record in context.drafted where record.version > base { try add(record) }
         }
         return Dictionary(
-            uniqueKeysWithValues: trial.addresses.map { address in
+            uniqueKeysWithValues: trial.judged.map { address in
                 (
                     address,
                     ObjectTimeline(
@@ -202,16 +204,31 @@ struct FlexibleUploads: SlicePart {
         guard changeset.declaresSchema else { return }
         let before = context.state.schema
         let after = try work.change(context).trial(of: changeset) { $0.schema }
-        if let asymmetric = after.tables.first(where: { $0.kind == .asymmetric }) {
-            throw SchemaRefusedError(
-                app, "class \(asymmetric.name.string) is asymmetric, which flexible sync does not support yet")
-        }
         let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
         try await SchemaAdmission(apps: apps).admit(
             SchemaChange(from: before, to: after), of: SchemaAuthor(user: file.user, limit: limit), from: app)
     }
 
     // MARK: Undoing
+
+    /// Makes the version by which the author is told that writes to asymmetric classes do not count.
+    private func reportIngests(_ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews) {
+        let refused = judged.refusedIngests
+        let timestamp = clock.changesetNow
+        work.change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
+        views.add(
+            CompensatingWrite(
+                version: context.record.latest.version, clientVersion: entry.clientVersion,
+                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: [], changeset: []))
+        metrics.denied(app: app.id, reason: "asymmetric")
+        logger.notice(
+            "writes to asymmetric classes refused",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(judged.author)",
+                "classes": "\(Set(refused.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                "objects": "\(refused.count)",
+            ])
+    }
 
     /// Makes the version by which the client's copies of some objects are put right.
     private func compensate(

@@ -6,7 +6,7 @@ import Views
 
 /// What one changeset of a client may do, object by object: judged first by what the client could know, then by its user's roles.
 struct WriteTrial {
-    enum Course { case merge, insert, drop }
+    enum Course { case merge, insert, ingest, drop }
 
     let author: FileIdent
     /// In the order in which the changeset names them.
@@ -21,10 +21,16 @@ struct WriteTrial {
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
+    /// Of asymmetric classes. The author has no copies of them: there is nothing to put right.
+    private(set) var refusedIngests: [RefusedWrite] = []
+    private let asymmetric: Set<ByteString>
     /// The objects that the client has made or erased itself since its base, with the version.
     private(set) var own: [ObjectAddress: ServerVersion] = [:]
     /// By the roles that the client's session has, which may be newer than its view's.
     private let roles: View?
+    private let closedRoles: String
+    /// The same roles in the schema that the changeset makes.
+    private var newRoles: View?
 
     /// - Throws: `BadChangesetError`.
     init(
@@ -47,11 +53,24 @@ struct WriteTrial {
             })
         view = history.latest
         roles = try? context.view(.empty(roles: views.roles))
+        closedRoles = views.roles
+        asymmetric = changeset.asymmetricClasses(in: context.state.schema)
     }
+
+    /// The objects whose past decides on the write: an asymmetric class takes new objects, and has no past for clients.
+    var judged: some Sequence<ObjectAddress> { addresses.lazy.filter { !asymmetric.contains($0.className) } }
 
     /// Decides what is merged, what is new, and what does not count.
     mutating func judge(with timelines: [ObjectAddress: ObjectTimeline]) {
         for address in addresses {
+            if asymmetric.contains(address.className) {
+                if writes[address]?.creates == true {
+                    courses[address] = .ingest
+                } else {
+                    refuseIngest(address)
+                }
+                continue
+            }
             // The compensating write's erasure takes with it whatever the client did to the object, an erasure too.
             guard tainted[address] == nil, let timeline = timelines[address], let write = writes[address] else {
                 continue
@@ -82,6 +101,11 @@ struct WriteTrial {
         refused.append(RefusedWrite(className: address.className, key: address.key, reason: reason))
     }
 
+    private mutating func refuseIngest(_ address: ObjectAddress) {
+        courses[address] = .drop
+        refusedIngests.append(RefusedWrite(className: address.className, key: address.key, reason: .permission))
+    }
+
     /// The instructions of the objects that take one course; those that change the schema go with what is merged.
     func selection(of changeset: Changeset, _ isWanted: (Course) -> Bool) throws -> Changeset {
         var selection = ChangesetSelection()
@@ -103,6 +127,10 @@ struct WriteTrial {
     > {
         var denied: Set<ObjectAddress> = []
         for (address, write) in changeset.writes() ?? [] {
+            if asymmetric.contains(address.className) {
+                if !admitIngest(address, write, before: before[address], after) { denied.insert(address) }
+                continue
+            }
             let role = roles?[address.className]?.role
             var reason: RefusedWrite.Reason?
             switch (before[address], after.object(address)) {
@@ -124,6 +152,35 @@ struct WriteTrial {
             refuse(address, reason)
         }
         return denied
+    }
+
+    /// An object of an asymmetric class is made once, as the role's write side allows. Made again with what it has, as after a client reset,
+    /// it is left as it is.
+    private mutating func admitIngest(
+        _ address: ObjectAddress, _ write: ObjectWrite, before: StoredObject?, _ after: RealmState
+    ) -> Bool {
+        guard let made = after.object(address) else {
+            refuseIngest(address)
+            return false
+        }
+        guard before == nil else {
+            if before != made { refuseIngest(address) }
+            return false
+        }
+        guard let role = ingestRole(address.className, after.schema),
+            role.mayInsert(made, address.key, setting: write.fields)
+        else {
+            refuseIngest(address)
+            return false
+        }
+        return true
+    }
+
+    /// - Parameter schema: with the class, which the changeset itself may have added.
+    private mutating func ingestRole(_ className: ByteString, _ schema: Schema) -> TableRole? {
+        if let known = roles?[className]?.role { return known }
+        if newRoles == nil { newRoles = (try? View(.empty(roles: closedRoles), schema: schema)) ?? .nothing }
+        return newRoles?[className]?.role
     }
 
     /// The objects that the client's copy is put right of, in the changeset's order.

@@ -248,7 +248,7 @@ final class RealmContext {
 
     /// Applies a changeset whose objects are loaded.
     ///
-    /// - Returns: in a flexible realm, its objects as they were.
+    /// - Returns: in a flexible realm, its objects as they were, but for those of asymmetric classes, which are in no view.
     func apply(_ changeset: Changeset) throws(RealmStateError) -> BeforeImages? {
         guard name.isFlexible else {
             try state.apply(changeset)
@@ -259,9 +259,9 @@ final class RealmContext {
         let imaged = imaged
         return BeforeImages(
             before.compactMap { address, object in
-                guard let table = state.schema.table(address.className)?.id else { return nil }
+                guard let table = state.schema.table(address.className), table.kind != .asymmetric else { return nil }
                 return BeforeImages.Image(
-                    ObjectSlot(table, address.key), before: object.map { imaged.image(of: $0, in: table) })
+                    ObjectSlot(table.id, address.key), before: object.map { imaged.image(of: $0, in: table.id) })
             })
     }
 

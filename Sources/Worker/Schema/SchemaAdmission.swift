@@ -14,6 +14,7 @@ struct SchemaAdmission {
     /// - Parameter author: the user whose client it is.
     /// - Throws: `SchemaRefusedError`.
     func admit(_ change: SchemaChange, of author: SchemaAuthor, from app: AppRecord) async throws {
+        try check(change, in: app)
         guard !app.developmentMode else { return try await extend(app, by: change, of: author) }
         let missing = try await apps.missing(change.added, in: app)
         guard let first = missing.first else { return }
@@ -25,11 +26,28 @@ struct SchemaAdmission {
                 + "turn development mode on for a while")
     }
 
+    /// - Throws: `SchemaRefusedError`.
+    private func check(_ change: SchemaChange, in app: AppRecord) throws {
+        if let name = change.asymmetric, app.syncMode != .flexible {
+            throw SchemaRefusedError(
+                app,
+                "class \(name) is asymmetric, and the app uses \(app.syncMode.rawValue) sync; only flexible sync has"
+                    + " asymmetric classes")
+        }
+        if let link = change.badLink {
+            throw SchemaRefusedError(
+                app,
+                "\(link) is a link that an asymmetric class cannot have: nothing links to its objects, and they hold"
+                    + " embedded objects only")
+        }
+    }
+
     /// Makes what is new in one realm the app's own.
     ///
     /// - Parameter author: nil: an operator.
     /// - Throws: `SchemaRefusedError` if that would be too much.
     func extend(_ app: AppRecord, by change: SchemaChange, of author: SchemaAuthor? = nil) async throws {
+        try check(change, in: app)
         do throws(StoreError) {
             try await apps.extend(app, with: change.added, by: author)
         } catch {

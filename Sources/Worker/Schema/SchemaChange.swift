@@ -6,10 +6,21 @@ import Storage
 struct SchemaChange {
     /// Classes and properties that were not there before; a class comes before its properties.
     private(set) var added: [SchemaElement] = []
+    /// The first new class whose objects are sent and never read; flexible sync alone has such classes.
+    private(set) var asymmetric: String?
+    /// The first new link that asymmetric classes rule out: nothing links to their objects, and these hold only embedded ones.
+    private(set) var badLink: String?
 
     init(from old: Schema, to new: Schema) {
         for table in new.tables {
             let before = old.table(table.name)
+            for column in table.columns where before?.column(column.name) == nil {
+                guard let target = column.element.target.flatMap(new.table),
+                    target.kind == .asymmetric || table.kind == .asymmetric && target.kind != .embedded
+                else { continue }
+                badLink = badLink ?? "\(table.name.string).\(column.name.string) to \(target.name.string)"
+            }
+            if before == nil, table.kind == .asymmetric { asymmetric = asymmetric ?? table.name.string }
             if before == nil { added.append(SchemaElement(className: table.name.string, type: table.typeName)) }
             for column in table.columns where before?.column(column.name) == nil {
                 added.append(
@@ -29,6 +40,20 @@ extension Changeset {
             default: false
             }
         }
+    }
+}
+
+extension Changeset {
+    /// The classes whose objects are sent and never read: those that there are, and those that it adds.
+    func asymmetricClasses(in schema: Schema) -> Set<ByteString> {
+        var names = Set(schema.tables.lazy.filter { $0.kind == .asymmetric }.map(\.name))
+        for case .addTable(let table) in instructions {
+            guard case .topLevel(_, _, _, asymmetric: true) = table.kind, let name = strings[table.table],
+                schema.table(name) == nil
+            else { continue }
+            names.insert(name)
+        }
+        return names
     }
 }
 

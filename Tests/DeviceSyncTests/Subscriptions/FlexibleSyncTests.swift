@@ -313,6 +313,31 @@ struct FlexibleSyncTests {
         #expect(uploaded)
     }
 
+    @Test func onlyFlexibleRealmsHaveClassesThatAreOnlyUploaded() async throws {
+        let device = try await started()
+        let user = try await device.login()
+        let event = ObjectSchemaDescription(
+            "Event", primaryKey: PropertyDescription("_id", .string),
+            properties: [PropertyDescription("what", .string)], isAsymmetric: true)
+        func refusal(_ schema: [ObjectSchemaDescription], _ configuration: Realm.Configuration) async -> Realm.Error? {
+            var configuration = configuration
+            configuration.dynamicSchema = schema
+            return await #expect(throws: Realm.Error.self) { _ = try await Realm(configuration: configuration) }
+        }
+        let local = Realm.Configuration(inMemoryIdentifier: "asymmetric-\(UUID())")
+        #expect(await refusal([event], local)?.code == .schemaMismatch)
+        #expect(
+            await refusal([event], user.configuration(partitionValue: "p"))?.message.contains("asymmetric") == true)
+        // Their objects have embedded objects and no links, and nothing links to them.
+        let flexible = user.flexibleSyncConfiguration()
+        var linking = event
+        linking.properties.append(PropertyDescription("task", .object("Task"), isOptional: true))
+        #expect(await refusal(Device.schema + [linking], flexible)?.message.contains("asymmetric") == true)
+        var linked = Device.schema
+        linked[0].properties.append(PropertyDescription("event", .object("Event"), isOptional: true))
+        #expect(await refusal(linked + [event], flexible)?.message.contains("not kept") == true)
+    }
+
     // MARK: Opening
 
     @Test func aDownloadingOpeningWaitsForInitialSubscriptions() async throws {

@@ -18,10 +18,10 @@ import Views
         var now: UInt64 = 1_000
         var identifies: [IdentifyRequest] = []
 
-        init() {
+        init(protocolVersion: Int = 14) {
             let context = SessionContext(
                 realm: RealmName(flexible: "tasks"), reference: SessionReference(gateway: "g", number: 1), user: "u",
-                connection: "c", protocolVersion: 14, userAgent: "", schemaVersion: 2, limits: .init())
+                connection: "c", protocolVersion: protocolVersion, userAgent: "", schemaVersion: 2, limits: .init())
             machine = GatewaySession(
                 session: 1, context: context, rights: SessionRights(.readWrite, rulesVersion: 1), roles: "R")
         }
@@ -85,8 +85,8 @@ import Views
     }
 
     /// A session of a new client, with set 0.
-    private func begun() throws -> Script {
-        var script = Script()
+    private func begun(protocolVersion: Int = 14) throws -> Script {
+        var script = Script(protocolVersion: protocolVersion)
         try script.client(
             .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: true)),
             .bind(needsIdent: true, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
@@ -251,6 +251,27 @@ import Views
             version: 6, clientVersion: 4, updates: [.init(className: "Item", key: [1, 9], reason: "not allowed")])
         try script.answer([entry(6)], to: 6, compensations: [notice])
         #expect(script.take() == ["json_error", "0/steadyState of 1 to 6"])
+        guard case .live = script.machine.phase else { throw ProblemError() }
+    }
+
+    @Test func aRefusedIngestIsToldBehindTheDownloadAndTheClientComesAgain() throws {
+        let notices = [
+            CompensationNotice(
+                version: 6, clientVersion: 4, updates: [.init(className: "Event", key: [1, 9], reason: "not allowed")],
+                isIngest: true)
+        ]
+        var script = try begun()
+        try script.answer([entry(6)], to: 6, compensations: notices)
+        guard case .jsonError(_, let code, let body) = try #require(script.sent.last) else { throw ProblemError() }
+        #expect(code == .writeNotAllowed && body.action == .warning && body.tryAgain)
+        #expect(body.rejectedClientVersion == 4 && body.compensatingWriteServerVersion == nil)
+        #expect(body.rejectedUpdates?.map(\.table) == ["Event"])
+        #expect(script.take() == ["0/steadyState of 1 to 6", "json_error"])
+        guard case .ended = script.machine.phase else { throw ProblemError() }
+        // A client that does not survive the error is not told.
+        script = try begun(protocolVersion: 10)
+        try script.answer([entry(6)], to: 6, compensations: notices)
+        #expect(script.take() == ["0/steadyState of 1 to 6"])
         guard case .live = script.machine.phase else { throw ProblemError() }
     }
 

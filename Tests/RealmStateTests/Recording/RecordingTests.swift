@@ -204,6 +204,17 @@ import Testing
         #expect(!state.contains(object))
     }
 
+    @Test func nothingLinksToAnAsymmetricObject() throws {
+        var state = try SampleRealm.make()
+        let object = ObjectAddress("A", .int(1))
+        #expect(throws: RecordingError.self) {
+            try state.record { transaction throws(RecordingError) in
+                try transaction.createObject(object)
+                try transaction.set(SampleRealm.at("mx"), to: .link(object))
+            }
+        }
+    }
+
     @Test func mistakesAreNamed() throws {
         var replica = try Replica()
         let nobody = ObjectAddress("U", .string("nobody"))

@@ -88,7 +88,9 @@ enum FlexibleItems {
     static func items(_ harness: OwnerHarness) async throws -> [Int64: Item] {
         let schema = try Schema(decoding: try await harness.record().schema)
         let rows = try await harness.store.objects(in: try await harness.record().id, after: nil, maxBytes: .max)
-        return read(try rows.map { ($0.row.key, try StoredObject(decoding: $0.body)) }, schema)
+        let table = schema.table("Item")?.id.rawValue
+        return read(
+            try rows.filter { $0.row.table == table }.map { ($0.row.key, try StoredObject(decoding: $0.body)) }, schema)
     }
 
     private static func read(_ objects: [(key: ObjectKey, object: StoredObject)], _ schema: Schema) -> [Int64: Item] {

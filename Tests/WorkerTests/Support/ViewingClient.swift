@@ -232,6 +232,15 @@ struct ViewingClient {
 
     /// Uploads what is new, at most so many changesets.
     mutating func upload(to harness: OwnerHarness, atMost count: Int = .max) async throws {
+        #expect(try await send(to: harness, atMost: count) == nil)
+    }
+
+    /// Uploads what is new, which is refused.
+    mutating func refusal(from harness: OwnerHarness) async throws -> RefusedAnswer? {
+        try await send(to: harness, atMost: .max)
+    }
+
+    private mutating func send(to harness: OwnerHarness, atMost count: Int) async throws -> RefusedAnswer? {
         var entries: [UploadedChangeset] = []
         var scanned = uploaded
         for entry in history where entry.version > uploaded.clientVersion {
@@ -244,7 +253,7 @@ struct ViewingClient {
             }
             scanned = UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
         }
-        guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return }
+        guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return nil }
         let message = ChangesetMessage(
             realm: harness.realm,
             upload: .init(
@@ -252,7 +261,6 @@ struct ViewingClient {
                 follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: .all),
             entries: entries)
         uploaded = scanned
-        let published = try await harness.send(message)
-        #expect(try published.every(RefusedAnswer.self).isEmpty)
+        return try await harness.send(message).every(RefusedAnswer.self).first
     }
 }
