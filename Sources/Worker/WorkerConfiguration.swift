@@ -66,8 +66,10 @@ package struct WorkerLimits: Sendable {
     /// Local history that one step of a merge holds parsed. The slice reads and parses it before a long merge goes on beside it.
     package var maxWindowBytes = 4 << 20
     package var maxPageBytes = 4 << 20
-    /// Of the history that a client of a flexible realm may be behind: what it is to be sent is decided at once.
+    /// Of the history that a client of a flexible realm may be behind: what it is to be sent is decided at once. Clients of protocol 14 never are
+    /// so far behind: beyond `maxViewArrears` they are sent what they have missed page by page.
     package var maxViewHistoryBytes = 64 << 20
+    package var maxViewArrears = 8 << 20
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
     package var mergeStepsPerUpload: UInt64 = 500_000_000

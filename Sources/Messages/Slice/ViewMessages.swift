@@ -41,8 +41,11 @@ package struct BootstrapPosition: Codable, Sendable, Equatable {
     @HexBytes package var key: [UInt8]
     /// Bytes of objects that were looked at.
     package var done: UInt64
+    /// Where the pages go over the history and not over objects, since the client was far behind: the last version that one has gone over.
+    package var version: ServerVersion?
 
-    package init(table: UInt32, key: [UInt8], done: UInt64) {
+    package init(table: UInt32, key: [UInt8], done: UInt64, version: ServerVersion? = nil) {
+        self.version = version
         self.table = table
         _key = HexBytes(key)
         self.done = done

@@ -47,6 +47,16 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.begunElsewhere)
         }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
+        if request.position?.version != nil || request.position == nil && request.version == views.views.latest?.version
+        {
+            let reached = request.position?.version ?? cursor.serverVersion
+            let isBegun = request.position != nil
+            let mustCatchUp = isBegun ? true : try await work.isFarBehind(cursor.serverVersion, in: context)
+            if mustCatchUp {
+                return try await catchUp(
+                    request, definition, views, after: cursor, through: reached, from: old, to: new, maxBytes: maxBytes)
+            }
+        }
         // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state.
         guard let start = columns.start(of: new), cursor.serverVersion >= start,
             request.position != nil || cursor.serverVersion == latest
@@ -92,12 +102,7 @@ struct FlexibleBootstraps: SlicePart {
                 throw WorkerError(.corrupt, "a bootstrap's position cannot be read", underlying: error)
             }
         }
-        guard
-            let history = try await work.wholeHistory(
-                of: context, after: cursor.serverVersion, maxBytes: limits.maxViewHistoryBytes)
-        else { return nil }
-        var touched: Set<ObjectSlot> = []
-        for record in history { for image in try work.images(of: record, in: context) { touched.insert(image.slot) } }
+        let touched = try await work.touches(after: cursor.serverVersion, in: context)
         let scanned = min(max(maxBytes, 1), limits.maxPageBytes)
         let rows = try await store.objects(in: context.record.id, after: after, maxBytes: scanned)
         var part = try difference(rows, without: touched, from: old, to: new, at: cursor)
@@ -131,11 +136,11 @@ struct FlexibleBootstraps: SlicePart {
                 bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
     }
 
-    private func begun(_ request: BootstrapRequest) -> BegunBootstrap {
+    func begun(_ request: BootstrapRequest) -> BegunBootstrap {
         BegunBootstrap(version: request.version, gateway: session.gateway, session: session.number)
     }
 
-    private func keep(_ views: inout ClientViews, begun: BegunBootstrap) {
+    func keep(_ views: inout ClientViews, begun: BegunBootstrap) {
         guard views.begun != begun else { return }
         views.begun = begun
         work.change(context).update(file.ident) { [views] in $0.views = views.encoded() }
@@ -143,7 +148,7 @@ struct FlexibleBootstraps: SlicePart {
 
     /// What makes the old view of some objects the new one.
     private func difference(
-        _ rows: [(row: ObjectRow, body: [UInt8])], without touched: Set<ObjectSlot>, from old: View, to new: View,
+        _ rows: [(row: ObjectRow, body: [UInt8])], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
     ) throws -> FlexiblePages.Stretch {
         var erased = ChangesetSelection()
@@ -152,7 +157,7 @@ struct FlexibleBootstraps: SlicePart {
         for (row, body) in rows {
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
             let (before, after) = (old[slot.table], new[slot.table])
-            guard before?.query != nil || after?.query != nil, !touched.contains(slot),
+            guard before?.query != nil || after?.query != nil, !touched.isTouched(slot, after: cursor.serverVersion),
                 let table = context.state.schema.table(slot.table)
             else { continue }
             let columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()

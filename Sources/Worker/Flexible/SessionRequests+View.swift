@@ -17,7 +17,7 @@ extension SessionRequests {
     /// may have changed since.
     func identifyView(
         _ request: IdentifyRequest, _ file: ClientFileRecord, of app: AppRecord, _ context: RealmContext
-    ) throws -> ViewIdentification {
+    ) async throws -> ViewIdentification {
         guard let said = request.view else {
             return .refuse(.retry("client file \(file.ident) came without a subscription set"))
         }
@@ -67,6 +67,11 @@ extension SessionRequests {
                 }
             }
         }
+        if bootstrap == nil, said.version > 0, file.protocolVersion >= 14,
+            try await work.isFarBehind(cursor, in: context)
+        {
+            bootstrap = said.version
+        }
         // The client has what it says it has.
         if let begun = views.begun, begun.version < said.version || begun.version == said.version && bootstrap == nil {
             views.begun = nil
@@ -89,6 +94,14 @@ extension SessionRequests {
             }
         }
         return .goOn(bootstrap: bootstrap, previousSchema: previousSchema)
+    }
+
+    /// Whether a session has to begin anew, to be sent in pages what its client has missed: other protocols than 14 have no way of saying that.
+    func mustCatchUp(
+        _ file: ClientFileRecord, from version: ServerVersion, _ context: RealmContext
+    ) async throws -> Bool {
+        guard file.protocolVersion >= 14, try await work.isFarBehind(version, in: context) else { return false }
+        return try work.clientViews(of: file, in: context).views.latest?.version ?? 0 > 0
     }
 
     /// The client has left a session in order, and forgets what it was sent of a set's data in it.

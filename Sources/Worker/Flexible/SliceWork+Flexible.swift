@@ -62,6 +62,50 @@ extension SliceWork {
         }
     }
 
+    /// What versions after one touch. No version is read twice, as long as that is not too much to be kept.
+    func touches(after version: ServerVersion, in context: RealmContext) async throws -> RecentTouches {
+        var touches = context.touches
+        // Taken out, so that it is changed in place.
+        context.touches = RecentTouches()
+        let drafted = context.drafted
+        let through = drafted.first.map { $0.version - 1 } ?? context.record.latest.version
+        var cursor = touches.reach(
+            back: version, generation: context.record.generation, base: context.record.historyBase)
+        while cursor < through {
+            let records = try await history(of: context, after: cursor, through: through, maxBytes: 1 << 20)
+            guard let last = records.last, records.first?.version == cursor + 1 else {
+                throw WorkerError(.corrupt, "realm \(context.name) has no version \(cursor + 1) in its history")
+            }
+            for record in records {
+                touches.add(try images(of: record, in: context).lazy.map(\.slot), of: record.version)
+            }
+            cursor = last.version
+        }
+        if !touches.isTooLarge { context.touches = touches }
+        for record in drafted where record.version > version {
+            touches.add(try images(of: record, in: context).lazy.map(\.slot), of: record.version)
+        }
+        return touches
+    }
+
+    /// Whether a client that stands at a version has missed more of the history than it is sent version by version.
+    func isFarBehind(_ version: ServerVersion, in context: RealmContext) async throws -> Bool {
+        let record = context.record
+        guard version < record.latest.version else { return false }
+        let next = version + 1
+        let known = context.recent.record(next)
+        let heading =
+            if let known { known } else {
+                try await environment.store.historyHeading(of: context.historyKey, version: next)
+            }
+        guard let heading else {
+            throw WorkerError(.corrupt, "realm \(context.name) has no version \(next) in its history")
+        }
+        let bytes = record.historyBytes &- min(heading.cumulativeBytes, record.historyBytes)
+        let versions = UInt64(version.distance(to: record.latest.version))
+        return bytes + versions * UInt64(HistoryQuery.overhead) > UInt64(environment.limits.maxViewArrears)
+    }
+
     /// The history after a version up to the latest, with what the message in hand has appended; nil if it is more than `maxBytes`.
     func wholeHistory(
         of context: RealmContext, after: ServerVersion, maxBytes: Int

@@ -24,6 +24,7 @@ final class RealmContext {
     var sessions: SessionBook
     /// Of a flexible realm.
     var compiled = ViewCache()
+    var touches = RecentTouches()
     private var stamp = SchemaStamp()
     /// The schema that gateways were told of.
     private var announced: UInt64?

@@ -57,6 +57,13 @@ struct Refusal {
             rulesVersion: newest)
     }
 
+    /// The client has missed so much that it is sent that in pages, which begin with a session.
+    static func farBehind(_ file: FileIdent) -> Refusal {
+        Refusal(
+            code: .sessionClosed, action: .transient,
+            message: "client file \(file) is far behind; what it has missed comes in pages")
+    }
+
     /// The user was deleted with the realms that were its own.
     static func deletedUser(_ user: AppUser) -> Refusal {
         Refusal(

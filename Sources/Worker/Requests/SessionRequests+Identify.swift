@@ -39,7 +39,7 @@ extension SessionRequests {
         var bootstrap: UInt64?
         var previous: UInt64?
         if context.name.isFlexible {
-            switch try identifyView(request, file, of: app, context) {
+            switch try await identifyView(request, file, of: app, context) {
             case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
             case .reset(let code, let reason):
                 return try await admittance.refuseForReset(

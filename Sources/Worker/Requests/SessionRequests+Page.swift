@@ -41,6 +41,10 @@ extension SessionRequests {
         let answer: PageAnswer
         if context.name.isFlexible {
             if request.bootstrap?.version != 0 { file = try work.beginFlexible(file, at: after, in: context) }
+            if request.bootstrap == nil, try await mustCatchUp(file, from: after, context) {
+                metrics.farBehind(app: app.id)
+                return try admittance.refuse(name, session, .farBehind(file.ident), to: address)
+            }
             guard var view = try await viewAnswer(to: request, file, context) else {
                 return try await admittance.refuseForReset(
                     context, session, code: .clientFileExpired,

@@ -1,6 +1,9 @@
 import Changesets
+import RealmState
 import SyncModel
+import Synchronization
 import Testing
+import Views
 
 @testable import Worker
 
@@ -59,5 +62,138 @@ import Testing
         try await reader.connect(to: harness, session: 3, user: "u2")
         #expect(try await reader.bootstrap(1, Items.query([0]), from: harness) == nil)
         #expect(Items.items(reader.state) == [1: .init(owner: 0, a: 1)])
+    }
+
+    @Test func pagesReadTheHistorySinceTheyBeganOnce() async throws {
+        var limits = WorkerLimits()
+        limits.maxRecentHistoryBytes = 0
+        let store = CountingStore()
+        let harness = try await OwnerHarness.make(
+            limits: limits, on: store, realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await owner(harness, 1)
+        #expect(try await writer.bootstrap(1, Items.query([0]), from: harness) == nil)
+        for key in 1...40 as ClosedRange<Int64> {
+            try writer.write(at: 10, Items.create(key, .init(owner: 0, a: 1)))
+        }
+        try await writer.upload(to: harness)
+        try await writer.download(from: harness)
+        var reader = try await owner(harness, 2)
+        let before = reader.pages
+        var isFirst = true
+        let refusal = try await reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 1) {
+            guard isFirst else { return true }
+            isFirst = false
+            for key in 1...30 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "a", 2)) }
+            try await writer.upload(to: harness)
+            store.historyRead.withLock { $0 = 0 }
+            return true
+        }
+        #expect(refusal == nil && reader.pages - before > 10)
+        // By the pages once, and by the last one that brings it.
+        let read = store.historyRead.withLock { $0 }
+        #expect((30...60).contains(read), "\(read) versions were read")
+        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+    }
+
+    // MARK: Far behind
+
+    /// A reader of owner 0's items who missed much: some of them changed, some went, others came.
+    private func farBehind(
+        protocolVersion: Int
+    ) async throws -> (harness: OwnerHarness, reader: ViewingClient) {
+        var limits = WorkerLimits()
+        limits.maxViewArrears = 2_000
+        let harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await owner(harness, 1)
+        #expect(try await writer.bootstrap(1, Items.query([0, 1]), from: harness) == nil)
+        for key in 1...60 as ClosedRange<Int64> {
+            try writer.write(at: 10, Items.create(key, .init(owner: key <= 40 ? 0 : 1, a: 1)))
+        }
+        try await writer.upload(to: harness)
+        try await writer.download(from: harness)
+        var reader = try await ViewingClient.join(
+            harness, session: 2, user: "u2", roles: try Items.roles(reads: [0, 1, 2], writes: [0, 1, 2]),
+            protocolVersion: protocolVersion)
+        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 100_000) == nil)
+        for key in 1...10 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "a", 2)) }
+        for key in 11...20 as ClosedRange<Int64> { try writer.write(at: 20, Items.erase(key)) }
+        for key in 21...30 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "owner", 1)) }
+        for key in 41...50 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "owner", 0)) }
+        for key in 61...70 as ClosedRange<Int64> { try writer.write(at: 20, Items.create(key, .init(owner: 0, a: 3))) }
+        try await writer.upload(to: harness)
+        return (harness, reader)
+    }
+
+    private func view(_ harness: OwnerHarness) async throws -> [Int64: Items.Item] {
+        try await Items.items(harness).filter { $0.value.owner == 0 }
+    }
+
+    @Test func whatAClientFarBehindHasMissedComesInPages() async throws {
+        let (harness, behind) = try await farBehind(protocolVersion: 14)
+        var reader = behind
+        // Written meanwhile, to what changed, what went, and what stayed as it was.
+        try reader.write(at: 30, Items.set(1, "a", 9))
+        try reader.write(at: 30, Items.set(12, "a", 9))
+        try reader.write(at: 30, Items.set(35, "a", 9))
+        try reader.write(at: 30, Items.create(90, .init(owner: 0, a: 9)))
+        let pages = reader.pages
+        try await reader.download(from: harness)
+        #expect(reader.sessionsEnded == 1 && reader.pages - pages > 3)
+        try await reader.upload(to: harness)
+        try await reader.download(from: harness)
+        #expect(Items.items(reader.state) == (try await view(harness)))
+        #expect(Items.items(reader.state)[1]?.a == 9 && Items.items(reader.state)[35]?.a == 9)
+        #expect(Items.items(reader.state)[90]?.a == 9 && Items.items(reader.state).count == 41)
+        #expect(reader.told.isEmpty && reader.sessionsEnded == 1)
+        // A new set is asked for as ever.
+        #expect(try await reader.bootstrap(2, Items.query([0, 1]), from: harness) == nil)
+        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+    }
+
+    @Test func aSetThatAClientFarBehindAsksForComesAfterWhatItHasMissed() async throws {
+        let (harness, behind) = try await farBehind(protocolVersion: 14)
+        var reader = behind
+        #expect(try await reader.bootstrap(2, Items.query([1]), from: harness) == nil)
+        #expect(reader.sessionsEnded == 1)
+        #expect(Items.items(reader.state) == (try await Items.items(harness)).filter { $0.value.owner == 1 })
+    }
+
+    @Test func anOlderProtocolIsSentItVersionByVersion() async throws {
+        let (harness, behind) = try await farBehind(protocolVersion: 13)
+        var reader = behind
+        let pages = reader.pages
+        try await reader.download(from: harness)
+        #expect(reader.sessionsEnded == 0 && reader.pages == pages)
+        #expect(Items.items(reader.state) == (try await view(harness)))
+    }
+}
+
+/// What pages of bootstraps keep of the history that they have read.
+@Suite struct RecentTouchesTests {
+    private func slot(_ key: Int64) -> ObjectSlot { ObjectSlot(TableID(rawValue: 1), .int(key)) }
+
+    @Test func noVersionIsReadTwice() {
+        var touches = RecentTouches()
+        #expect(touches.reach(back: 10, generation: 1, base: 0) == 10)
+        touches.add([slot(1), slot(2)], of: 11)
+        touches.add([slot(1)], of: 12)
+        // The next page, and a client that began later.
+        #expect(touches.reach(back: 10, generation: 1, base: 0) == 12)
+        #expect(touches.reach(back: 11, generation: 1, base: 0) == 12)
+        #expect(touches.isTouched(slot(1), after: 11) && !touches.isTouched(slot(2), after: 11))
+        #expect(touches.isTouched(slot(2), after: 10) && !touches.isTouched(slot(3), after: 0))
+    }
+
+    @Test func whatIsMissingIsReadAnew() {
+        var touches = RecentTouches()
+        _ = touches.reach(back: 10, generation: 1, base: 0)
+        touches.add([slot(1)], of: 11)
+        // A client that began earlier, another history, and versions that are dropped.
+        #expect(touches.reach(back: 5, generation: 1, base: 0) == 5)
+        touches.add([slot(1)], of: 6)
+        #expect(touches.reach(back: 5, generation: 2, base: 0) == 5)
+        touches.add([slot(1)], of: 6)
+        #expect(touches.reach(back: 9, generation: 2, base: 8) == 9)
+        #expect(!touches.isTouched(slot(1), after: 0))
     }
 }

@@ -49,6 +49,8 @@ import Testing
             limits.maxReciprocalBytes = 0
             limits.maxObjectsPerRealm = 1
         }
+        // Clients are soon far behind.
+        if seed % 4 == 1 { limits.maxViewArrears = pick(0...2) * 100 }
         var harness = try await OwnerHarness.make(
             limits: limits, realm: RealmName(flexible: OwnerHarness.app))
         var session: UInt64 = 0
@@ -115,6 +117,7 @@ import Testing
                 let mayBeLost = pick(0...4) == 0
                 var client = peers[index].client
                 gateway.hold(client)
+                let before = client.session
                 let refusal = try await client.bootstrap(
                     version, FlexibleItems.query(query), from: harness, maxBytes: pick(1...60)
                 ) {
@@ -123,6 +126,7 @@ import Testing
                     return !mayBeLost
                 }
                 #expect(refusal == nil || refusal == ViewingClient.mustReconnect)
+                gateway.moved(client, from: before)
                 if refusal != nil { try await client.leave(harness, user: "u\(index)") }
                 try gateway.take(harness.takeNotices())
                 peers[index].client = client

@@ -42,8 +42,15 @@ struct ViewingClient {
     private var history: [Entry] = []
     private var uploaded = UploadCursor()
 
-    init(file: ClientFileIdent, session: UInt64, roles: String) {
+    private let user: String
+    /// How often it was told to come again since it was far behind.
+    private(set) var sessionsEnded = 0
+    /// Of subscription sets' data.
+    private(set) var pages = 0
+
+    init(file: ClientFileIdent, session: UInt64, user: String, roles: String) {
         self.file = file
+        self.user = user
         self.session = session
         self.roles = roles
     }
@@ -59,7 +66,8 @@ struct ViewingClient {
         var request = harness.bindRequest(session: session, user: user)
         request.protocolVersion = protocolVersion
         let bound = try await harness.send(request).one(BoundAnswer.self)
-        var client = ViewingClient(file: try #require(bound.clientFile), session: session, roles: roles)
+        var client = ViewingClient(
+            file: try #require(bound.clientFile), session: session, user: user, roles: roles)
         try await client.identify(to: harness, user: user)
         return client
     }
@@ -128,7 +136,14 @@ struct ViewingClient {
             context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
             maxBytes: 1 << 20, isMark: false)
         request.schema = known
-        let page = try await harness.send(request).one(PageAnswer.self)
+        let published = try await harness.send(request)
+        if let refusal = try published.every(RefusedAnswer.self).first, refusal.code == 200 {
+            // A client comes again, in another session.
+            try await leave(harness, user: user)
+            sessionsEnded += 1
+            return try await connect(to: harness, session: session + 1_000_000, user: user)
+        }
+        let page = try published.one(PageAnswer.self)
         told += page.view?.compensations ?? []
         schema = page.view?.schema
         try integrate(page.entries, page.download, page.latest, page.upload)
@@ -162,6 +177,7 @@ struct ViewingClient {
                     maxBytes: maxBytes, isMark: false, bootstrap: request)
             ).one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
+            pages += 1
             entries += page.entries
             stored = (version, entries)
             switch part.outcome {

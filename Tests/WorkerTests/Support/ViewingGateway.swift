@@ -25,6 +25,13 @@ struct ViewingGateway {
         lines[session] = nil
     }
 
+    /// A client may have come again in another session.
+    mutating func moved(_ client: ViewingClient, from session: UInt64) {
+        guard session != client.session else { return }
+        end(session)
+        begin(client.session)
+    }
+
     mutating func take(_ notices: [IntegratedNotice]) throws {
         for notice in notices {
             guard let objects = notice.objects else {
@@ -75,7 +82,9 @@ struct ViewingGateway {
     mutating func bringUp(_ client: inout ViewingClient, from harness: OwnerHarness, always: Bool) async throws {
         guard always || lines[client.session]?.isPaging == true else { return }
         while true {
+            let session = client.session
             try await client.download(from: harness, known: fan.stamp)
+            moved(client, from: session)
             if let schema = client.schema { fan.learn(try Schema(decoding: schema.body), stamp: schema.stamp) }
             if follow(client) { return }
         }
