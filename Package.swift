@@ -101,11 +101,14 @@ let package = Package(
         .systemLibrary(
             name: "CRabbitMQ", pkgConfig: "librabbitmq", providers: [.apt(["librabbitmq-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        // Header only: what Swift's Glibc module leaves out.
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         module("SyncModel"),
-        module("AMQP", ["CRabbitMQ", logging, collections]),
-        module("PostgreSQL", ["CPostgreSQL", logging, metrics, collections]),
+        module("Loops", ["CLinux"]),
+        module("AMQP", ["CRabbitMQ", "Loops", logging, collections]),
+        module("PostgreSQL", ["CPostgreSQL", "Loops", logging, metrics, collections]),
         module("Changesets"),
         module("Merge", ["SyncModel", "Changesets", collections]),
         module("RealmState", ["Changesets", collections]),
@@ -245,7 +248,7 @@ let package = Package(
             exclude: ["run"]),
 
         tests("SyncModel"),
-        tests("AMQP", ["CRabbitMQ", logging]),
+        tests("AMQP", ["CRabbitMQ", "Loops", logging]),
         tests("PostgreSQL", [logging]),
         tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["SyncModel", "Changesets", "RealmState", "MergeConformance"]),

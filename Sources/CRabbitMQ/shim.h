@@ -28,11 +28,3 @@ static inline amqp_rpc_reply_t amqp_shim_login_external(
         state, vhost, channel_max, frame_max, heartbeat, properties, AMQP_SASL_METHOD_EXTERNAL, identity);
 }
 
-// Outside of what Swift's Glibc module covers.
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-
-static inline int amqp_shim_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
-
-// Variadic as well; the name shows in `top -H`.
-static inline void amqp_shim_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -1,4 +1,5 @@
 package import Logging
+import Loops
 
 /// A client of a PostgreSQL server, or of several of which one takes writes: a few connections, served by a thread of their own, so
 /// that no thread of the cooperative pool ever waits for the network.

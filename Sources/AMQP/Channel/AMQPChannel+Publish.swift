@@ -1,3 +1,5 @@
+import Loops
+
 extension AMQPChannel {
     /// Publishes a message.
     ///

@@ -1,3 +1,5 @@
+import Loops
+
 /// A channel of a connection. Publishes, deliveries and declarations keep their order within one channel.
 ///
 /// A channel survives reconnects: the connection opens it again, repeats its declarations and subscribes its consumers, and

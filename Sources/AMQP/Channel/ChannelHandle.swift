@@ -1,3 +1,5 @@
+import Loops
+
 /// The address of a channel on its connection's thread, for the API's objects.
 final class ChannelHandle: Sendable {
     let id: ChannelID

@@ -1,3 +1,5 @@
+import Loops
+
 /// What the broker answers to an operation.
 enum ChannelReply: Sendable {
     case done

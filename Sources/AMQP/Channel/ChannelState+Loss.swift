@@ -1,6 +1,7 @@
 import CRabbitMQ
 import DequeModule
 import Logging
+import Loops
 
 // How a channel ends, for now or for good.
 extension ChannelState {

@@ -1,6 +1,7 @@
 import CRabbitMQ
 import DequeModule
 import Logging
+import Loops
 
 /// A channel as the connection's thread sees it, over all its openings.
 final class ChannelState {

@@ -1,4 +1,5 @@
 import DequeModule
+import Loops
 
 /// The messages that are published on one channel: those that wait to be written, and those that were written and await
 /// their confirm. Touches neither socket nor clock.

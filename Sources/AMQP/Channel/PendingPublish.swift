@@ -1,3 +1,5 @@
+import Loops
+
 /// A message on its way to the broker, with the task that awaits the result.
 ///
 /// Unchecked: the publishing task fills it in and hands it to the connection's thread, which alone touches it from then

@@ -1,3 +1,5 @@
+import Loops
+
 /// When a channel whose messages the broker refuses (`basic.nack`) is opened again. Pure.
 ///
 /// A queue at its limit refuses rightly, and a new channel changes nothing. But RabbitMQ (3.10 at least) also refuses, for as long as the

@@ -1,5 +1,6 @@
 import CRabbitMQ
 import DequeModule
+import Loops
 
 /// The requests of one channel: those that were written and are not answered, and those that wait until the channel is
 /// open. Touches neither socket nor clock.

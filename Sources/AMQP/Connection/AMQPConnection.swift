@@ -1,4 +1,5 @@
 public import Logging
+internal import Loops
 
 /// A connection to a broker, which reconnects by itself until it is closed.
 ///
@@ -31,7 +32,7 @@ public final class AMQPConnection: Sendable {
         }
         let link = link
         let result = await withCheckedContinuation { continuation in
-            let started = LoopThread.start { ConnectionLoop(link, started: continuation).run() }
+            let started = LoopThread.start("amqp") { ConnectionLoop(link, started: continuation).run() }
             if !started {
                 link.end()
                 continuation.resume(returning: .failure(AMQPError(.connectFailed, "no thread could be started")))

@@ -1,3 +1,5 @@
+import Loops
+
 /// The name of a channel between the API and the connection's thread. Unlike the number on the wire, it is never used
 /// again.
 struct ChannelID: Hashable, Sendable {

@@ -1,11 +1,12 @@
 import Logging
+import Loops
 import Synchronization
 
 /// The state that a connection's thread shares with the objects of the API.
 final class ConnectionLink: Sendable {
     let configuration: AMQPConfiguration
     let logger: Logger
-    let inbox = Inbox()
+    let inbox = Inbox<Command>()
     private let nextID = Atomic<UInt64>(0)
     private let observed = Mutex(Observed())
 

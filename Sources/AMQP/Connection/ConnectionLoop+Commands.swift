@@ -1,4 +1,5 @@
 import CRabbitMQ
+import Loops
 
 // Carrying out what callers ask for.
 extension ConnectionLoop {

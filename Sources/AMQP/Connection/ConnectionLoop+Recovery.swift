@@ -1,5 +1,6 @@
 import CRabbitMQ
 import Logging
+import Loops
 
 /// The result of an attempt to connect.
 ///
@@ -24,7 +25,7 @@ extension ConnectionLoop {
         retryAt = .never
         let link = link
         let order = rotation.order
-        let started = LoopThread.start {
+        let started = LoopThread.start("amqp") {
             let outcome = ConnectOutcome(Self.connect(link.configuration, order))
             // If the connection was closed meanwhile, the outcome is dropped, which closes the socket.
             _ = link.inbox.push(.connected(outcome))

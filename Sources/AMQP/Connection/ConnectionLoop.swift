@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import Loops
 
 /// A connection as its own thread sees it: the socket, the channels, the clock. No other thread touches it; callers reach
 /// it through the inbox.

@@ -1,3 +1,5 @@
+import Loops
+
 /// The deliveries of one queue, one by one or in batches.
 ///
 /// A consumer survives reconnects: the broker then delivers again what was not acknowledged, and answers to earlier

@@ -1,5 +1,6 @@
 import CRabbitMQ
 import Glibc
+import Loops
 
 /// One connection of the C library, from the TCP handshake to the login. Used by one thread at a time.
 final class LibraryConnection {

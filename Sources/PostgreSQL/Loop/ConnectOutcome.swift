@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Glibc
+import Loops
 
 /// What became of an attempt to connect.
 ///

@@ -1,11 +1,12 @@
 import Logging
+import Loops
 import Synchronization
 
 /// What a client and its thread share.
 final class PoolLink: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger
-    let inbox = Inbox()
+    let inbox = Inbox<Command>()
     private let statistics = Mutex(PostgresStatistics())
     private let metrics: PostgresMetrics?
     private let ids = Atomic<UInt64>(1)
@@ -33,6 +34,6 @@ final class PoolLink: Sendable {
     ///
     /// - Returns: false if the client is closed.
     func push(_ command: Command) -> Bool {
-        inbox.push(command) { LoopThread.start { PoolLoop(self).run() } }
+        inbox.push(command) { LoopThread.start("postgres") { PoolLoop(self).run() } }
     }
 }

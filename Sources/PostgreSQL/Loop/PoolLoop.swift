@@ -2,6 +2,7 @@ import CPostgreSQL
 import DequeModule
 import Glibc
 import Logging
+import Loops
 
 /// A client's connections and what waits for them, on the client's thread. No other thread touches it; callers reach it through
 /// the inbox.
@@ -191,7 +192,7 @@ final class PoolLoop {
     private func connect() {
         connecting += 1
         let (link, configuration) = (link, configuration)
-        let started = LoopThread.start {
+        let started = LoopThread.start("postgres") {
             let outcome = ConnectOutcome(configuration)
             if !link.inbox.push(.connected(outcome)) { outcome.drop() }
         }

@@ -1,3 +1,5 @@
+import Loops
+
 /// A pipeline on its way: what is sent at once, and whoever waits for the answer.
 struct Request: Sendable {
     typealias Answer = Result<PostgresAnswer, PostgresError>

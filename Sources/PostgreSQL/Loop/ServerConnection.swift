@@ -1,4 +1,5 @@
 import CPostgreSQL
+import Loops
 
 /// A connection to the server as the client's thread sees it: one request at a time, sent as a pipeline.
 final class ServerConnection {

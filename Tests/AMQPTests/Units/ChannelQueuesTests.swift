@@ -1,3 +1,4 @@
+import Loops
 import Testing
 
 @testable import AMQP
