@@ -16,18 +16,16 @@ struct FlexibleUploads: SlicePart {
     /// Each changeset is judged by what the ones before it have left.
     ///
     /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `FullOfCompensationsError`; what was changed is then to be undone.
+    ///   `MergePause`, which says how many changesets stand nevertheless: merging them again would take as long again.
     func integrate(
         _ entries: [(UploadedChangeset, Result<Changeset, ChangesetError>)], of head: UploadHead,
         by file: ClientFileRecord, isAcknowledged: Bool
     ) async throws {
         var record = file
         var views = try work.clientViews(of: file, in: context)
-        var follows = head.follows
-        let meter = MergeMeter(limit: limits.mergeStepsPerUpload)
-        defer {
-            work.steps += meter.steps
-            metrics.mergeSteps(meter.steps, app: app.id)
-        }
+        // Of an upload that has had to wait for its merge the part before is in the books.
+        var follows = max(head.follows, record.upload.clientVersion)
+        var steps: UInt64 = 0
         for (index, (entry, parsed)) in entries.enumerated() {
             guard !views.isFull else {
                 throw FullOfCompensationsError(
@@ -46,7 +44,13 @@ struct FlexibleUploads: SlicePart {
                     ? head.progress
                     : UploadCursor(clientVersion: entry.clientVersion, serverVersion: entry.serverVersion),
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
-            let outcome = try await integrate(entry, changeset, part, record, &views, meter)
+            let outcome: UploadOutcome
+            do {
+                outcome = try await integrate(entry, changeset, part, record, &views, &steps)
+            } catch var pause as MergePause {
+                pause.integrated = index
+                throw pause
+            }
             if let settled = outcome.settled { views.settle(settled) }
             finish(outcome, of: record, views, isAcknowledged: isAcknowledged)
             record = context.clientFile(file.ident)?.record ?? record
@@ -71,7 +75,7 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ views: inout ClientViews, _ meter: MergeMeter
+        _ views: inout ClientViews, _ steps: inout UInt64
     ) async throws -> UploadOutcome {
         let base = max(entry.serverVersion, file.historyStart ?? 0, views.views.start ?? 0)
         var judged = try WriteTrial(
@@ -79,20 +83,21 @@ struct FlexibleUploads: SlicePart {
         judged.judge(with: try await timelines(of: judged, after: base))
 
         let merge = try judged.selection(of: changeset) { $0 == .merge }
+        let incoming = IncomingChangeset(
+            version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: base.rawValue,
+            originTimestamp: entry.timestamp.rawValue, originFileIdent: file.ident.rawValue, changeset: merge)
         var integration = UploadIntegration(
-            head, of: file.ident,
-            changesets: [
-                IncomingChangeset(
-                    version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: base.rawValue,
-                    originTimestamp: entry.timestamp.rawValue, originFileIdent: file.ident.rawValue, changeset: merge)
-            ], recorded: file.progress)
-        let upload = AsideMerge.Upload(
-            realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
-            recorded: file.progress, head: head, entries: [entry])
+            head, of: file.ident, changesets: [incoming], recorded: file.progress)
         if !merge.isEmpty {
-            try await UploadMerge(
-                work: work, file: file, context: context, meter: meter, upload: upload, own: judged.own
-            ).merge(&integration)
+            // Roles that have changed since may have selected something else.
+            var merging = entry
+            merging.changeset = merge.encoded()
+            let upload = AsideMerge.Upload(
+                realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
+                recorded: file.progress, head: head, entries: [merging], own: judged.own)
+            let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: steps)
+            defer { steps = run.steps }
+            integration = try await run.merged([incoming])
         }
         let merged = integration.changesets.first?.changeset ?? merge
         let inserted = try judged.selection(of: changeset) { $0 == .insert || $0 == .ingest }

@@ -46,6 +46,13 @@ struct Allowances: SlicePart {
         return nil
     }
 
+    /// Takes back what a message was to add and does not add now.
+    func giveBack(bytes: Int, of user: AppUser) {
+        work.stage {
+            $0.usage[user, default: UsageAmounts()] += UsageAmounts(bytes: -Double(bytes))
+        }
+    }
+
     private func refuse(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
         metrics.quotaMet(quota, app: user.app)
         return .beyond(quota, limit: limit, of: user)

@@ -1,3 +1,4 @@
+import Changesets
 import Merge
 import Messages
 import Storage
@@ -14,7 +15,11 @@ struct AsideMerge: Sendable {
         var clientFile: FileIdent
         var recorded: ClientFileProgress
         var head: UploadHead
+        /// What is merged of it.
         var entries: [UploadedChangeset]
+        /// Objects of which the client never had what others did to them up to these versions, because it made or erased them itself
+        /// then (docs/architecture.md, "Flexible sync"): that takes no part in the merge.
+        var own: [ObjectAddress: ServerVersion] = [:]
     }
 
     /// What became of it.
@@ -52,4 +57,6 @@ struct AsideMerge: Sendable {
 /// The message in hand has to wait until a step of its merge is through that goes on beside the slice.
 struct MergePause: Error {
     var merge: AsideMerge
+    /// How many of the upload's changesets are integrated nevertheless: those before the step.
+    var integrated = 0
 }

@@ -10,14 +10,60 @@ struct UploadMerge: SlicePart {
     let work: SliceWork
     let file: ClientFileRecord
     let context: RealmContext
-    /// Counts what the merge takes, and ends it where it takes too much.
-    let meter: MergeMeter
     let upload: AsideMerge.Upload
-    /// Objects of which the client never had what others did to them up to these versions, because it made or erased them itself then
-    /// (docs/architecture.md, "Flexible sync"): that takes no part in the merge.
-    var own: [ObjectAddress: ServerVersion] = [:]
+    /// The upload as a step beside the slice has left it; nil if none has gone on.
+    private let aside: Result<AsideMerge.Merged, MergeError>?
+    /// Counts what the merge takes, and ends it where it takes too much.
+    private let meter: MergeMeter
+    /// What had been taken before this turn.
+    private let taken: UInt64
 
-    func merge(_ integration: inout UploadIntegration) async throws {
+    /// - Parameter spent: what the upload has taken in this turn already, in steps.
+    init(
+        work: SliceWork, file: ClientFileRecord, context: RealmContext, upload: AsideMerge.Upload, spent: UInt64 = 0
+    ) {
+        self.work = work
+        self.file = file
+        self.context = context
+        self.upload = upload
+        aside = upload.entries.isEmpty ? nil : work.memory.asides.take(upload)
+        taken = (try? aside?.get().steps) ?? spent
+        meter = MergeMeter(
+            limit: work.environment.limits.mergeStepsPerUpload, taken: taken,
+            patience: work.mergePatience - min(work.mergePatience, spent))
+    }
+
+    private var own: [ObjectAddress: ServerVersion] { upload.own }
+
+    /// What the upload has taken so far, in steps.
+    var steps: UInt64 { meter.steps }
+
+    /// Merges changesets with all that their client has not seen.
+    ///
+    /// - Throws: `BadChangesetError`, `MergePause`, `CancellationError`.
+    func merged(_ changesets: [IncomingChangeset]) async throws -> UploadIntegration {
+        var integration: UploadIntegration
+        switch aside {
+        case .success(let merged):
+            metrics.merged(over: merged.entries, conflicts: merged.conflicts, app: context.name.app)
+            metrics.mergeSteps(merged.ownSteps, app: context.name.app)
+            if merged.duration > .seconds(1) { metrics.slowMerge(app: context.name.app) }
+            integration = merged.integration
+        case .failure(let error): throw failure(error)
+        case nil:
+            integration = UploadIntegration(
+                upload.head, of: file.ident, changesets: changesets, recorded: upload.recorded)
+        }
+        guard !changesets.isEmpty else { return integration }
+        defer {
+            work.steps += meter.steps - taken
+            metrics.mergeSteps(meter.steps - taken, app: context.name.app)
+        }
+        try await merge(&integration)
+        return integration
+    }
+
+    private func merge(_ integration: inout UploadIntegration) async throws {
         let current = context.record.latest.version
         guard integration.position < current else { return }
         if let base = try await work.base(at: integration.position, of: file, in: context) {
@@ -96,7 +142,7 @@ struct UploadMerge: SlicePart {
     }
 
     /// What a failed merge means for its upload.
-    func failure(_ error: MergeError) -> any Error {
+    private func failure(_ error: MergeError) -> any Error {
         switch error.code {
         case .cancelled: CancellationError()
         case .budgetExceeded: BadChangesetError(reason: costs, isTooDear: true)

@@ -68,15 +68,21 @@ struct Uploads: SlicePart {
                     try await FlexibleUploads(work: work, app: app, context: context).integrate(
                         Array(zip(entries, changesets[first...])), of: upload.head, by: file,
                         isAcknowledged: !message.entries.isEmpty)
-                    metrics.integrated(entries.count, app: app.id)
-                    return try await inference.observe(
-                        .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+                    return try await note(entries, of: file, from: app, in: context)
                 }
                 let outcome = try await integrate(
                     Array(zip(entries, changesets[first...])), of: upload, by: file, from: app, in: context)
                 // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
                 work.change(context).integrated(
                     outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
+            } catch let pause as MergePause where pause.integrated > 0 {
+                let through = entries.prefix(pause.integrated)
+                Allowances(work: work).giveBack(
+                    bytes: entries.dropFirst(pause.integrated).reduce(0) { $0 + $1.changeset.count },
+                    of: AppUser(app: app.id, user: file.user))
+                try await note(through, of: file, from: app, in: context)
+                work.keep()
+                throw pause
             } catch let error where delivery == nil && error.isOfUpload {
                 throw TogetherError()
             } catch is WriteDeniedError {
@@ -97,10 +103,18 @@ struct Uploads: SlicePart {
                     context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
                     integrated: file.upload.clientVersion)
             }
-            metrics.integrated(entries.count, app: app.id)
-            try await inference.observe(
-                .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+            try await note(entries, of: file, from: app, in: context)
         }
+    }
+
+    /// Notes what was integrated.
+    private func note(
+        _ entries: ArraySlice<UploadedChangeset>, of file: ClientFileRecord, from app: AppRecord,
+        in context: RealmContext
+    ) async throws {
+        metrics.integrated(entries.count, app: app.id)
+        try await inference.observe(
+            .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
     }
 
     /// Undoes all of an upload that its client comes back with, but for where the client has begun.
@@ -149,30 +163,9 @@ struct Uploads: SlicePart {
         let part = AsideMerge.Upload(
             realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
             recorded: file.progress, head: upload.head, entries: entries.map(\.0))
-        let merged = entries.isEmpty ? nil : work.memory.asides.take(part)
-        let taken = (try? merged?.get().steps) ?? 0
-        let meter = MergeMeter(limit: limits.mergeStepsPerUpload, taken: taken, patience: work.mergePatience)
-        let merge = UploadMerge(work: work, file: file, context: context, meter: meter, upload: part)
-        var integration: UploadIntegration
-        switch merged {
-        case .success(let merged):
-            metrics.merged(over: merged.entries, conflicts: merged.conflicts, app: app.id)
-            metrics.mergeSteps(merged.ownSteps, app: app.id)
-            if merged.duration > .seconds(1) { metrics.slowMerge(app: app.id) }
-            integration = merged.integration
-        case .failure(let error): throw merge.failure(error)
-        case nil:
-            integration = UploadIntegration(
-                upload.head, of: file.ident, changesets: changesets, recorded: file.progress)
-        }
+        let integration = try await UploadMerge(work: work, file: file, context: context, upload: part).merged(
+            changesets)
         if !entries.isEmpty {
-            do {
-                defer {
-                    work.steps += meter.steps - taken
-                    metrics.mergeSteps(meter.steps - taken, app: app.id)
-                }
-                try await merge.merge(&integration)
-            }
             work.steps += Self.steps(toApply: integration.changesets)
             _ = try await apply(integration.changesets.map(\.changeset), in: context) {
                 let limit = app.limit(of: .userSchemaElements, by: limits.quotas)

@@ -51,8 +51,11 @@ import Testing
         }
         // Clients are soon far behind.
         if seed % 4 == 1 { limits.maxViewArrears = pick(0...2) * 100 }
+        // Every merge, or every other, goes on beside the slice.
+        let takesTurns = seed % 10 < 2
+        if takesTurns { limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400 }
         var harness = try await OwnerHarness.make(
-            limits: limits, realm: RealmName(flexible: OwnerHarness.app))
+            limits: limits, realm: RealmName(flexible: OwnerHarness.app), takesTurns: takesTurns)
         var session: UInt64 = 0
         var peers: [Peer] = []
         var gateway = ViewingGateway()
@@ -145,7 +148,8 @@ import Testing
                 peers[index].version = version
             default:
                 try gateway.take(harness.takeNotices())
-                harness = try await OwnerHarness.make(limits: limits, on: harness.store, realm: harness.realm)
+                harness = try await OwnerHarness.make(
+                    limits: limits, on: harness.store, realm: harness.realm, takesTurns: takesTurns)
             }
             // Some notices are lost on their way.
             let notices = harness.takeNotices()

@@ -21,12 +21,14 @@ final class OwnerHarness: Sendable {
     let store: any SliceStore
     let owner: SliceOwner
     let time: Time
+    /// Whether messages are dealt with in turns, as a running worker does, so that merges may go on beside the slice.
+    let takesTurns: Bool
     /// Of a flexible realm, those that nobody has taken.
     private let notices = Mutex<[IntegratedNotice]>([])
 
     private init(
         realm: RealmName, control: any ControlStore, apps: FragileApps, store: any SliceStore, owner: SliceOwner,
-        time: Time
+        time: Time, takesTurns: Bool
     ) {
         self.realm = realm
         self.control = control
@@ -34,6 +36,7 @@ final class OwnerHarness: Sendable {
         self.store = store
         self.owner = owner
         self.time = time
+        self.takesTurns = takesTurns
     }
 
     /// - Parameter known: what the process knows of apps already; else it asks the control store each time.
@@ -41,7 +44,7 @@ final class OwnerHarness: Sendable {
         limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
         control given: (any ControlStore)? = nil,
         apps known: AppDirectory? = nil, merges: MergePool = MergePool(),
-        realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\"")
+        realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\""), takesTurns: Bool = false
     ) async throws -> OwnerHarness {
         let control: any ControlStore
         if let given {
@@ -67,7 +70,9 @@ final class OwnerHarness: Sendable {
             topology: Topology(),
             limits: limits, merges: merges, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        return OwnerHarness(realm: realm, control: control, apps: apps, store: opened, owner: owner, time: time)
+        return OwnerHarness(
+            realm: realm, control: control, apps: apps, store: opened, owner: owner, time: time,
+            takesTurns: takesTurns)
     }
 
     final class Time: Sendable {
@@ -81,7 +86,7 @@ final class OwnerHarness: Sendable {
 
     @discardableResult
     func send(_ messages: [AMQPMessage]) async throws -> Published {
-        let publications = try await owner.process(messages)
+        let publications = takesTurns ? try await turns(messages) : try await owner.process(messages)
         await owner.arrived(publications)
         let published = Published(publications)
         if realm.isFlexible {
@@ -89,6 +94,19 @@ final class OwnerHarness: Sendable {
             notices.withLock { $0 += new }
         }
         return published
+    }
+
+    private func turns(_ messages: [AMQPMessage]) async throws -> [Publication] {
+        var waiting = await owner.read(messages)
+        var publications: [Publication] = []
+        while !waiting.isEmpty {
+            let turn = try await owner.turn(waiting)
+            publications += turn.publications
+            if turn.isIdle { try await Task.sleep(for: .milliseconds(1)) }
+            waiting = turn.left.map { waiting[$0] }
+            time.advance(20)
+        }
+        return publications
     }
 
     func takeNotices() -> [IntegratedNotice] {
