@@ -64,9 +64,9 @@ extension SliceWork {
 
     /// What versions after one touch. No version is read twice, as long as that is not too much to be kept.
     func touches(after version: ServerVersion, in context: RealmContext) async throws -> RecentTouches {
-        var touches = context.touches
+        var touches = context.flexible.touches
         // Taken out, so that it is changed in place.
-        context.touches = RecentTouches()
+        context.flexible.touches = RecentTouches()
         let drafted = context.drafted
         let through = drafted.first.map { $0.version - 1 } ?? context.record.latest.version
         var cursor = touches.reach(
@@ -81,7 +81,7 @@ extension SliceWork {
             }
             cursor = last.version
         }
-        if !touches.isTooLarge { context.touches = touches }
+        if !touches.isTooLarge { context.flexible.touches = touches }
         for record in drafted where record.version > version {
             touches.add(try images(of: record, in: context).lazy.map(\.slot), of: record.version)
         }

@@ -22,13 +22,7 @@ final class RealmContext {
     private var digests: DigestWriter
     var parsed: ChangesetCache
     var sessions: SessionBook
-    /// Of a flexible realm.
-    var compiled = ViewCache()
-    var touches = RecentTouches()
-    private var stamp = SchemaStamp()
-    /// The schema that gateways were told of.
-    private var announced: UInt64?
-    private var decodedImaged: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
+    var flexible = FlexibleMemory()
     var lastUse: UInt64 = 0
     private var clientFiles: [FileIdent: ClientFileEntry] = [:]
     private var uses: UInt64 = 0
@@ -121,19 +115,14 @@ final class RealmContext {
 
     // MARK: Caches
 
-    /// The properties that before images are kept of. None where what is stored cannot be read: then nobody's view can be told.
-    var imaged: ImagedColumns {
-        if decodedImaged.bytes != record.imaged {
-            decodedImaged = (record.imaged, (try? ImagedColumns(decoding: record.imaged)) ?? ImagedColumns())
-        }
-        return decodedImaged.columns
-    }
+    /// The properties that before images are kept of.
+    var imaged: ImagedColumns { flexible.imaged(record.imaged) }
 
     /// Tells the realm's schema from others.
-    var schemaStamp: UInt64 { stamp.of(state.schema) }
+    var schemaStamp: UInt64 { flexible.stamp(of: state.schema) }
 
     func view(_ definition: ViewDefinition) throws(ViewError) -> View {
-        try compiled.view(definition, schema: state.schema)
+        try flexible.view(definition, schema: state.schema)
     }
 
     /// The objects that applying a changeset touches and that are not loaded yet.
@@ -381,11 +370,10 @@ extension RealmContext {
     }
 
     private func noticedObjects(maxBytes: Int) -> NoticedObjects? {
-        let stamp = schemaStamp
-        let hasChanged = announced.map { $0 != stamp } ?? false
+        let (stamp, imaged) = (schemaStamp, imaged)
         let objects = NoticedObjects(
-            unsavedHistory, state, imaged, schema: stamp, isNewSchema: hasChanged, maxBytes: maxBytes)
-        if objects != nil { announced = stamp }
+            unsavedHistory, state, imaged, schema: stamp, isNewSchema: flexible.isNews(stamp), maxBytes: maxBytes)
+        if objects != nil { flexible.announced = stamp }
         return objects
     }
 

@@ -1,0 +1,30 @@
+import RealmState
+import Storage
+import Views
+
+/// What an owner holds of a flexible realm beside what it holds of any realm. All of it can be worked out anew.
+struct FlexibleMemory {
+    /// What the latest versions touch.
+    var touches = RecentTouches()
+    private var views = ViewCache()
+    private var stamp = SchemaStamp()
+    /// The schema that gateways were told of.
+    var announced: UInt64?
+    private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
+
+    mutating func view(_ definition: ViewDefinition, schema: Schema) throws(ViewError) -> View {
+        try views.view(definition, schema: schema)
+    }
+
+    /// Tells the realm's schema from others.
+    mutating func stamp(of schema: Schema) -> UInt64 { stamp.of(schema) }
+
+    /// The properties that before images are kept of. None where what is stored cannot be read: then nobody's view can be told.
+    mutating func imaged(_ bytes: [UInt8]) -> ImagedColumns {
+        if decoded.bytes != bytes { decoded = (bytes, (try? ImagedColumns(decoding: bytes)) ?? ImagedColumns()) }
+        return decoded.columns
+    }
+
+    /// Whether gateways were told of another schema.
+    func isNews(_ stamp: UInt64) -> Bool { announced.map { $0 != stamp } ?? false }
+}
