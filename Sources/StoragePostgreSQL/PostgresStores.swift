@@ -29,7 +29,7 @@ package actor PostgresStores: SliceStores {
     /// Every statement goes by an index, and is planned once a minute for each connection: a plan that was made while a table was
     /// small must not be one that reads all of it. Where a statement joins what was asked for to a table by several columns, it also says
     /// which comes first (`CROSS JOIN LATERAL (... OFFSET 0)`), since no setting does.
-    private static let plans = [
+    package static let plans = [
         "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_bitmapscan": "off",
         "enable_material": "off", "enable_memoize": "off", "plan_cache_mode": "force_generic_plan", "jit": "off",
     ]

@@ -167,7 +167,7 @@ package struct PostgresGrowth: GrowingStore {
             INSERT INTO app_usage (slice, app, realms, client_files, bytes)
             SELECT $1, r.app, count(*), sum(f.files), sum(r.stored_bytes) FROM realms AS r
             CROSS JOIN LATERAL (
-                SELECT count(*) AS files FROM client_files AS c WHERE c.slice = $1 AND c.realm = r.id) AS f
+                SELECT count(*) AS files FROM client_files AS c WHERE c.slice = $1 AND c.realm = r.id OFFSET 0) AS f
             WHERE r.slice = $1 GROUP BY r.app
             """, .slice(slice))
         try await write(pipeline)
@@ -229,6 +229,15 @@ extension PostgresGrowth {
         var key: [String]
         /// All columns but the slice's and the realm's numbers.
         var others: [String]
+
+        /// The moved realms as `m`, each with its rows in a slice as `s`. Whatever the database knows of the table's size: for each
+        /// realm it asks the index.
+        func rows(_ slice: String, of number: String) -> String {
+            """
+            unnest($3::bigint[], $4::bigint[]) AS m (old, new) CROSS JOIN LATERAL (
+                SELECT * FROM \(name) AS i WHERE i.slice = \(slice) AND i.\(realm) = m.\(number) OFFSET 0) AS s
+            """
+        }
     }
 
     private func realmTables() async throws(StoreError) -> [RealmTable] {
@@ -261,8 +270,7 @@ extension PostgresGrowth {
                 """
                 INSERT INTO \(table.name) (slice, \(([table.realm] + table.others).joined(separator: ", ")))
                 SELECT $2, m.new, \(table.others.map { "s.\($0)" }.joined(separator: ", "))
-                FROM unnest($3::bigint[], $4::bigint[]) AS m (old, new)
-                JOIN \(table.name) AS s ON s.slice = $1 AND s.\(table.realm) = m.old
+                FROM \(table.rows("$1", of: "old"))
                 """, Self.values(missing, slice, target))
         }
         try await write(pipeline)
@@ -284,16 +292,15 @@ extension PostgresGrowth {
                 "ROW (\(table.others.map { "\(name).\($0)" }.joined(separator: ", ")))"
             }
             let same = table.key.map { "n.\($0) = s.\($0)" } + ["\(row("n")) IS NOT DISTINCT FROM \(row("s"))"]
-            let moved = "FROM unnest($3::bigint[], $4::bigint[]) AS m (old, new)"
             pipeline.add(
                 """
                 SELECT EXISTS (
-                    SELECT 1 \(moved) JOIN \(table.name) AS s ON s.slice = $1 AND s.\(table.realm) = m.old
+                    SELECT 1 FROM \(table.rows("$1", of: "old"))
                     WHERE NOT EXISTS (
                         SELECT 1 FROM \(table.name) AS n WHERE n.slice = $2 AND n.\(table.realm) = m.new
                             AND \(same.joined(separator: " AND "))))
-                OR (SELECT count(*) \(moved) JOIN \(table.name) AS s ON s.slice = $1 AND s.\(table.realm) = m.old)
-                    <> (SELECT count(*) \(moved) JOIN \(table.name) AS n ON n.slice = $2 AND n.\(table.realm) = m.new)
+                OR (SELECT count(*) FROM \(table.rows("$1", of: "old")))
+                    <> (SELECT count(*) FROM \(table.rows("$2", of: "new")))
                 """, Self.values(moves, slice, target))
         }
         do throws(PostgresError) {

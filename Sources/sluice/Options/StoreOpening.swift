@@ -34,9 +34,13 @@ extension StoreURL {
 
     /// A client for commands that look at the tables themselves, with one connection.
     ///
-    /// - Parameter timeout: how long a statement may take; nil: as long as one of a process.
+    /// - Parameters:
+    ///   - timeout: how long a statement may take; nil: as long as one of a process.
+    ///   - plans: settings of the server's planner.
     /// - Throws: `badInput` for another engine.
-    func postgresClient(for what: String, timeout: Duration? = nil, logger: Logger) throws -> PostgresClient {
+    func postgresClient(
+        for what: String, timeout: Duration? = nil, plans: [String: String] = [:], logger: Logger
+    ) throws -> PostgresClient {
         guard case .postgres(let connection, let schema) = self else {
             throw CommandFailure(.badInput, "\(what): expected a store in PostgreSQL, postgres://user@host/database")
         }
@@ -45,6 +49,7 @@ extension StoreURL {
         configuration.connections = 1
         configuration.sessions = 1
         if let timeout { configuration.timeout = timeout }
+        configuration.serverSettings = plans
         return PostgresClient(configuration, logger: logger)
     }
 

@@ -136,7 +136,8 @@ extension StoreURL {
         case .sqliteInMemory:
             throw CommandFailure(.badInput, "a store in memory belongs to its process: its slices cannot become more")
         case .postgres:
-            let client = try postgresClient(for: "store.url", timeout: Self.statementTime, logger: logger)
+            let client = try postgresClient(
+                for: "store.url", timeout: Self.statementTime, plans: PostgresStores.plans, logger: logger)
             try await PostgresInstallation(client).require()
             return PostgresGrowth(client)
         }
