@@ -42,6 +42,24 @@ struct SubscriptionSets: Sendable, Equatable {
         return version
     }
 
+    /// How many sets there may be before those go that say nothing.
+    static let room = 8
+
+    /// Forgets sets that the server was not asked for and under which nothing was written, so that an app which changes its subscriptions for
+    /// days without a connection keeps no more of them than of its writes.
+    ///
+    /// - Parameter asked: the newest set that the server was asked for.
+    mutating func forgetSuperseded(after asked: QueryVersion) {
+        var kept: [SubscriptionSet] = []
+        for set in sets.reversed() {
+            let isSuperseded =
+                set.version > asked && set.state == .pending && kept.last?.state == .pending
+                && kept.last?.snapshot == set.snapshot
+            if !isSuperseded { kept.append(set) }
+        }
+        sets = kept.reversed()
+    }
+
     /// Whether the server may send the data of a set: one that waits for it, or the set in force once more.
     func awaitsBootstrap(of version: QueryVersion) -> Bool {
         self[version]?.state == .pending || active?.version == version

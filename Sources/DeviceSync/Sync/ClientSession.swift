@@ -66,7 +66,7 @@ struct ClientSession: Sendable {
     /// As persisted; nil in partition mode.
     private var subscriptions: SubscriptionSets?
     /// The newest set that the server has been asked for on this bind, or has in force.
-    private var askedFor: QueryVersion = 0
+    private(set) var askedFor: QueryVersion = 0
 
     /// While set, IDENT is held back: the merge of a client reset has to run first.
     private(set) var isHoldingIdent: Bool

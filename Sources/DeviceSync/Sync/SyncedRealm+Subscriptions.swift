@@ -30,6 +30,10 @@ extension SyncedRealm {
     /// The app has changed its subscriptions.
     func subscriptionsChanged(on connection: isolated SyncConnection) {
         subscriptionsMoved(of: core, .main)
+        if core.subscriptions.sets.count > SubscriptionSets.room {
+            let asked = sessions[.main]?.machine.askedFor ?? 0
+            _ = changeSubscriptions(of: core, .main, on: connection) { $0.forgetSuperseded(after: asked) }
+        }
         localVersion(on: connection)
     }
 

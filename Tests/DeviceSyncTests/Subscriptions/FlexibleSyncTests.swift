@@ -77,6 +77,28 @@ struct FlexibleSyncTests {
         #expect(server.keys == ["before", "between", "after"])
     }
 
+    @Test func setsMadeWithoutAConnectionDoNotPileUp() async throws {
+        let device = try await started()
+        let realm = try await device.open().suspended()
+        #expect(await eventually { server.messages.last?.name == "unbind" })
+        server.forgetMessages()
+        let subscriptions = realm.subscriptions
+        for number in 1...40 {
+            subscriptions.updateNow { subscriptions.first?.updateQuery(to: "count < \(number)") }
+            if number == 20 { try realm.write { realm.dynamicCreate("Task", value: ["_id": "between"]) } }
+        }
+        #expect(await eventually { realm.instance.core.subscriptions.sets.count <= 2 * SubscriptionSets.room })
+        realm.syncSession?.resume()
+        try await subscriptions.wait()
+        try await realm.syncSession?.wait(for: .upload)
+        let sent = wire(server.messages)
+        #expect(sent.filter { $0.hasPrefix("query") }.count <= 2 * SubscriptionSets.room)
+        // What was written under a set is uploaded under it.
+        let upload = try #require(sent.firstIndex(of: "upload"))
+        #expect(sent[..<upload].contains("query 21") && !sent[..<upload].contains("query 22"))
+        #expect(server.keys == ["between"] && subscriptions.state == .complete)
+    }
+
     @Test func aRefusedSetIsAnErrorAndTheOneBeforeStays() async throws {
         let device = try await started()
         let realm = try await device.open()

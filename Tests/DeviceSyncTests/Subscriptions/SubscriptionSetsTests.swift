@@ -35,6 +35,16 @@ struct SubscriptionSetsTests {
         #expect(sets.outcome(of: 0) == .superseded)
     }
 
+    @Test mutating func setsThatNobodyHeardOfAndNothingWasWrittenUnderAreForgotten() {
+        for snapshot in [1, 1, 2, 2, 2, 3, 4, 4] as [ClientVersion] { _ = append(snapshot: snapshot) }
+        sets.forgetSuperseded(after: 4)
+        // The server may yet answer up to 4; 7 says nothing that 8 does not.
+        #expect(sets.sets.map(\.version) == [0, 1, 2, 3, 4, 5, 6, 8])
+        sets.forgetSuperseded(after: 0)
+        #expect(sets.sets.map(\.version) == [0, 2, 5, 6, 8])
+        #expect(sets.outcome(of: 7) == .superseded && sets.latest.version == 8)
+    }
+
     @Test mutating func theServerMaySkipASetAndMayNotGoBack() {
         _ = append()
         _ = append()
