@@ -62,8 +62,9 @@ enum RealmOpener {
         guard case .file(let url) = location else { return try make() }
         if let seed = configuration.seedFilePath { try copySeed(seed, to: url) }
         let core = try make()
+        // What was written after the last upload has still to go up before an outdated file may go.
         guard !configuration.readOnly,
-            try core.sync.isOutdated == true
+            try core.sync.isOutdated == true && core.isUploaded(upTo: core.snapshot.version)
                 || configuration.deleteRealmIfMigrationNeeded && needsMigration(core, to: configuration)
         else {
             return core

@@ -79,6 +79,13 @@ final class RealmCore: Sendable {
         current.withLock { ($0.snapshot, $0.sync, $0.subscriptions) }
     }
 
+    /// Whether the server has said that it has everything that was written here up to a version.
+    func isUploaded(upTo version: ClientVersion) throws -> Bool {
+        let cursor = sync.progress.upload.clientVersion
+        guard cursor < version else { return true }
+        return try file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty
+    }
+
     // MARK: Writing; all of it with the write lock held
 
     /// Milliseconds since 2015, never before the newest write here: the merge wants ranks that do not decrease.

@@ -290,8 +290,6 @@ final class SyncedRealm {
     var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }
 
     private func isUploaded(upTo version: ClientVersion) -> Bool {
-        let cursor = core.sync.progress.upload.clientVersion
-        guard cursor < version else { return true }
-        return (try? core.file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty) ?? false
+        (try? core.isUploaded(upTo: version)) ?? false
     }
 }

@@ -70,6 +70,21 @@ struct FlexibleSchemaVersionTests {
         #expect(opened.titles().keys.sorted() == ["offline"])
     }
 
+    @Test func whatWasWrittenIntoAnOutdatedFileIsUploadedFirst() async throws {
+        try await server.start()
+        let device = FlexibleDevice(server)
+        try await offline(device)
+        var realm: Realm? = try await Realm(configuration: configuration(device, 1))
+        try await realm?.syncSession?.wait(for: .upload)
+        _ = try await realm?.suspended()
+        try leaveOutdated(try #require(realm?.instance.core))
+        try realm?.write { _ = realm?.dynamicCreate("Task", value: ["_id": "late"]) }
+        try await device.relaunch(without: &realm)
+        let opened = try await Realm(configuration: configuration(device, 2), downloadBeforeOpen: .once)
+        #expect(server.keys.sorted() == ["late", "offline"])
+        #expect(opened.titles().keys.sorted() == ["late", "offline"])
+    }
+
     private func leaveOutdated(_ core: RealmCore) throws {
         core.lock.lock()
         defer { core.lock.unlock() }
