@@ -51,11 +51,16 @@ public struct PropertyDescription: Hashable, Sendable {
     public var isOptional: Bool
     /// Whether the property holds one value or many.
     public var collection: PropertyCollection
+    /// Whether looking for its values is to be fast. What files describe never says so: it is no part of the data.
+    public var isIndexed: Bool
 
     /// A property.
-    public init(_ name: String, _ type: PropertyType, isOptional: Bool = false, collection: PropertyCollection = .none)
-    {
+    public init(
+        _ name: String, _ type: PropertyType, isOptional: Bool = false, collection: PropertyCollection = .none,
+        isIndexed: Bool = false
+    ) {
         self.name = name
+        self.isIndexed = isIndexed
         self.type = type
         self.isOptional = isOptional
         self.collection = collection
@@ -78,7 +83,7 @@ public struct ObjectSchemaDescription: Hashable, Sendable {
     public var name: String
     /// The kind of its objects.
     public var kind: Kind
-    /// The primary key; nil for embedded classes. A synced class needs one named `_id`.
+    /// The primary key; nil for embedded classes, and for a class of a local realm that has none. A synced class needs one named `_id`.
     public var primaryKey: PropertyDescription?
     /// The other properties, in order.
     public var properties: [PropertyDescription]
@@ -91,6 +96,14 @@ public struct ObjectSchemaDescription: Hashable, Sendable {
         self.name = name
         self.kind = isAsymmetric ? .asymmetric : .topLevel
         self.primaryKey = primaryKey
+        self.properties = properties
+    }
+
+    /// A class of objects that may be without a primary key.
+    init(_ name: String, key: PropertyDescription?, properties: [PropertyDescription], isAsymmetric: Bool) {
+        self.name = name
+        kind = isAsymmetric ? .asymmetric : .topLevel
+        primaryKey = key
         self.properties = properties
     }
 
@@ -166,7 +179,7 @@ extension ObjectSchemaDescription {
             id: ColumnID(rawValue: 0), name: key.name, element: ElementType(type: key.type, nullable: key.nullable),
             collection: .single)
         self.init(
-            table.name.string, primaryKey: PropertyDescription(column), properties: properties,
+            table.name.string, key: key.name.bytes.isEmpty ? nil : PropertyDescription(column), properties: properties,
             isAsymmetric: table.kind == .asymmetric)
     }
 }

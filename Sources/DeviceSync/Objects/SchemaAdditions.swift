@@ -60,7 +60,7 @@ enum SchemaAdditions {
         if description.kind == .asymmetric, mode != .flexible {
             throw mismatch("class \(description.name) is asymmetric, which only realms with flexible sync can have")
         }
-        if mode != .local, let key = description.primaryKey, key.name != "_id" {
+        if mode != .local, description.kind != .embedded, description.primaryKey?.name != "_id" {
             throw mismatch("the primary key of the synced class \(description.name) is not named _id")
         }
         for property in description.properties {
@@ -80,7 +80,7 @@ enum SchemaAdditions {
         }
     }
 
-    private static func tableType(_ description: ObjectSchemaDescription) -> TableType {
+    static func tableType(_ description: ObjectSchemaDescription) -> TableType {
         switch description.kind {
         case .topLevel: .topLevel
         case .embedded: .embedded
@@ -88,10 +88,11 @@ enum SchemaAdditions {
         }
     }
 
-    private static func key(_ description: ObjectSchemaDescription) -> KeySchema? {
-        description.primaryKey.map {
+    static func key(_ description: ObjectSchemaDescription) -> KeySchema? {
+        guard description.kind != .embedded else { return nil }
+        return description.primaryKey.map {
             KeySchema(name: ByteString($0.name), type: $0.payloadType, nullable: $0.isOptional)
-        }
+        } ?? KeySchema(name: "", type: .globalKey, nullable: false)
     }
 
     private static func mismatch(_ message: String) -> Realm.Error { Realm.Error(.schemaMismatch, message) }

@@ -44,10 +44,10 @@ struct ValueConversion {
     func value(_ any: Any?, for column: ColumnSchema) throws -> Value {
         switch column.collection {
         case .single: return try value(any, as: column.element)
-        case .list: return .list(try elements(any).map { try value($0, as: column.element) })
+        case .list: return .list(try Self.elements(any).map { try value($0, as: column.element) })
         case .set:
             var members: [Value] = []
-            for member in try elements(any).map({ try value($0, as: column.element) }) {
+            for member in try Self.elements(any).map({ try value($0, as: column.element) }) {
                 if !members.contains(where: { Value.compare($0, member) == 0 }) { members.append(member) }
             }
             return .set(members.sorted(by: Value.setOrder))
@@ -65,6 +65,8 @@ struct ValueConversion {
         guard let schema = table.key else {
             throw ValueMismatch(description: "\(table.name) is embedded, it has no key")
         }
+        // Of a class without a primary key.
+        if schema.type == .globalKey { return .unique() }
         switch try value(any, as: ElementType(type: schema.type, nullable: schema.nullable)) {
         case .null: return .null
         case .int(let value): return .int(value)
@@ -86,16 +88,19 @@ struct ValueConversion {
         return result
     }
 
-    private func elements(_ any: Any?) throws -> [Any?] {
+    /// The elements of a collection that an app passed for one of a realm.
+    static func elements(_ any: Any?) throws -> [Any?] {
         switch any {
         case let list as DynamicList: return Array(list)
         case let set as DynamicSet: return Array(set)
         case let list as [Any?]: return list
-        case let results as Results<DynamicObject>: return Array(results)
         case let set as Set<AnyHashable>: return set.map { $0.base }
+        case let collection as any RealmCollection: return Self.array(collection)
         default: throw ValueMismatch(description: "expected an array, came \(Self.name(any))")
         }
     }
+
+    static func array(_ collection: some RealmCollection) -> [Any?] { collection.map { $0 } }
 
     private func embedded(_ any: Any, _ table: TableSchema) throws -> Value {
         if let object = any as? DynamicObject {
@@ -152,12 +157,14 @@ struct ValueConversion {
         case let value as UUID: .uuid(UUIDValue(value))
         case let value as Decimal128: .decimal(value.value)
         case let value as DynamicObject where !value.isEmbedded: .link(value.address)
+        case let value as Object: value.handle.map { .link($0.address) }
+        case let value as any _Scalar: value._stored.value
         default: nil
         }
     }
 
     /// Unwraps an optional inside of `Any`.
-    private static func unwrapped(_ any: Any?) -> Any? {
+    static func unwrapped(_ any: Any?) -> Any? {
         guard let any else { return nil }
         if any is NSNull { return nil }
         let mirror = Mirror(reflecting: any)

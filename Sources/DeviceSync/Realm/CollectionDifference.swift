@@ -39,56 +39,17 @@ struct CollectionDifference {
         modifications = modified.map { self.keys.position(of: $0) }
     }
 
-    /// Of a collection that is filtered or sorted.
+    /// Of a collection that is filtered or sorted, or taken from a list.
     ///
-    /// - Parameter newKeys: those that meet the query now, in its order. What has moved was deleted and inserted.
-    init(
-        _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey],
-        newKeys: [ObjectKey]
-    ) {
+    /// - Parameters:
+    ///   - newKeys: those that meet the query now, in its order.
+    ///   - isModified: whether an object that is in both collections has changed.
+    init(keys: [ObjectKey], newKeys: [ObjectKey], isModified: (ObjectKey) -> Bool) {
         self.keys = newKeys
-        let oldPositions = Dictionary(uniqueKeysWithValues: keys.enumerated().map { ($1, $0) })
-        var common: [(old: Int, new: Int)] = []
-        for (position, key) in newKeys.enumerated() {
-            if let old = oldPositions[key] { common.append((old, position)) } else { insertions.append(position) }
-        }
-        let staying = Self.longestRise(common.map(\.old))
-        var isStill = Set<ObjectKey>()
-        for (index, place) in common.enumerated() {
-            isStill.insert(newKeys[place.new])
-            if staying.contains(index) {
-                let address = ObjectAddress(className, newKeys[place.new])
-                guard changed?.contains(address.key) ?? true, old.object(address) != new.object(address) else {
-                    continue
-                }
-                modifications.append(place.new)
-            } else {
-                deletions.append(place.old)
-                insertions.append(place.new)
-            }
-        }
-        for (position, key) in keys.enumerated() where !isStill.contains(key) { deletions.append(position) }
-        deletions.sort()
-        insertions.sort()
-    }
-
-    /// The indexes of a longest rising subsequence: the elements that need not be reported as moved.
-    private static func longestRise(_ numbers: [Int]) -> Set<Int> {
-        /// Of the rises of each length the one with the smallest end, as the index of that end.
-        var ends: [Int] = []
-        var previous = [Int?](repeating: nil, count: numbers.count)
-        for (index, number) in numbers.enumerated() {
-            let length = ends.countOfFirst { numbers[$0] < number }
-            previous[index] = length > 0 ? ends[length - 1] : nil
-            if length == ends.count { ends.append(index) } else { ends[length] = index }
-        }
-        var result: Set<Int> = []
-        var next = ends.last
-        while let index = next {
-            result.insert(index)
-            next = previous[index]
-        }
-        return result
+        let positions = PositionDifference(from: keys, to: newKeys, isModified: isModified)
+        deletions = positions.deletions
+        insertions = positions.insertions
+        modifications = positions.modifications
     }
 
     private static func allKeys(_ className: ByteString, _ before: [ObjectKey], _ new: RealmState) -> [ObjectKey] {
@@ -109,19 +70,6 @@ struct CollectionDifference {
             if deletions.first == key { deletions.removeFirst() } else { result.append(key) }
         }
         return result + insertions
-    }
-}
-
-extension Array {
-    /// How many elements satisfy the predicate, which all of them do up to some place and none after.
-    fileprivate func countOfFirst(where isBefore: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 

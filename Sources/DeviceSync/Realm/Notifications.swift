@@ -17,7 +17,7 @@ public class NotificationToken: @unchecked Sendable {
 }
 
 /// What happened to an observed collection.
-@frozen public enum RealmCollectionChange<CollectionType: Sendable>: Sendable {
+@frozen public enum RealmCollectionChange<CollectionType> {
     /// The first notification: the collection as it is.
     case initial(CollectionType)
     /// A change. Deletions are positions in the old collection, insertions and modifications in the new one.
@@ -25,6 +25,8 @@ public class NotificationToken: @unchecked Sendable {
     /// Observing failed.
     case error(any Error)
 }
+
+extension RealmCollectionChange: Sendable where CollectionType: Sendable {}
 
 /// A property that changed.
 public struct PropertyChange: Sendable {
@@ -37,7 +39,7 @@ public struct PropertyChange: Sendable {
 }
 
 /// What happened to an observed object.
-@frozen public enum ObjectChange<T: Sendable>: Sendable {
+@frozen public enum ObjectChange<T> {
     /// Observing failed.
     case error(any Error)
     /// Some properties changed.
@@ -45,6 +47,8 @@ public struct PropertyChange: Sendable {
     /// The object was deleted.
     case deleted
 }
+
+extension ObjectChange: Sendable where T: Sendable {}
 
 extension Realm {
     /// What happened to an observed realm.
@@ -68,14 +72,16 @@ extension Realm {
     }
 }
 
-extension Results where Element == DynamicObject {
+extension Results {
     /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else on the
     /// main queue.
+    /// - Parameter keyPaths: the properties, of the objects themselves, whose changes count as modifications; nil for all.
     public func observe(
-        on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmCollectionChange<Results<DynamicObject>>) -> Void
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
+        let observed = ObservedProperties(keyPaths, className, instance.schema)
         let (instance, className, query) = (instance, className, query)
         let core = instance.core
         let last = Mutex<(state: RealmState, keys: [ObjectKey])?>(nil)
@@ -86,20 +92,24 @@ extension Results where Element == DynamicObject {
             guard let previous = last.withLock({ $0 }) else {
                 let keys = keys()
                 last.withLock { $0 = (state, keys) }
-                return block(.initial(Results(instance: instance, className: className, query: query, keys: keys)))
+                return block(.initial(with(query: query, keys: keys)))
             }
             let touched = changed.keys(of: className, in: state.schema)
-            let change =
-                query == nil
-                ? CollectionDifference(
+            let change: CollectionDifference
+            if query == nil, observed.isAll {
+                change = CollectionDifference(
                     className, from: previous.state, to: state, changed: touched, keys: previous.keys)
-                : CollectionDifference(
-                    className, from: previous.state, to: state, changed: touched, keys: previous.keys, newKeys: keys())
+            } else {
+                change = CollectionDifference(keys: previous.keys, newKeys: keys()) { key in
+                    guard touched?.contains(key) ?? true else { return false }
+                    return observed.differ(ObjectAddress(className, key), previous.state, state)
+                }
+            }
             last.withLock { $0 = (state, change.keys) }
             guard !change.isEmpty else { return }
             block(
                 .update(
-                    Results(instance: instance, className: className, query: query, keys: change.keys),
+                    with(query: query, keys: change.keys),
                     deletions: change.deletions, insertions: change.insertions, modifications: change.modifications))
         }
     }
@@ -111,31 +121,12 @@ extension DynamicObject {
     public func observe(
         on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (ObjectChange<DynamicObject>) -> Void
     ) -> NotificationToken {
-        precondition(!isFrozen && !isInvalidated, "only a live object can be observed")
         let object = self
-        let last = Mutex(instance.core.snapshot.state)
-        return instance.core.observers.add(on: queue ?? .main) { snapshot, changed in
-            let previous = last.withLock { last -> RealmState in
-                defer { last = snapshot.state }
-                return last
+        return handle.observe(nil, on: queue) { change in
+            switch change {
+            case .deleted: block(.deleted)
+            case .changed(let properties): block(.change(object, properties))
             }
-            let touched = changed.keys(of: object.address.className, in: snapshot.state.schema)
-            guard touched?.contains(object.address.key) ?? true, let old = previous.object(object.address) else {
-                return
-            }
-            guard let new = snapshot.state.object(object.address) else { return block(.deleted) }
-            guard let table = snapshot.state.schema.table(object.address.className) else { return }
-            let oldTable = previous.schema.table(object.address.className) ?? table
-            let reading = ValueReading(instance: object.instance, schema: snapshot.state.schema)
-            let changes = table.columns.compactMap { column -> PropertyChange? in
-                let before = oldTable.column(column.name).map { old[$0] } ?? column.defaultValue
-                let after = new[column]
-                guard before != after else { return nil }
-                return PropertyChange(
-                    name: column.name.string, oldValue: reading.mixed(before).scalar,
-                    newValue: reading.mixed(after).scalar)
-            }
-            if !changes.isEmpty { block(.change(object, changes)) }
         }
     }
 }

@@ -24,6 +24,11 @@ extension Realm {
         public var deleteRealmIfMigrationNeeded: Bool
         /// A realm to copy if there is no file yet.
         public var seedFilePath: URL?
+        /// The model classes that the realm has. Nil for all that the program has, or for none if `dynamicSchema` names classes. Opening adds what the
+        /// file lacks; a link to a class that is not among them, and two classes of one name, throw.
+        public var objectTypes: [ObjectBase.Type]?
+        /// Brings the objects of a local realm into the form of a higher `schemaVersion`; see `Migration`.
+        public var migrationBlock: MigrationBlock?
         /// The classes, declared without Swift types. Opening adds what the file lacks. (Not upstream.)
         public var dynamicSchema: [ObjectSchemaDescription]
 
@@ -31,7 +36,9 @@ extension Realm {
         public init(
             fileURL: URL? = Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
             syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
-            schemaVersion: UInt64 = 0, deleteRealmIfMigrationNeeded: Bool = false, seedFilePath: URL? = nil,
+            schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
+            deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
+            seedFilePath: URL? = nil,
             dynamicSchema: [ObjectSchemaDescription] = []
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
@@ -42,6 +49,8 @@ extension Realm {
             self.schemaVersion = schemaVersion
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.seedFilePath = seedFilePath
+            self.objectTypes = objectTypes
+            self.migrationBlock = migrationBlock
             self.dynamicSchema = dynamicSchema
         }
 
@@ -92,6 +101,30 @@ extension Realm {
 }
 
 extension Realm.Configuration {
+    /// The classes that the realm is to have.
+    /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
+    func declaredSchema() throws -> [ObjectSchemaDescription] {
+        // Of asymmetric classes, only a realm with flexible sync can have any.
+        let all = dynamicSchema.isEmpty ? ModelClasses.ofDefaultSchema : []
+        let types = objectTypes ?? all.filter { isFlexible || !($0 is AsymmetricObject.Type) }
+        guard !types.isEmpty else { return dynamicSchema }
+        var classes: [String: ObjectBase.Type] = [:]
+        var descriptions = dynamicSchema
+        for type in types {
+            let model = ModelSchema.of(type)
+            if let other = classes.updateValue(type, forKey: model.name) {
+                guard other != type else { continue }
+                throw Realm.Error(
+                    .schemaMismatch,
+                    "the classes \(String(reflecting: other)) and \(String(reflecting: type)) have one name in realms; choose between "
+                        + "them in objectTypes, or name one of them by _realmObjectName()")
+            }
+            try model.check()
+            if !dynamicSchema.contains(where: { $0.name == model.name }) { descriptions.append(model.description) }
+        }
+        return descriptions
+    }
+
     /// Checks what cannot work.
     /// - Throws: `Realm.Error` with code `invalidInput`.
     func location() throws -> RealmCore.Location {

@@ -172,6 +172,23 @@ final class RealmInstance: Sendable {
         session?.localVersion()
     }
 
+    /// Runs `block` in a transaction of a caller that holds the write lock, and commits it with a version of the schema.
+    func migrate(to schemaVersion: UInt64, _ block: () throws -> Void) throws {
+        begin(isBlock: true)
+        do {
+            try block()
+        } catch {
+            contents.withLock { $0.transaction = nil }
+            throw error
+        }
+        guard var transaction = contents.withLock({ $0.transaction.take() }) else {
+            preconditionFailure("a migration cannot end its write transaction")
+        }
+        var state = RealmState()
+        let changeset = transaction.commit(returningTo: &state)
+        try core.commitLocal(state, changeset: changeset, schemaVersion: schemaVersion)
+    }
+
     func cancel() {
         guard contents.withLock({ $0.transaction.take() }) != nil else {
             preconditionFailure("the realm is not in a write transaction")

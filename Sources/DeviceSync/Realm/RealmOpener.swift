@@ -156,6 +156,7 @@ enum RealmOpener {
     /// Adds declared classes and properties that the file lacks, as an ordinary write, and notes a local realm's
     /// schema version.
     private static func declareSchema(of configuration: Realm.Configuration, in core: RealmCore) throws {
+        if try migrate(core, to: configuration) { return }
         func isUpToDate() throws -> Bool {
             let version = try schemaVersion(of: configuration, in: core)
             let lacksNothing = try !additionsAreNeeded(for: configuration, in: core)
@@ -172,8 +173,9 @@ enum RealmOpener {
         let version = try schemaVersion(of: configuration, in: core)
         var state = core.snapshot.state
         let changeset: [UInt8]
+        let declared = try configuration.declaredSchema()
         do {
-            changeset = try state.record { try SchemaAdditions.apply(configuration.dynamicSchema, to: &$0) }.changeset
+            changeset = try state.record { try SchemaAdditions.apply(declared, to: &$0) }.changeset
         } catch let error as RecordingError {
             throw Realm.Error(.schemaMismatch, error.message, fileURL: core.url)
         }
@@ -184,11 +186,23 @@ enum RealmOpener {
         }
     }
 
+    /// Runs the app's migration block, if it is due.
+    /// - Returns: whether it was.
+    private static func migrate(_ core: RealmCore, to configuration: Realm.Configuration) throws -> Bool {
+        guard let block = configuration.migrationBlock, SchemaMigration.isDue(core, configuration) else { return false }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        // Again: another opening may have been first.
+        guard SchemaMigration.isDue(core, configuration) else { return false }
+        try SchemaMigration(core, configuration).run(block)
+        return true
+    }
+
     private static func additionsAreNeeded(
         for configuration: Realm.Configuration, in core: RealmCore
     ) throws -> Bool {
         try SchemaAdditions.areNeeded(
-            configuration.dynamicSchema, in: core.snapshot.state.schema,
+            configuration.declaredSchema(), in: core.snapshot.state.schema,
             mode: !core.isSynced ? .local : configuration.isFlexible ? .flexible : .partition)
     }
 

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The objects of a class, all or some, by ascending primary key unless sorted; live unless it came out of a
 /// notification.
-public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
+public struct Results<Element>: RealmCollection, Sendable {
     let instance: RealmInstance
     let className: ByteString
     /// Which of the objects, in which order; nil for all of them by key.
@@ -36,7 +36,7 @@ public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
     /// The position after the last object.
     public var endIndex: Int {
         if let keys { return keys.count }
-        return query?.isFiltered == true ? currentKeys.count : instance.read { $0.objectCount(of: className) }
+        return query?.selectsAll == false ? currentKeys.count : instance.read { $0.objectCount(of: className) }
     }
     /// One object.
     public subscript(_ index: Int) -> Element {
@@ -56,6 +56,27 @@ public struct Results<Element: Sendable>: RandomAccessCollection, Sendable {
     public var realm: Realm? { Realm(instance: instance) }
     /// Whether the collection belongs to a frozen realm.
     public var isFrozen: Bool { instance.isFrozen }
+    /// Whether what the collection was taken from was deleted; never for one of all objects of a class.
+    public var isInvalidated: Bool { query?.source.isGone(in: instance) ?? false }
+
+    private init(_ other: Results, instance: RealmInstance, query: ResultsQuery?, keys: [ObjectKey]?) {
+        self.instance = instance
+        className = other.className
+        self.query = query
+        self.keys = keys
+        make = other.make
+    }
+
+    /// The same collection with another query, of another version, or as it was for a notification.
+    func with(query: ResultsQuery?, instance: RealmInstance? = nil, keys: [ObjectKey]? = nil) -> Results {
+        Results(self, instance: instance ?? self.instance, query: query, keys: keys)
+    }
+
+    /// A frozen collection, which shows the objects as they are now even after later changes.
+    public func freeze() -> Results<Element> { with(query: query, instance: instance.frozen(), keys: keys) }
+
+    /// The live collection behind a frozen one.
+    public func thaw() -> Results<Element>? { with(query: query, instance: instance.thawed()) }
 }
 
 extension Results where Element == DynamicObject {
@@ -66,14 +87,14 @@ extension Results where Element == DynamicObject {
         self.keys = keys
         make = { DynamicObject(instance: $0, address: $1, table: $1.className) }
     }
+}
 
-    /// A frozen collection, which shows the objects as they are now even after later changes.
-    public func freeze() -> Results<DynamicObject> {
-        Results(instance: instance.frozen(), className: className, query: query, keys: keys)
-    }
-
-    /// The live collection of the same class.
-    public func thaw() -> Results<DynamicObject>? {
-        Results(instance: instance.thawed(), className: className, query: query)
+extension Results where Element: Object {
+    init(instance: RealmInstance, className: ByteString, query: ResultsQuery? = nil, keys: [ObjectKey]? = nil) {
+        self.instance = instance
+        self.className = className
+        self.query = query
+        self.keys = keys
+        make = { Element.managed(ObjectHandle($0, $1)) }
     }
 }

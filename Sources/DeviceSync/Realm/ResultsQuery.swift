@@ -16,20 +16,73 @@ public struct SortDescriptor: Sendable, Hashable {
     }
 }
 
+/// Where the objects of a collection come from.
+enum ResultsSource: Sendable, Hashable {
+    /// All objects of the class.
+    case all
+    /// Those that a list or set links to.
+    case collection(FieldAddress)
+    /// Those that link to an object by a property.
+    case origins(of: ObjectAddress, over: ByteString)
+
+    /// Whether what the objects come from was deleted.
+    func isGone(in instance: RealmInstance) -> Bool {
+        switch self {
+        case .all: false
+        case .collection(let field): instance.value(at: field) == nil
+        case .origins(let target, _): !instance.contains(target)
+        }
+    }
+
+    /// The keys of the objects, of a class or set by ascending key, of a list in its order.
+    func keys(_ className: ByteString, _ instance: RealmInstance) -> [ObjectKey] {
+        switch self {
+        case .all: return instance.read { $0.objects(of: className).map(\.key).sorted() }
+        case .collection(let field):
+            return instance.read { state in
+                let items: [Value] =
+                    switch state.value(at: field) {
+                    case .list(let items)?, .set(let items)?: items
+                    default: []
+                    }
+                return items.compactMap { item in
+                    guard case .link(let target) = item, target.className == className, state.contains(target) else {
+                        return nil
+                    }
+                    return target.key
+                }
+            }
+        case .origins(let target, let property): return instance.origins(of: target, in: className, over: property)
+        }
+    }
+}
+
 /// Which objects of a class, in which order.
 struct ResultsQuery: Sendable {
+    /// What is done to the objects once the conditions have chosen them.
+    enum Step: Sendable {
+        /// The first that tells two objects apart decides; the order so far if none does.
+        case sort([SortDescriptor])
+        /// Of the objects that are equal in all these properties, only the first stays.
+        case distinct([String])
+    }
+
+    var source = ResultsSource.all
     var filters: [@Sendable (DynamicObject) -> Bool] = []
     /// All of which have to hold.
     var conditions: [QueryPredicate] = []
-    /// The first that tells two objects apart decides; the primary key if none does.
-    var order: [SortDescriptor] = []
+    var steps: [Step] = []
 
-    var isFiltered: Bool { !filters.isEmpty || !conditions.isEmpty }
+    /// Whether the query only orders what there is of a class.
+    var selectsAll: Bool {
+        let isDistinct = steps.contains { if case .distinct = $0 { true } else { false } }
+        return source == .all && filters.isEmpty && conditions.isEmpty && !isDistinct
+    }
 
     /// The keys of all objects that meet the query, as the instance shows them; all of the class for none.
     static func keys(_ className: ByteString, _ query: ResultsQuery?, _ instance: RealmInstance) -> [ObjectKey] {
-        var keys = instance.read { $0.objects(of: className).map(\.key).sorted() }
-        guard let query else { return keys }
+        guard let query else { return ResultsSource.all.keys(className, instance) }
+        var keys = query.source.keys(className, instance)
         if !query.conditions.isEmpty {
             instance.read { keys = query.selected(keys, className, $0) }
         }
@@ -40,8 +93,17 @@ struct ResultsQuery: Sendable {
                 return query.filters.allSatisfy { $0(object) }
             }
         }
-        guard !query.order.isEmpty else { return keys }
-        return instance.read { query.sort(keys, className, $0) }
+        guard !query.steps.isEmpty else { return keys }
+        return instance.read { state in
+            var keys = keys
+            for step in query.steps {
+                switch step {
+                case .sort(let order): keys = sorted(keys, order, className, state)
+                case .distinct(let keyPaths): keys = distinct(keys, keyPaths, className, state)
+                }
+            }
+            return keys
+        }
     }
 
     /// The keys of the objects that meet the conditions, as a state has them.
@@ -58,50 +120,91 @@ struct ResultsQuery: Sendable {
     }
 
     /// The canonical text of several conditions that all have to hold; of none, what selects every object.
-    static func text(of conditions: [QueryPredicate], _ className: ByteString, _ schema: Schema) -> String {
-        ValueConversion.orTrap {
-            guard let first = conditions.first else {
-                return try QueryPredicate.all.canonicalText(on: className.string, schema)
-            }
-            guard conditions.count > 1 else { return try first.canonicalText(on: className.string, schema) }
-            let parts = try conditions.map { try $0.query(on: className.string, schema).condition }
-            return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).canonicalText
+    /// - Throws: `ValueMismatch`, `QueryError`.
+    static func text(of conditions: [QueryPredicate], _ className: ByteString, _ schema: Schema) throws -> String {
+        guard let first = conditions.first else {
+            return try QueryPredicate.all.canonicalText(on: className.string, schema)
         }
+        guard conditions.count > 1 else { return try first.canonicalText(on: className.string, schema) }
+        let parts = try conditions.map { try $0.query(on: className.string, schema).condition }
+        return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).canonicalText
     }
 
-    private func sort(_ keys: [ObjectKey], _ className: ByteString, _ state: borrowing RealmState) -> [ObjectKey] {
-        var sorted: [(key: ObjectKey, values: [Value])] = []
+    private static func sorted(
+        _ keys: [ObjectKey], _ order: [SortDescriptor], _ className: ByteString, _ state: borrowing RealmState
+    ) -> [ObjectKey] {
+        var sorted: [(position: Int, values: [Value])] = []
         sorted.reserveCapacity(keys.count)
-        for key in keys {
+        for (position, key) in keys.enumerated() {
             let address = ObjectAddress(className, key)
             var values: [Value] = []
-            for descriptor in order { values.append(Self.value(descriptor.keyPath, of: address, state)) }
-            sorted.append((key, values))
+            for descriptor in order { values.append(value(descriptor.keyPath, of: address, state)) }
+            sorted.append((position, values))
         }
         sorted.sort { left, right in
             for (descriptor, pair) in zip(order, zip(left.values, right.values)) {
                 let comparison = Value.compare(pair.0, pair.1)
                 if comparison != 0 { return descriptor.ascending == (comparison < 0) }
             }
-            return left.key < right.key
+            return left.position < right.position
         }
-        return sorted.map(\.key)
+        return sorted.map { keys[$0.position] }
+    }
+
+    private static func distinct(
+        _ keys: [ObjectKey], _ keyPaths: [String], _ className: ByteString, _ state: borrowing RealmState
+    ) -> [ObjectKey] {
+        var seen: Set<[Value]> = []
+        var result: [ObjectKey] = []
+        for key in keys {
+            var values: [Value] = []
+            for keyPath in keyPaths { values.append(value(keyPath, of: ObjectAddress(className, key), state)) }
+            if seen.insert(values).inserted { result.append(key) }
+        }
+        return result
     }
 
     /// A property's value; null where a link on the way leads nowhere.
-    private static func value(
-        _ keyPath: String, of address: ObjectAddress, _ state: borrowing RealmState
-    ) -> Value {
+    static func value(_ keyPath: String, of address: ObjectAddress, _ state: borrowing RealmState) -> Value {
         let names = keyPath.split(separator: ".").map { ByteString(String($0)) }
         var address = address
+        var field: FieldAddress?
         for name in names.dropLast() {
-            guard case .link(let target)? = state.value(at: FieldAddress(address, name)) else { return .null }
-            address = target
+            let place = field?.appending(.key(name)) ?? FieldAddress(address, name)
+            switch state.value(at: place) {
+            case .link(let target)?:
+                address = target
+                field = nil
+            case .embedded?: field = place
+            default: return .null
+            }
         }
-        guard let name = names.last, let table = state.schema.table(address.className) else { return .null }
-        if table.key?.name == name { return Value(address.key) }
-        precondition(table.column(name) != nil, "class '\(address.className)' has no property '\(name)'")
+        guard let name = names.last else { return .null }
+        if let field { return state.value(at: field.appending(.key(name))) ?? .null }
+        if state.schema.table(address.className)?.key?.name == name { return Value(address.key) }
         return state.value(at: FieldAddress(address, name)) ?? .null
+    }
+
+    /// Checks that a key path leads to a single value, over links and embedded objects.
+    /// - Throws: `ValueMismatch`.
+    static func check(_ keyPath: String, _ className: ByteString, _ schema: Schema) throws {
+        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
+        var table = schema.table(className)
+        for (position, name) in names.enumerated() {
+            guard let current = table else { return }
+            let isLast = position == names.count - 1
+            if current.key?.name == name, isLast { return }
+            guard let column = current.column(name) else {
+                throw ValueMismatch(
+                    description: "class '\(current.name)' has no property '\(name)' (key path '\(keyPath)')")
+            }
+            guard column.collection == .single, isLast || column.element.type == .link else {
+                throw ValueMismatch(
+                    description: "the key path '\(keyPath)' goes over '\(name)', which is no "
+                        + (isLast ? "single value" : "link or embedded object"))
+            }
+            table = column.element.target.flatMap { schema.table($0) }
+        }
     }
 }
 
@@ -125,28 +228,56 @@ extension Results where Element == DynamicObject {
     public func `where`(_ isIncluded: @escaping @Sendable (DynamicObject) -> Bool) -> Results<DynamicObject> {
         var query = query ?? ResultsQuery()
         query.filters.append(isIncluded)
-        return Results(instance: instance, className: className, query: query)
+        return with(query: query)
     }
+}
 
+extension Results {
     /// Those of the objects that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; as live as this collection
-    /// is. A query that does not fit the class, and a placeholder without its argument, trap.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<DynamicObject> {
-        var query = query ?? ResultsQuery()
-        query.conditions.append(ValueConversion.orTrap { try QueryPredicate(format: predicateFormat, args) })
-        // A mistake shows where it was made.
-        _ = ResultsQuery.text(of: query.conditions, className, instance.schema)
-        return Results(instance: instance, className: className, query: query)
+    /// is. A query that does not fit the class, and a placeholder without its argument, trap; for what a person has typed there is
+    /// `filter(checking:_:)`.
+    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
+        ValueConversion.orTrap { try filtered { try QueryPredicate(format: predicateFormat, args) } }
     }
 
-    /// The same objects sorted by a property; null comes first.
-    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<DynamicObject> {
+    /// Those of the objects that meet a query whose text does not come from the program itself; see `filter(_:_:)`.
+    /// - Throws: `Realm.Error` with code `invalidInput`, which says what is wrong with the query and where. (Not upstream.)
+    public func filter(checking predicateFormat: String, _ args: Any...) throws -> Results<Element> {
+        do {
+            return try filtered { try QueryPredicate(format: predicateFormat, args) }
+        } catch {
+            throw Realm.Error(.invalidInput, "\(error)")
+        }
+    }
+
+    /// - Throws: `ValueMismatch`.
+    func filtered(_ condition: () throws -> QueryPredicate) throws -> Results<Element> {
+        var query = query ?? ResultsQuery()
+        query.conditions.append(try condition())
+        // A mistake shows where it was made.
+        _ = try ResultsQuery.text(of: query.conditions, className, instance.schema)
+        return with(query: query)
+    }
+
+    /// The same objects sorted by a property, which may be one of a linked object as in `owner.name`; null comes first. A key path that leads nowhere traps.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// The same objects sorted by several properties, the first one counting most.
-    public func sorted(by descriptors: [SortDescriptor]) -> Results<DynamicObject> {
+    /// The same objects sorted by several properties, the first one counting most. Objects that are equal in all of them stay in the order that they had.
+    public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
+        arranged(.sort(descriptors), descriptors.map(\.keyPath))
+    }
+
+    /// Of the objects that are equal in all these properties, the first only. A key path that leads nowhere traps.
+    public func distinct(by keyPaths: [String]) -> Results<Element> { arranged(.distinct(keyPaths), keyPaths) }
+
+    private func arranged(_ step: ResultsQuery.Step, _ keyPaths: [String]) -> Results<Element> {
+        ValueConversion.orTrap {
+            for keyPath in keyPaths { try ResultsQuery.check(keyPath, className, instance.schema) }
+        }
         var query = query ?? ResultsQuery()
-        query.order = descriptors
-        return Results(instance: instance, className: className, query: query)
+        query.steps.append(step)
+        return with(query: query)
     }
 }

@@ -14,7 +14,7 @@ struct QueryPredicate: Sendable {
     let text: String
     let arguments: [QueryArgument]
 
-    private init(text: String, arguments: [QueryArgument]) {
+    init(text: String, arguments: [QueryArgument]) {
         self.text = text
         self.arguments = arguments
     }
@@ -68,13 +68,17 @@ struct QueryPredicate: Sendable {
             throw ValueMismatch(
                 description: "the query \"\(format)\" has fewer placeholders than the \(values.count) arguments passed")
         }
-        self.init(text: text, arguments: arguments)
+        self.init(text: PredicateWords.translated(text), arguments: arguments)
     }
 
     /// The longest first.
     private static let placeholders = ["lld", "llu", "lf", "ld", "lu", "@", "d", "i", "u", "f", "s"]
 
-    private static func argument(_ any: Any) throws -> QueryArgument {
+    static func argument(_ any: Any) throws -> QueryArgument {
+        if let scalar = any as? any _Scalar, !(any is AnyRealmValue) { return .value(scalar._stored.value) }
+        if let object = ValueConversion.unwrapped(any) as? ObjectBase, object.handle == nil {
+            throw ValueMismatch(description: "a query cannot compare with an object that no realm has: \(object)")
+        }
         let conversion = ValueConversion(schema: Schema())
         switch try conversion.value(any is any Collection ? collected(any) : any, as: .mixed) {
         case .list(let values): return .list(values)
@@ -87,7 +91,7 @@ struct QueryPredicate: Sendable {
         switch any {
         case let set as Set<AnyHashable>: set.map(\.base)
         case let set as DynamicSet: Array(set)
-        case let results as Results<DynamicObject>: Array(results)
+        case let collection as any RealmCollection: ValueConversion.array(collection)
         default: any
         }
     }

@@ -10,11 +10,11 @@ extension RealmInstance {
     /// The file's schema, with what the configuration declares and the file does not have yet.
     var declaredSchema: Schema {
         let schema = core.snapshot.state.schema
-        guard let isNeeded = try? SchemaAdditions.areNeeded(configuration.dynamicSchema, in: schema, mode: .flexible),
-            isNeeded
+        guard let declared = try? configuration.declaredSchema(),
+            let isNeeded = try? SchemaAdditions.areNeeded(declared, in: schema, mode: .flexible), isNeeded
         else { return schema }
         var scratch = RealmState(schema: schema)
-        _ = try? scratch.record { try SchemaAdditions.apply(configuration.dynamicSchema, to: &$0) }
+        _ = try? scratch.record { try SchemaAdditions.apply(declared, to: &$0) }
         return scratch.schema
     }
 

@@ -12,7 +12,7 @@ internal import RealmState
     case never
 }
 
-extension Results where Element == DynamicObject {
+extension Results {
     /// Subscribes to what the collection selects, and returns the collection once that is here.
     ///
     /// A subscription with the same name gets the collection's query; without a name, one of the same class and query is enough. Sorting has
@@ -25,7 +25,7 @@ extension Results where Element == DynamicObject {
     @discardableResult
     public func subscribe(
         name: String? = nil, waitForSync: WaitForSyncMode = .onCreation, timeout: TimeInterval? = nil
-    ) async throws -> Results<DynamicObject> {
+    ) async throws -> Results<Element> {
         precondition(instance.isFlexible, "only collections of a flexible realm can be subscribed to")
         let (core, className) = (instance.core, className.string)
         let query = subscribedQuery
@@ -83,7 +83,12 @@ extension Results where Element == DynamicObject {
         precondition(
             query?.filters.isEmpty ?? true,
             "a collection that a closure narrows down cannot be subscribed to; use filter(_:_:) with a query")
-        return ResultsQuery.text(of: query?.conditions ?? [], className, instance.declaredSchema)
+        precondition(
+            query.map { $0.source == .all } ?? true,
+            "a collection taken from a list, or of what links to an object, cannot be subscribed to")
+        return ValueConversion.orTrap {
+            try ResultsQuery.text(of: query?.conditions ?? [], className, instance.declaredSchema)
+        }
     }
 }
 

@@ -163,7 +163,10 @@ public struct SyncSubscriptionSet: Sendable {
 
     /// Removes a subscription of a class with the same query, if there is one.
     public func remove(ofType className: String, where predicateFormat: String, _ args: Any...) {
-        let predicate = ValueConversion.orTrap { try QueryPredicate(format: predicateFormat, args) }
+        remove(className, ValueConversion.orTrap { try QueryPredicate(format: predicateFormat, args) })
+    }
+
+    func remove(_ className: String, _ predicate: QueryPredicate) {
         let found = first(className, predicate)?.stored.id
         draft.change { $0.removeAll { $0.id == found } }
     }

@@ -302,7 +302,7 @@ struct ClientSession: Sendable {
         guard isUploadAllowed, let set = nextSet, !uploads || scanned.clientVersion >= set.snapshot else { return nil }
         askedFor = set.version
         requestMark()
-        return .query(Query(session: ident, query: set.querySet))
+        return .query(SyncProtocol.Query(session: ident, query: set.querySet))
     }
 
     /// Changes, or a report on progress alone if what was integrated has moved past the last report. What was written after a

@@ -42,7 +42,8 @@ package struct ColumnSchema: Hashable, Sendable {
 }
 
 extension ElementType {
-    var defaultValue: Value {
+    /// The value of a property of this type that was never written.
+    package var defaultValue: Value {
         guard !nullable else { return .null }
         switch type {
         case .int: return .int(0)

@@ -1,0 +1,275 @@
+internal import Changesets
+internal import RealmState
+import SyncModel
+
+/// Values or objects in order, as a property of a model.
+///
+/// In an unmanaged object a list is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps. An index out of
+/// range traps. Links to objects that the realm does not have are left out.
+public final class List<Element: RealmCollectionValue>: RealmCollection, MutableCollection, ExpressibleByArrayLiteral {
+    enum Storage {
+        case unmanaged([Element])
+        case managed(_Field)
+    }
+    var storage: Storage
+
+    init(_ storage: Storage) { self.storage = storage }
+
+    /// An unmanaged empty list.
+    public init() { storage = .unmanaged([]) }
+
+    /// An unmanaged list of the elements.
+    public convenience init(arrayLiteral elements: Element...) { self.init(.unmanaged(elements)) }
+
+    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+
+    // MARK: Reading
+
+    /// The realm; nil for an unmanaged list.
+    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
+    /// Whether the object that the list belongs to was deleted.
+    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
+    /// Whether the list belongs to a frozen realm.
+    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
+
+    /// The position of the first element.
+    public var startIndex: Int { 0 }
+    /// The position after the last element.
+    public var endIndex: Int {
+        switch storage {
+        case .unmanaged(let elements): elements.count
+        case .managed(let field): places(field).count
+        }
+    }
+
+    /// The elements that there are now.
+    public func makeIterator() -> AnyIterator<Element> {
+        switch storage {
+        case .unmanaged(let elements): return AnyIterator(elements.makeIterator())
+        case .managed(let field):
+            let items = field.items
+            var rest = (field.visible(items) ?? Array(items.indices)).makeIterator()
+            return AnyIterator { rest.next().map { Self.element(items[$0], field, $0) } }
+        }
+    }
+
+    /// One element.
+    public subscript(_ position: Int) -> Element {
+        get {
+            switch storage {
+            case .unmanaged(let elements): return elements[position]
+            case .managed(let field):
+                let places = places(field)
+                let place = places[position]
+                return Self.element(places.items[place], field, place)
+            }
+        }
+        set {
+            switch storage {
+            case .unmanaged(var elements):
+                elements[position] = newValue
+                storage = .unmanaged(elements)
+            case .managed(let field):
+                field.checkWritable("a list")
+                let slot = field.appending(.index(places(field)[position]))
+                field.instance.set(slot.address, to: newValue._encodedElement(_ObjectWriter(field.instance)).value)
+                newValue._adoptElement(slot)
+            }
+        }
+    }
+
+    private static func element(_ item: RealmValue, _ field: _Field, _ place: Int) -> Element {
+        Element._decode(_StoredValue(item, in: field.appending(.index(place))))
+    }
+
+    /// Where the elements that an app sees stand in the realm's list.
+    private struct Places {
+        let items: [RealmValue]
+        let visible: [Int]?
+
+        var count: Int { visible?.count ?? items.count }
+        subscript(_ position: Int) -> Int {
+            precondition(position >= 0 && position < count, "index \(position), the list has \(count) elements")
+            return visible?[position] ?? position
+        }
+        /// Where an element goes that is to stand before the one at a position.
+        func insertion(at position: Int) -> Int { position == count ? items.count : self[position] }
+    }
+
+    /// What is known of one version: looking for missing objects once for each element would take too long.
+    private var known: (version: RealmVersion, places: Places)?
+
+    private func places(_ field: _Field) -> Places {
+        guard !field.instance.isInTransaction else {
+            let items = field.items
+            return Places(items: items, visible: field.visible(items))
+        }
+        let version = RealmVersion(field.instance.current)
+        if let known, known.version == version { return known.places }
+        let items = field.items
+        let places = Places(items: items, visible: field.visible(items))
+        known = (version, places)
+        return places
+    }
+
+    /// The position of the first element that is equal; nil if there is none.
+    public func index(of element: Element) -> Int? { firstIndex(of: element) }
+
+    // MARK: Changing
+
+    /// Adds an element at the end.
+    public func append(_ element: Element) { insert(element, at: endIndex) }
+
+    /// Adds elements at the end.
+    public func append<S: Sequence>(objectsIn elements: S) where S.Element == Element {
+        for element in Array(elements) { append(element) }
+    }
+
+    /// Inserts an element before the one at a position.
+    public func insert(_ element: Element, at position: Int) {
+        switch storage {
+        case .unmanaged(var elements):
+            elements.insert(element, at: position)
+            storage = .unmanaged(elements)
+        case .managed(let field):
+            field.checkWritable("a list")
+            // Before the position is looked up: the element may be added to the realm, to which the list may link already.
+            let value = element._encodedElement(_ObjectWriter(field.instance)).value
+            let slot = field.appending(.index(places(field).insertion(at: position)))
+            field.instance.edit { try $0.insert(value, at: slot.address) }
+            element._adoptElement(slot)
+        }
+    }
+
+    /// Removes the element at a position.
+    public func remove(at position: Int) {
+        switch storage {
+        case .unmanaged(var elements):
+            elements.remove(at: position)
+            storage = .unmanaged(elements)
+        case .managed(let field):
+            field.checkWritable("a list")
+            let address = field.address.appending(.index(places(field)[position]))
+            field.instance.edit { try $0.remove(at: address) }
+        }
+    }
+
+    /// Removes the first elements.
+    public func removeFirst(_ number: Int = 1) { removeSubrange(0..<number) }
+
+    /// Removes the last elements.
+    public func removeLast(_ number: Int = 1) { removeSubrange(endIndex - number..<endIndex) }
+
+    /// Removes the elements at the positions of a range.
+    public func removeSubrange(_ range: Range<Int>) {
+        for position in range.reversed() { remove(at: position) }
+    }
+
+    /// Removes all elements, those too that are left out.
+    public func removeAll() {
+        switch storage {
+        case .unmanaged: storage = .unmanaged([])
+        case .managed(let field):
+            field.checkWritable("a list")
+            field.instance.edit { try $0.clear(field.address) }
+        }
+    }
+
+    /// Puts an element in the place of another.
+    public func replace(index: Int, object: Element) { self[index] = object }
+
+    /// Puts elements in the place of others.
+    public func replaceSubrange<C: Collection>(_ range: Range<Int>, with elements: C) where C.Element == Element {
+        let elements = Array(elements)
+        removeSubrange(range)
+        for (offset, element) in elements.enumerated() { insert(element, at: range.lowerBound + offset) }
+    }
+
+    /// Moves an element so that it ends up at another position.
+    public func move(from: Int, to: Int) {
+        switch storage {
+        case .unmanaged(var elements):
+            elements.insert(elements.remove(at: from), at: to)
+            storage = .unmanaged(elements)
+        case .managed(let field):
+            field.checkWritable("a list")
+            let places = places(field)
+            let (old, new) = (places[from], places[to])
+            field.instance.edit { try $0.move(field.address.appending(.index(old)), to: new) }
+        }
+    }
+
+    /// Exchanges two elements.
+    public func swapAt(_ first: Int, _ second: Int) {
+        switch storage {
+        case .unmanaged(var elements):
+            elements.swapAt(first, second)
+            storage = .unmanaged(elements)
+        case .managed(let field):
+            field.checkWritable("a list")
+            let places = places(field)
+            let (first, second) = (places[first], places[second])
+            field.instance.edit { try $0.swap(field.address, first, second) }
+        }
+    }
+
+    // MARK: Versions
+
+    /// A frozen list, which shows the elements as they are now even after later changes. An unmanaged list traps.
+    public func freeze() -> List<Element> {
+        guard let field else { preconditionFailure("only a list of a realm can be frozen; this one is unmanaged") }
+        return List(.managed(field.moved(to: field.instance.frozen())))
+    }
+
+    /// The live list behind a frozen one; nil if the object that it belongs to was deleted since.
+    public func thaw() -> List<Element>? {
+        guard let field else { preconditionFailure("only a list of a realm can be thawed; this one is unmanaged") }
+        let live = List(.managed(field.moved(to: field.instance.thawed())))
+        return live.isInvalidated ? nil : live
+    }
+}
+
+extension List: _Persistable {
+    /// A list of the elements.
+    public static var _shape: _PropertyShape {
+        var shape = Element._elementShape
+        shape.collection = .list
+        return shape
+    }
+    /// An empty list.
+    public static func _initial() -> Self { Self() }
+    /// The live list.
+    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    /// The elements.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
+        _StoredValue(.list(map { $0._encodedElement(writer).value }))
+    }
+    /// Makes the list the field's.
+    public func _adopt(_ field: _Field) {
+        guard case .unmanaged(let elements) = storage else { return }
+        storage = .managed(field)
+        for (position, element) in elements.enumerated() {
+            element._adoptElement(field.appending(.index(position)))
+        }
+    }
+    /// A list of the elements of an array or another collection.
+    public static func _convert(_ any: Any?) throws -> Self {
+        // A realm's list stays that of its object.
+        if let list = any as? Self { return list.field == nil ? list : Self(.unmanaged(Array(list))) }
+        return Self(.unmanaged(try ValueConversion.elements(any).map { try Element._convertElement($0) }))
+    }
+    /// Whether the list is the field's.
+    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
+}
+
+extension List: CustomStringConvertible {
+    /// The elements.
+    public var description: String { "\(Array(self))" }
+}
+
+/// A version that an instance shows.
+struct RealmVersion: Equatable {
+    private let version: UInt64
+
+    init(_ snapshot: RealmSnapshot) { version = snapshot.version.rawValue }
+}

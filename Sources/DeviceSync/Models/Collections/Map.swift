@@ -1,0 +1,240 @@
+internal import Changesets
+internal import RealmState
+
+/// A type of a map's keys: strings.
+public protocol _MapKey: Hashable, SendableMetatype {
+    /// The key as a string.
+    var _text: String { get }
+    /// The key of a string.
+    static func _key(_ text: String) -> Self
+}
+
+extension String: _MapKey {
+    /// The string.
+    public var _text: String { self }
+    /// The string.
+    public static func _key(_ text: String) -> String { text }
+}
+
+/// An entry of a `Map`.
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> {
+    /// The key.
+    public let key: Key
+    /// The value.
+    public let value: Value
+}
+
+/// Values or objects by string keys, as a property of a model.
+///
+/// In an unmanaged object a map is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps. A key that
+/// begins with `$` or contains a dot traps.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, ExpressibleByDictionaryLiteral {
+    enum Storage {
+        case unmanaged([Key: Value])
+        case managed(_Field)
+    }
+    var storage: Storage
+
+    init(_ storage: Storage) { self.storage = storage }
+
+    /// An unmanaged empty map.
+    public init() { storage = .unmanaged([:]) }
+
+    /// An unmanaged map; of repeated keys the last counts.
+    public convenience init(dictionaryLiteral elements: (Key, Value)...) {
+        self.init(.unmanaged(Dictionary(elements, uniquingKeysWith: { $1 })))
+    }
+
+    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+
+    // MARK: Reading
+
+    /// The realm; nil for an unmanaged map.
+    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
+    /// Whether the object that the map belongs to was deleted.
+    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
+    /// Whether the map belongs to a frozen realm.
+    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
+
+    /// How many entries there are.
+    public var count: Int {
+        switch storage {
+        case .unmanaged(let entries): entries.count
+        case .managed(let field): field.entries.count
+        }
+    }
+    /// Whether there is no entry.
+    public var isEmpty: Bool { count == 0 }
+
+    /// The keys, sorted.
+    public var keys: [Key] {
+        switch storage {
+        case .unmanaged(let entries): entries.keys.sorted { $0._text < $1._text }
+        case .managed(let field): field.entries.keys.sorted().map { Key._key($0.string) }
+        }
+    }
+
+    /// The values, in the order of the keys.
+    public var values: [Value] { keys.compactMap { self[$0] } }
+
+    /// The value of a key, nil if there is no entry. Assigning nil removes the entry.
+    public subscript(_ key: Key) -> Value? {
+        get {
+            switch storage {
+            case .unmanaged(let entries): return entries[key]
+            case .managed(let field):
+                let name = ByteString(key._text)
+                return field.entries[name].map { Value._decode(_StoredValue($0, in: field.appending(.key(name)))) }
+            }
+        }
+        set {
+            guard let newValue else { return removeObject(for: key) }
+            precondition(
+                !key._text.hasPrefix("$") && !key._text.contains("."),
+                "a map's key must not start with $ nor contain a dot: \(key._text)")
+            switch storage {
+            case .unmanaged(var entries):
+                entries[key] = newValue
+                storage = .unmanaged(entries)
+            case .managed(let field):
+                field.checkWritable("a map")
+                let entry = field.appending(.key(ByteString(key._text)))
+                field.instance.set(entry.address, to: newValue._encodedElement(_ObjectWriter(field.instance)).value)
+                newValue._adoptElement(entry)
+            }
+        }
+    }
+
+    /// The value of a key, or another if there is no entry.
+    public subscript(_ key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? defaultValue() }
+        set { self[key] = newValue }
+    }
+
+    /// The entries that there are now, sorted by their keys.
+    public func makeIterator() -> AnyIterator<SingleMapEntry<Key, Value>> {
+        var rest = keys.makeIterator()
+        return AnyIterator {
+            while let key = rest.next() {
+                if let value = self[key] { return SingleMapEntry(key: key, value: value) }
+            }
+            return nil
+        }
+    }
+
+    /// The entries that there are now as pairs, sorted by their keys.
+    public var asKeyValueSequence: AnySequence<(key: Key, value: Value)> {
+        AnySequence(lazy.map { (key: $0.key, value: $0.value) })
+    }
+
+    // MARK: Changing
+
+    /// Sets the value of a key.
+    public func updateValue(_ value: Value, forKey key: Key) { self[key] = value }
+
+    /// Sets the value of a key; see `subscript`.
+    public func setValue(_ value: Value, forKey key: Key) { self[key] = value }
+
+    /// Removes the entry of a key, if there is one.
+    public func removeObject(for key: Key) {
+        switch storage {
+        case .unmanaged(var entries):
+            entries[key] = nil
+            storage = .unmanaged(entries)
+        case .managed(let field):
+            field.checkWritable("a map")
+            field.instance.edit { try $0.removeKey(field.address.appending(.key(ByteString(key._text)))) }
+        }
+    }
+
+    /// Removes all entries.
+    public func removeAll() {
+        switch storage {
+        case .unmanaged: storage = .unmanaged([:])
+        case .managed(let field):
+            field.checkWritable("a map")
+            field.instance.edit { try $0.clear(field.address) }
+        }
+    }
+
+    /// Takes over the entries of a sequence; `combine` decides what a key has that is in both.
+    public func merge<S: Sequence>(_ other: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
+    where S.Element == (key: Key, value: Value) {
+        for (key, value) in other { self[key] = try self[key].map { try combine($0, value) } ?? value }
+    }
+
+    /// Takes over the entries of another map; `combine` decides what a key has that is in both.
+    public func merge(_ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows {
+        try merge(other.asKeyValueSequence, uniquingKeysWith: combine)
+    }
+
+    // MARK: Versions
+
+    /// A frozen map, which shows the entries as they are now even after later changes. An unmanaged map traps.
+    public func freeze() -> Map<Key, Value> {
+        guard let field else { preconditionFailure("only a map of a realm can be frozen; this one is unmanaged") }
+        return Map(.managed(field.moved(to: field.instance.frozen())))
+    }
+
+    /// The live map behind a frozen one; nil if the object that it belongs to was deleted since.
+    public func thaw() -> Map<Key, Value>? {
+        guard let field else { preconditionFailure("only a map of a realm can be thawed; this one is unmanaged") }
+        let live = Map(.managed(field.moved(to: field.instance.thawed())))
+        return live.isInvalidated ? nil : live
+    }
+}
+
+extension Map: _Persistable {
+    /// A map of the values.
+    public static var _shape: _PropertyShape {
+        var shape = Value._elementShape
+        shape.collection = .map
+        return shape
+    }
+    /// An empty map.
+    public static func _initial() -> Self { Self() }
+    /// The live map.
+    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    /// The entries.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
+        var entries: [ByteString: RealmValue] = [:]
+        for entry in self { entries[ByteString(entry.key._text)] = entry.value._encodedElement(writer).value }
+        return _StoredValue(.dictionary(entries))
+    }
+    /// Makes the map the field's.
+    public func _adopt(_ field: _Field) {
+        guard case .unmanaged(let entries) = storage else { return }
+        storage = .managed(field)
+        for (key, value) in entries { value._adoptElement(field.appending(.key(ByteString(key._text)))) }
+    }
+    /// A map of the entries of a dictionary.
+    public static func _convert(_ any: Any?) throws -> Self {
+        if let map = any as? Self {
+            guard map.field != nil else { return map }
+            // A realm's map stays that of its object.
+            let entries = map.asKeyValueSequence.map { ($0.key, $0.value) }
+            return Self(.unmanaged(Dictionary(entries, uniquingKeysWith: { $1 })))
+        }
+        let any = (any as? DynamicMap)?.dictionary ?? any
+        guard let dictionary = any as? [String: Any?] else {
+            throw ValueMismatch(description: "expected a dictionary, came \(any.map { "\(type(of: $0))" } ?? "nil")")
+        }
+        var entries: [Key: Value] = [:]
+        for (key, value) in dictionary {
+            guard !key.hasPrefix("$"), !key.contains(".") else {
+                throw ValueMismatch(description: "a map's key must not start with $ nor contain a dot: \(key)")
+            }
+            entries[Key._key(key)] = try Value._convertElement(value)
+        }
+        return Self(.unmanaged(entries))
+    }
+    /// Whether the map is the field's.
+    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
+}
+
+extension Map: CustomStringConvertible {
+    /// The entries.
+    public var description: String {
+        "\(Dictionary(asKeyValueSequence.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 }))"
+    }
+}

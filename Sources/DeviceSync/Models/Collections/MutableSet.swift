@@ -1,0 +1,171 @@
+internal import Changesets
+internal import RealmState
+
+/// Values or objects without order or repetition, as a property of a model. Of embedded objects there are no sets.
+///
+/// In an unmanaged object a set is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps.
+/// Links to objects that the realm does not have are left out.
+public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, ExpressibleByArrayLiteral {
+    enum Storage {
+        case unmanaged([Element])
+        case managed(_Field)
+    }
+    var storage: Storage
+
+    init(_ storage: Storage) { self.storage = storage }
+
+    /// An unmanaged empty set.
+    public init() { storage = .unmanaged([]) }
+
+    /// An unmanaged set of the elements.
+    public convenience init(arrayLiteral elements: Element...) { self.init(.unmanaged(Self.unique(elements))) }
+
+    static func unique(_ elements: [Element]) -> [Element] {
+        var seen: Set<Element> = []
+        return elements.filter { seen.insert($0).inserted }
+    }
+
+    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+
+    private var elements: [Element] {
+        switch storage {
+        case .unmanaged(let elements): return elements
+        case .managed(let field):
+            let items = field.items
+            let visible = field.visible(items).map { $0.map { items[$0] } } ?? items
+            return visible.map { Element._decode(_StoredValue($0, in: field)) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// The realm; nil for an unmanaged set.
+    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
+    /// Whether the object that the set belongs to was deleted.
+    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
+    /// Whether the set belongs to a frozen realm.
+    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
+
+    /// The position of the first member.
+    public var startIndex: Int { 0 }
+    /// The position after the last member.
+    public var endIndex: Int { elements.count }
+    /// One member, in an order that changes with the set.
+    public subscript(_ position: Int) -> Element {
+        let elements = elements
+        precondition(elements.indices.contains(position), "index \(position), the set has \(elements.count) members")
+        return elements[position]
+    }
+    /// The members that there are now.
+    public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+
+    /// Whether the set has a member.
+    public func contains(_ element: Element) -> Bool { elements.contains(element) }
+    /// Whether another set has all members of this one.
+    public func isSubset(of other: MutableSet<Element>) -> Bool { Set(self).isSubset(of: other) }
+    /// Whether the sets have a member in common.
+    public func intersects(_ other: MutableSet<Element>) -> Bool { !Set(self).isDisjoint(with: other) }
+
+    // MARK: Changing
+
+    /// Adds a member, unless the set has it.
+    public func insert(_ element: Element) {
+        switch storage {
+        case .unmanaged(let elements): storage = .unmanaged(Self.unique(elements + [element]))
+        case .managed(let field):
+            field.checkWritable("a set")
+            let value = element._encodedElement(_ObjectWriter(field.instance)).value
+            field.instance.edit { try $0.insertIntoSet(value, in: field.address) }
+        }
+    }
+
+    /// Adds members, as far as the set does not have them.
+    public func insert<S: Sequence>(objectsIn elements: S) where S.Element == Element {
+        for element in Array(elements) { insert(element) }
+    }
+
+    /// Removes a member, if the set has it.
+    public func remove(_ element: Element) {
+        switch storage {
+        case .unmanaged(let elements): storage = .unmanaged(elements.filter { $0 != element })
+        case .managed(let field):
+            field.checkWritable("a set")
+            // An object that no realm has is no member, and must not be added for being removed.
+            if let object = element as? ObjectBase, object.handle == nil { return }
+            let value = element._encodedElement(_ObjectWriter(field.instance)).value
+            field.instance.edit { try $0.removeFromSet(value, in: field.address) }
+        }
+    }
+
+    /// Removes all members, those too that are left out.
+    public func removeAll() {
+        switch storage {
+        case .unmanaged: storage = .unmanaged([])
+        case .managed(let field):
+            field.checkWritable("a set")
+            field.instance.edit { try $0.clear(field.address) }
+        }
+    }
+
+    /// Adds the members of another set.
+    public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
+    /// Removes the members that another set lacks.
+    public func formIntersection(_ other: MutableSet<Element>) {
+        let kept = Set(other)
+        for element in elements where !kept.contains(element) { remove(element) }
+    }
+    /// Removes the members of another set.
+    public func subtract(_ other: MutableSet<Element>) {
+        for element in Array(other) { remove(element) }
+    }
+
+    // MARK: Versions
+
+    /// A frozen set, which shows the members as they are now even after later changes. An unmanaged set traps.
+    public func freeze() -> MutableSet<Element> {
+        guard let field else { preconditionFailure("only a set of a realm can be frozen; this one is unmanaged") }
+        return MutableSet(.managed(field.moved(to: field.instance.frozen())))
+    }
+
+    /// The live set behind a frozen one; nil if the object that it belongs to was deleted since.
+    public func thaw() -> MutableSet<Element>? {
+        guard let field else { preconditionFailure("only a set of a realm can be thawed; this one is unmanaged") }
+        let live = MutableSet(.managed(field.moved(to: field.instance.thawed())))
+        return live.isInvalidated ? nil : live
+    }
+}
+
+extension MutableSet: _Persistable {
+    /// A set of the elements.
+    public static var _shape: _PropertyShape {
+        var shape = Element._elementShape
+        shape.collection = .set
+        return shape
+    }
+    /// An empty set.
+    public static func _initial() -> Self { Self() }
+    /// The live set.
+    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    /// The members.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
+        var members: [RealmValue] = []
+        for member in map({ $0._encodedElement(writer).value })
+        where !members.contains(where: { RealmValue.compare($0, member) == 0 }) { members.append(member) }
+        return _StoredValue(.set(members.sorted(by: RealmValue.setOrder)))
+    }
+    /// Makes the set the field's.
+    public func _adopt(_ field: _Field) { if case .unmanaged = storage { storage = .managed(field) } }
+    /// A set of the elements of an array or another collection.
+    public static func _convert(_ any: Any?) throws -> Self {
+        // A realm's set stays that of its object.
+        if let set = any as? Self { return set.field == nil ? set : Self(.unmanaged(Array(set))) }
+        return Self(.unmanaged(unique(try ValueConversion.elements(any).map { try Element._convertElement($0) })))
+    }
+    /// Whether the set is the field's.
+    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
+}
+
+extension MutableSet: CustomStringConvertible {
+    /// The members.
+    public var description: String { "\(Array(self))" }
+}

@@ -1,0 +1,55 @@
+internal import Changesets
+internal import RealmState
+
+/// Objects or values that belong together: `Results`, `List`, `MutableSet`, `LinkingObjects`.
+public protocol RealmCollection<Element>: RandomAccessCollection where Index == Int {
+    /// The realm; nil for an unmanaged collection.
+    var realm: Realm? { get }
+    /// Whether the object that the collection belongs to was deleted.
+    var isInvalidated: Bool { get }
+    /// Whether the collection belongs to a frozen realm.
+    var isFrozen: Bool { get }
+}
+
+extension _Field {
+    /// Whether the object that has the field is there.
+    var exists: Bool { owner.exists }
+
+    /// The elements of a list, the members of a set, or none.
+    var items: [RealmValue] {
+        switch value {
+        case .list(let items), .set(let items): items
+        default: []
+        }
+    }
+
+    /// The entries of a map.
+    var entries: [ByteString: RealmValue] { if case .dictionary(let entries)? = value { entries } else { [:] } }
+
+    /// The positions of the elements that an app sees; nil if these are all.
+    ///
+    /// A link may lead to an object that this realm does not have: one that a flexible realm's subscriptions do not select, or that was deleted elsewhere.
+    func visible(_ items: [RealmValue]) -> [Int]? {
+        guard let target = property?.shape.target, !(target is EmbeddedObject.Type), property?.shape.isOptional == false
+        else { return nil }
+        let exists = instance.read { state in
+            items.map { item in
+                if case .link(let address) = item { state.contains(address) } else { true }
+            }
+        }
+        return exists.contains(false) ? exists.indices.filter { exists[$0] } : nil
+    }
+
+    /// The same field as another instance of the realm shows it.
+    func moved(to instance: RealmInstance) -> _Field {
+        _Field(instance: instance, address: address, property: property, owner: owner.moved(to: instance))
+    }
+
+    func isSame(as other: _Field) -> Bool { instance === other.instance && address == other.address }
+
+    /// Traps unless the field can be written.
+    func checkWritable(_ what: String) {
+        instance.checkIsInTransaction("\(what) can be changed")
+        precondition(exists, "the \(owner.className) object has been deleted or invalidated")
+    }
+}

@@ -1,0 +1,275 @@
+internal import Changesets
+internal import RealmState
+
+/// What all models are: a class whose `@Persisted` properties a realm can keep.
+///
+/// An object is *unmanaged* until it is added to a realm: a plain Swift object, for the code that made it. A managed one shows what its realm
+/// holds. Subclass `Object`, `EmbeddedObject` or `AsymmetricObject`, not this class.
+open class ObjectBase: Hashable, CustomStringConvertible {
+    enum State {
+        case unmanaged
+        case managed(ObjectHandle)
+        /// The object only finds out which properties a key path goes over.
+        case traced(KeyPathTracer)
+    }
+
+    var state = State.unmanaged
+
+    /// An unmanaged object whose properties have their defaults.
+    public required init() {}
+
+    /// The object's place in a realm; nil for an unmanaged one.
+    var handle: ObjectHandle? { if case .managed(let handle) = state { handle } else { nil } }
+
+    // MARK: Overridable
+
+    /// The name of the class in a realm; nil for the name of the Swift class without its module.
+    open class func _realmObjectName() -> String? { nil }
+
+    /// The names of properties in a realm, by their names in Swift, where they differ.
+    open class func propertiesMapping() -> [String: String] { [:] }
+
+    /// Whether realms have the class whose configuration names no `objectTypes`. A base class of models that says no speaks for all of them.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+
+    // MARK: State
+
+    /// The realm; nil for an unmanaged object.
+    public var realm: Realm? { handle.map { Realm(instance: $0.instance) } }
+
+    /// The class, as realms describe it.
+    public var objectSchema: ObjectSchemaDescription { ModelSchema.of(type(of: self)).description }
+
+    /// Whether the object was deleted from its realm. An unmanaged object never was.
+    public var isInvalidated: Bool { handle.map { !$0.exists } ?? false }
+
+    /// Whether the object belongs to a frozen realm.
+    public var isFrozen: Bool { handle?.instance.isFrozen ?? false }
+
+    /// Whether both are the same object of one realm, or the same unmanaged object.
+    public func isSameObject(as other: ObjectBase?) -> Bool {
+        guard let other else { return false }
+        guard let mine = handle, let others = other.handle else { return self === other }
+        return mine.isSameObject(as: others)
+    }
+
+    /// Whether both are the same object of one realm, either both live or both frozen, or the same unmanaged object.
+    public static func == (left: ObjectBase, right: ObjectBase) -> Bool {
+        guard let mine = left.handle, let others = right.handle else { return left === right }
+        return mine == others
+    }
+
+    /// Hashes what tells objects apart. An unmanaged object's hash changes when the object is added to a realm.
+    public func hash(into hasher: inout Hasher) {
+        guard let handle else { return hasher.combine(ObjectIdentifier(self)) }
+        hasher.combine(handle)
+    }
+
+    /// The class and the properties; links and collections in short.
+    public var description: String {
+        let model = ModelSchema.of(type(of: self))
+        if isInvalidated { return "\(model.name) { deleted }" }
+        let values = model.properties.map { property -> String in
+            let value = property.value(of: self)
+            let text =
+                switch value {
+                case let object as ObjectBase: object.shortDescription
+                case let collection as any Collection where property.shape.collection != .none:
+                    "\(collection.count) elements"
+                case let value?: "\(value)"
+                case nil: "nil"
+                }
+            return "\(property.swiftName) = \(text)"
+        }
+        return "\(model.name) { \(values.joined(separator: "; ")) }"
+    }
+
+    private var shortDescription: String {
+        guard let handle, handle.field == nil else { return ModelSchema.of(type(of: self)).name }
+        return handle.dynamic.description
+    }
+
+    // MARK: By name
+
+    /// A property by its name; nil for null.
+    ///
+    /// Numbers, enumerations' raw values, and arrays and dictionaries for collections are accepted. An unknown property and a value of a wrong type trap.
+    public subscript(_ name: String) -> Any? {
+        get { property(name).value(of: self) }
+        set {
+            let property = property(name)
+            ValueConversion.orTrap { try property.assign(newValue, to: self) }
+        }
+    }
+
+    /// A property by its name; see `subscript`.
+    public func value(forKey key: String) -> Any? { self[key] }
+
+    /// Changes a property by its name; see `subscript`.
+    public func setValue(_ value: Any?, forKey key: String) { self[key] = value }
+
+    private func property(_ name: String) -> ModelProperty {
+        let model = ModelSchema.of(type(of: self))
+        guard let property = model[name] else { preconditionFailure("class \(model.name) has no property '\(name)'") }
+        return property
+    }
+
+    /// Takes over what a dictionary, an array in the order of the declarations, or another object holds.
+    /// - Throws: `ValueMismatch`.
+    func assign(_ any: Any) throws {
+        let model = ModelSchema.of(type(of: self))
+        switch any {
+        case let values as [String: Any?]:
+            for (name, value) in values {
+                guard let property = model[name] else {
+                    throw ValueMismatch(description: "class \(model.name) has no property '\(name)'")
+                }
+                try property.assign(value, to: self)
+            }
+        case let values as [Any?]:
+            guard values.count == model.properties.count else {
+                throw ValueMismatch(
+                    description:
+                        "an array for class \(model.name) has to have \(model.properties.count) values, one for each "
+                        + "property; it has \(values.count)")
+            }
+            for (property, value) in zip(model.properties, values) { try property.assign(value, to: self) }
+        case let object as ObjectBase:
+            let source = ModelSchema.of(type(of: object))
+            for property in model.properties {
+                guard let other = source[property.swiftName] else { continue }
+                try property.assign(other.value(of: object), to: self)
+            }
+        case let object as DynamicObject:
+            for property in model.properties { try property.assign(object[property.name.string], to: self) }
+        default:
+            throw ValueMismatch(
+                description:
+                    "an object of class \(model.name) can be made of a dictionary, an array or another object, not of "
+                    + "a \(type(of: any))")
+        }
+    }
+
+    // MARK: Managing
+
+    /// An object that shows one of a realm.
+    static func managed(_ handle: ObjectHandle) -> Self {
+        let object = self.init()
+        object.bind(to: handle)
+        return object
+    }
+
+    /// Makes the object show one of a realm; what its properties held is dropped.
+    func bind(to handle: ObjectHandle) {
+        state = .managed(handle)
+        for property in ModelSchema.of(type(of: self)).all { property.bind(self) }
+    }
+
+    /// The handle of an object whose properties are managed.
+    func managedHandle() -> ObjectHandle {
+        guard let handle else { preconditionFailure("a managed object without a realm") }
+        return handle
+    }
+}
+
+/// A class of objects that a realm keeps on their own.
+///
+///     class Person: Object {
+///         @Persisted(primaryKey: true) var _id: ObjectId
+///         @Persisted var name = ""
+///         @Persisted var dogs: List<Dog>
+///     }
+open class Object: ObjectBase, RealmCollectionValue, _OptionalContent, RealmFetchable {
+    /// An unmanaged object whose properties have their defaults.
+    public required init() { super.init() }
+
+    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
+    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
+    public convenience init(value: [Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
+    @_disfavoredOverload
+    public convenience init(value: Any) {
+        self.init()
+        ValueConversion.orTrap { try assign(value) }
+    }
+
+    /// A frozen object, which shows this one as it is now even after later changes. An unmanaged object traps.
+    public func freeze() -> Self { Self.managed(frozenHandle()) }
+
+    /// The live object behind a frozen one; nil if it was deleted since. An unmanaged object traps.
+    public func thaw() -> Self? { thawedHandle().map { Self.managed($0) } }
+}
+
+/// A class of objects that are part of another object, and go with it.
+///
+/// An embedded object has one owner. It is added by assigning it to a property, or appending it to a list, of a managed object.
+open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
+    /// An unmanaged object whose properties have their defaults.
+    public required init() { super.init() }
+
+    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
+    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
+    public convenience init(value: [Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
+    @_disfavoredOverload
+    public convenience init(value: Any) {
+        self.init()
+        ValueConversion.orTrap { try assign(value) }
+    }
+
+    /// A frozen object, which shows this one as it is now even after later changes. An unmanaged object traps.
+    public func freeze() -> Self { Self.managed(frozenHandle()) }
+
+    /// The live object behind a frozen one; nil if it was deleted since. An unmanaged object traps.
+    public func thaw() -> Self? { thawedHandle().map { Self.managed($0) } }
+}
+
+/// A class of objects that are uploaded and not kept: made by `Realm.create(_:value:)` in a flexible realm, and never read.
+///
+/// Its properties may hold embedded objects, but no links.
+open class AsymmetricObject: ObjectBase {
+    /// An unmanaged object whose properties have their defaults.
+    public required init() { super.init() }
+
+    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
+    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
+    public convenience init(value: [Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
+    @_disfavoredOverload
+    public convenience init(value: Any) {
+        self.init()
+        ValueConversion.orTrap { try assign(value) }
+    }
+}
+
+/// A class of which a realm can be asked for all objects.
+public protocol RealmFetchable {}
+
+extension ObjectBase {
+    fileprivate func frozenHandle() -> ObjectHandle {
+        let handle = versioned()
+        return handle.moved(to: handle.instance.frozen())
+    }
+
+    fileprivate func thawedHandle() -> ObjectHandle? {
+        let handle = versioned()
+        let live = handle.moved(to: handle.instance.thawed())
+        return live.exists ? live : nil
+    }
+
+    private func versioned() -> ObjectHandle {
+        guard let handle else {
+            preconditionFailure("only an object of a realm can be frozen or thawed; this one is unmanaged")
+        }
+        return handle
+    }
+}

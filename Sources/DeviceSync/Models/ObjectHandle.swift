@@ -1,0 +1,102 @@
+internal import Changesets
+internal import RealmState
+
+/// An object of a realm, as models see it: the seam between typed objects and what stores them.
+///
+/// Reads and writes one field at a time, and holds no values: what it shows is what the realm holds at the moment.
+struct ObjectHandle: Hashable, Sendable {
+    let instance: RealmInstance
+    let className: ByteString
+    /// The object, or the top-level object that an embedded one is part of.
+    let address: ObjectAddress
+    /// The place of an embedded object in its parent; nil for a top-level object.
+    let field: FieldAddress?
+
+    init(_ instance: RealmInstance, _ address: ObjectAddress) {
+        self.init(instance, address, field: nil, className: address.className)
+    }
+
+    init(_ instance: RealmInstance, _ address: ObjectAddress, field: FieldAddress?, className: ByteString) {
+        self.instance = instance
+        self.address = address
+        self.field = field
+        self.className = className
+    }
+
+    /// Whether the realm has the object.
+    var exists: Bool {
+        guard let field else { return instance.contains(address) }
+        if case .embedded? = instance.value(at: field) { return true }
+        return false
+    }
+
+    /// The place of one of the object's fields.
+    func place(of name: ByteString) -> FieldAddress {
+        field?.appending(.key(name)) ?? FieldAddress(address, name)
+    }
+
+    /// The value of a field; nil if the object is gone, or its class has no such field.
+    func value(of name: ByteString) -> Value? { instance.value(at: place(of: name)) }
+
+    /// The same object as another instance of the realm shows it.
+    func moved(to instance: RealmInstance) -> ObjectHandle {
+        ObjectHandle(instance, address, field: field, className: className)
+    }
+
+    /// Whether both are of one object, in whatever version.
+    func isSameObject(as other: ObjectHandle) -> Bool {
+        instance.core === other.instance.core && address == other.address && field == other.field
+    }
+
+    static func == (left: ObjectHandle, right: ObjectHandle) -> Bool {
+        left.isSameObject(as: right) && left.instance.isFrozen == right.instance.isFrozen
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(address)
+        hasher.combine(field)
+    }
+
+    var dynamic: DynamicObject {
+        DynamicObject(instance: instance, address: address, field: field, table: className)
+    }
+}
+
+extension DynamicObject {
+    var handle: ObjectHandle { ObjectHandle(instance, address, field: field, className: ByteString(className)) }
+}
+
+// What models ask of a realm. Whatever stores the objects has to answer these, and nothing else.
+extension RealmInstance {
+    /// The value at an address; nil where nothing is.
+    func value(at address: FieldAddress) -> Value? { read { $0.value(at: address) } }
+
+    func contains(_ address: ObjectAddress) -> Bool { read { $0.contains(address) } }
+
+    /// The objects of a class that link to an object by a property, once for each link, by ascending key.
+    func origins(of address: ObjectAddress, in className: ByteString, over property: ByteString) -> [ObjectKey] {
+        read { state in
+            // Looking for links may tidy their index up, which this copy's owner has no use for.
+            var state = copy state
+            return state.incomingLinks(to: address)
+                .filter { $0.source.className == className && $0.field == property }
+                .map(\.source.key).sorted()
+        }
+    }
+
+    /// Writes a field, a slot of a list or an entry of a map.
+    func set(_ address: FieldAddress, to value: Value, isDefault: Bool = false) {
+        edit { try $0.set(address, to: value, isDefault: isDefault) }
+    }
+
+    /// Deletes an object with its embedded objects; of an embedded object, what its parent has in its place.
+    func delete(_ handle: ObjectHandle) {
+        edit { transaction in
+            guard let field = handle.field else { return try transaction.deleteObject(handle.address) }
+            switch field.path.last {
+            case .index: try transaction.remove(at: field)
+            default: try transaction.set(field, to: .null)
+            }
+        }
+    }
+}

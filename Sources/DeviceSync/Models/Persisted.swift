@@ -1,0 +1,190 @@
+internal import Changesets
+internal import RealmState
+
+/// Makes a property of a model one that realms keep.
+///
+///     class Person: Object {
+///         @Persisted(primaryKey: true) var _id: ObjectId
+///         @Persisted(indexed: true) var name = ""
+///         @Persisted var age: Int?
+///         @Persisted var dogs: List<Dog>
+///         @Persisted(originProperty: "friends") var befriendedBy: LinkingObjects<Person>
+///     }
+///
+/// A property without a default begins with zero, an empty string, `Date()`, or a new `ObjectId` or `UUID`. In an unmanaged object the property is a plain
+/// one; in a managed one it reads and writes the realm. Writing a managed one outside of a write transaction traps.
+@propertyWrapper
+public struct Persisted<Value: _Persistable> {
+    enum Content {
+        /// Never read or written.
+        case unset((() -> Value)?)
+        /// Read, but never written.
+        case defaulted(Value)
+        case set(Value)
+        case managed(ModelProperty)
+        case traced(ModelProperty)
+    }
+
+    var content: Content
+    let role: PersistedRole
+
+    private init(_ initial: (() -> Value)? = nil, role: PersistedRole) {
+        content = .unset(initial)
+        self.role = role
+    }
+
+    /// A property.
+    public init() { self.init(role: .plain) }
+
+    /// A property with a default, which is evaluated for each new object.
+    public init(wrappedValue value: @autoclosure @escaping () -> Value) { self.init(value, role: .plain) }
+
+    /// A property that may be indexed.
+    public init(indexed: Bool) where Value: _Indexable { self.init(role: indexed ? .indexed : .plain) }
+
+    /// A property with a default that may be indexed.
+    public init(wrappedValue value: @autoclosure @escaping () -> Value, indexed: Bool) where Value: _Indexable {
+        self.init(value, role: indexed ? .indexed : .plain)
+    }
+
+    /// A property that may be the class's primary key.
+    public init(primaryKey: Bool) where Value: _PrimaryKey { self.init(role: primaryKey ? .primaryKey : .plain) }
+
+    /// A property with a default that may be the class's primary key.
+    public init(wrappedValue value: @autoclosure @escaping () -> Value, primaryKey: Bool) where Value: _PrimaryKey {
+        self.init(value, role: primaryKey ? .primaryKey : .plain)
+    }
+
+    /// The objects that link to this one by a property, which is named as in Swift.
+    public init(originProperty: String) where Value: _Backlinks { self.init(role: .backlink(originProperty)) }
+
+    /// Only properties of classes can be persisted.
+    @available(
+        *, unavailable, message: "@Persisted can only be used on properties of a class that inherits from ObjectBase"
+    )
+    public var wrappedValue: Value {
+        get { preconditionFailure("@Persisted outside of a model") }
+        // swift-format-ignore: UseSingleLinePropertyGetter
+        set { preconditionFailure("@Persisted outside of a model") }
+    }
+
+    /// Reads and writes the property of an object.
+    public static subscript<Owner: ObjectBase>(
+        _enclosingInstance owner: Owner, wrapped _: ReferenceWritableKeyPath<Owner, Value>,
+        storage path: ReferenceWritableKeyPath<Owner, Self>
+    ) -> Value {
+        get {
+            switch owner[keyPath: path].content {
+            case .set(let value), .defaulted(let value): return value
+            case .managed(let property): return property.read(owner, Value.self)
+            case .unset(let initial):
+                let value = initial?() ?? Value._initial()
+                owner[keyPath: path].content = .defaulted(value)
+                return value
+            case .traced(let property):
+                guard case .traced(let tracer) = owner.state else { return Value._initial() }
+                tracer.names.append(property.name.string)
+                return Value._traced(tracer)
+            }
+        }
+        set {
+            switch owner[keyPath: path].content {
+            case .managed(let property): property.write(newValue, to: owner)
+            case .traced: break
+            case .unset, .defaulted, .set: owner[keyPath: path].content = .set(newValue)
+            }
+        }
+    }
+}
+
+/// What a persisted property is beside its value.
+enum PersistedRole: Hashable {
+    case plain, indexed, primaryKey
+    /// What links by a property of another class.
+    case backlink(String)
+}
+
+/// The type of a property that holds what links to the object: `LinkingObjects`.
+public protocol _Backlinks: _Persistable {}
+
+/// A persisted property in the memory of an object, whatever its type.
+protocol PersistedStorage: SendableMetatype {
+    /// What a realm needs to know of the property.
+    static var shape: _PropertyShape { get }
+    static func role(at place: UnsafeMutableRawPointer) -> PersistedRole
+    /// Makes the property show a realm; what it held is dropped.
+    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty)
+    /// Makes the property record that it was read.
+    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty)
+    /// Makes the property show the realm that its value was written to.
+    static func adopt(_ place: UnsafeMutableRawPointer, _ field: _Field)
+    /// What an unmanaged property would be in a realm, and whether that is its default.
+    static func encoded(_ place: UnsafeMutableRawPointer, _ writer: _ObjectWriter) -> (value: Value, isDefault: Bool)
+    static func value(at place: UnsafeMutableRawPointer, _ owner: ObjectBase) -> Any?
+    static func assign(_ any: Any?, to place: UnsafeMutableRawPointer, _ owner: ObjectBase) throws
+}
+
+extension Persisted: PersistedStorage {
+    static var shape: _PropertyShape { Value._shape }
+
+    private static func at(_ place: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
+        place.assumingMemoryBound(to: Self.self)
+    }
+
+    /// The value of an unmanaged property.
+    private static func plain(_ place: UnsafeMutableRawPointer) -> Value {
+        switch at(place).pointee.content {
+        case .set(let value), .defaulted(let value): return value
+        case .unset(let initial):
+            let value = initial?() ?? Value._initial()
+            at(place).pointee.content = .defaulted(value)
+            return value
+        case .managed, .traced: return Value._initial()
+        }
+    }
+
+    static func role(at place: UnsafeMutableRawPointer) -> PersistedRole { at(place).pointee.role }
+
+    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty) {
+        at(place).pointee.content = .managed(property)
+    }
+
+    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty) {
+        at(place).pointee.content = .traced(property)
+    }
+
+    static func adopt(_ place: UnsafeMutableRawPointer, _ field: _Field) {
+        guard let property = field.property else { return }
+        let value = plain(place)
+        at(place).pointee.content = .managed(property)
+        value._adopt(field)
+    }
+
+    static func encoded(
+        _ place: UnsafeMutableRawPointer, _ writer: _ObjectWriter
+    ) -> (value: RealmValue, isDefault: Bool) {
+        let value = plain(place)
+        var isDefault = false
+        if case .defaulted = at(place).pointee.content { isDefault = true }
+        return (value._encoded(writer).value, isDefault)
+    }
+
+    static func value(at place: UnsafeMutableRawPointer, _ owner: ObjectBase) -> Any? {
+        let value: Value
+        if case .managed(let property) = at(place).pointee.content {
+            value = property.read(owner, Value.self)
+        } else {
+            value = plain(place)
+        }
+        return ValueConversion.unwrapped(value)
+    }
+
+    static func assign(_ any: Any?, to place: UnsafeMutableRawPointer, _ owner: ObjectBase) throws {
+        let value = try Value._convert(any)
+        if case .managed(let property) = at(place).pointee.content {
+            property.write(value, to: owner)
+        } else {
+            at(place).pointee.content = .set(value)
+        }
+    }
+}

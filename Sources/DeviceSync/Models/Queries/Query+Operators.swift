@@ -1,0 +1,141 @@
+internal import Changesets
+internal import Query
+
+/// How strings are compared.
+public struct StringOptions: OptionSet, Sendable {
+    /// The options as bits.
+    public let rawValue: Int
+    /// Options from bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// ASCII and Latin-1 letters that differ in their case only are the same.
+    public static let caseInsensitive = StringOptions(rawValue: 1)
+    /// Accepted as upstream has it; letters with different marks are different letters all the same.
+    public static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+    fileprivate var flag: String { contains(.caseInsensitive) ? "[c]" : "" }
+}
+
+/// A type whose values queries can compare by `<` and `>`.
+public protocol _QueryOrdered {}
+extension Int: _QueryOrdered {}
+extension Int8: _QueryOrdered {}
+extension Int16: _QueryOrdered {}
+extension Int32: _QueryOrdered {}
+extension Int64: _QueryOrdered {}
+extension Float: _QueryOrdered {}
+extension Double: _QueryOrdered {}
+extension String: _QueryOrdered {}
+extension ObjectId: _QueryOrdered {}
+extension Decimal128: _QueryOrdered {}
+extension AnyRealmValue: _QueryOrdered {}
+extension Optional: _QueryOrdered where Wrapped: _QueryOrdered {}
+
+/// A type of strings or bytes, optional or not.
+public protocol _QueryText {}
+extension String: _QueryText {}
+extension AnyRealmValue: _QueryText {}
+extension Optional: _QueryText where Wrapped: _QueryText {}
+
+// MARK: - Equality
+
+extension Query where T: RealmCollectionValue {
+    fileprivate func compared(_ op: String, _ value: T) -> Query<Bool> {
+        Query<Bool>(.comparison(expression, op, Self.constant(value)))
+    }
+
+    fileprivate func compared(_ op: String, _ other: Query<T>) -> Query<Bool> {
+        Query<Bool>(.comparison(expression, op, other.expression))
+    }
+
+    /// Whether a property equals a value.
+    public static func == (left: Query<T>, right: T) -> Query<Bool> { left.compared("==", right) }
+    /// Whether two properties are equal.
+    public static func == (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared("==", right) }
+    /// Whether a property differs from a value.
+    public static func != (left: Query<T>, right: T) -> Query<Bool> { left.compared("!=", right) }
+    /// Whether two properties differ.
+    public static func != (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared("!=", right) }
+
+    /// Whether a property is among the values.
+    public func `in`<C: Sequence>(_ values: C) -> Query<Bool> where C.Element == T {
+        Query<Bool>(.comparison(expression, "IN", Self.constant(Array(values))))
+    }
+}
+
+// MARK: - Order
+
+extension Query where T: RealmCollectionValue & _QueryOrdered {
+    /// Whether a property is less than a value.
+    public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared("<", right) }
+    /// Whether a property is less than another.
+    public static func < (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared("<", right) }
+    /// Whether a property is less than a value, or equal.
+    public static func <= (left: Query<T>, right: T) -> Query<Bool> { left.compared("<=", right) }
+    /// Whether a property is less than another, or equal.
+    public static func <= (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared("<=", right) }
+    /// Whether a property is greater than a value.
+    public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(">", right) }
+    /// Whether a property is greater than another.
+    public static func > (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared(">", right) }
+    /// Whether a property is greater than a value, or equal.
+    public static func >= (left: Query<T>, right: T) -> Query<Bool> { left.compared(">=", right) }
+    /// Whether a property is greater than another, or equal.
+    public static func >= (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared(">=", right) }
+}
+
+extension Query where T: RealmCollectionValue & _QueryOrdered & Comparable {
+    /// Whether a property is in a range.
+    public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
+        Query<Bool>(.between(expression, Self.constant(range.lowerBound), Self.constant(range.upperBound)))
+    }
+    /// Whether a property is in a range.
+    public func contains(_ range: Range<T>) -> Query<Bool> {
+        Query<Bool>(.and(compared(">=", range.lowerBound).expression, compared("<", range.upperBound).expression))
+    }
+}
+
+// MARK: - Text
+
+extension Query where T: RealmCollectionValue & _QueryText {
+    private func text(_ op: String, _ options: StringOptions, _ value: T) -> Query<Bool> {
+        Query<Bool>(.comparison(expression, op + options.flag, Self.constant(value)))
+    }
+
+    /// Whether a property contains a text.
+    public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> { text("CONTAINS", options, value) }
+    /// Whether a property begins with a text.
+    public func starts(with value: T, options: StringOptions = []) -> Query<Bool> { text("BEGINSWITH", options, value) }
+    /// Whether a property ends with a text.
+    public func ends(with value: T, options: StringOptions = []) -> Query<Bool> { text("ENDSWITH", options, value) }
+    /// Whether a property matches a pattern: `?` is one character, `*` any number of them.
+    public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> {
+        text("LIKE", caseInsensitive ? .caseInsensitive : [], value)
+    }
+    /// Whether a property equals a text.
+    public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { text("==", options, value) }
+    /// Whether a property differs from a text.
+    public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> { text("!=", options, value) }
+}
+
+// MARK: - Logic
+
+extension Query where T == Bool {
+    /// Whether both conditions hold.
+    public static func && (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
+        Query(.and(left.expression, right.expression))
+    }
+    /// Whether one of the conditions holds.
+    public static func || (left: Query<Bool>, right: Query<Bool>) -> Query<Bool> {
+        Query(.or(left.expression, right.expression))
+    }
+    /// Whether the condition does not hold.
+    public static prefix func ! (condition: Query<Bool>) -> Query<Bool> { Query(.not(condition.expression)) }
+
+    /// How many objects of a collection meet the condition, in which every property has to be one of theirs:
+    /// `($0.dogs.age > 3 && $0.dogs.name == "Rex").count > 1`.
+    public var count: Query<Int> { Query<Int>(.subqueryCount(expression)) }
+
+    /// The condition as one on the objects of a collection; see `count`.
+    public func subquery() -> Query<Bool> { self }
+}

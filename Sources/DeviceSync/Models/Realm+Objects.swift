@@ -1,0 +1,114 @@
+internal import Changesets
+internal import RealmState
+
+extension Realm {
+    // MARK: Reading
+
+    /// All objects of a class, by ascending primary key. A class that the realm does not have traps.
+    public func objects<T: Object>(_ type: T.Type) -> Results<T> {
+        Results(instance: instance, className: instance.name(of: type))
+    }
+
+    /// The object with a primary key; nil if there is none. A class that the realm does not have, and a key of another type, trap.
+    public func object<T: Object, Key>(ofType type: T.Type, forPrimaryKey key: Key) -> T? {
+        let name = instance.name(of: type)
+        guard let table = instance.schema.table(name) else { return nil }
+        precondition(table.key?.name.bytes.isEmpty == false, "class \(name) has no primary key")
+        let address = ObjectAddress(
+            name,
+            ValueConversion.orTrap {
+                let key = (key as? any _Scalar)?._stored.value
+                return try key.flatMap { ObjectKey($0) }
+                    ?? ValueConversion(schema: Schema()).key(key as Any?, of: table)
+            })
+        return instance.contains(address) ? T.managed(ObjectHandle(instance, address)) : nil
+    }
+
+    // MARK: Writing; in a write transaction
+
+    /// Adds an unmanaged object, with the unmanaged objects that it links to; from then on it shows the realm.
+    ///
+    /// An object of this realm stays as it is. One of another realm, a frozen one, an object with the primary key of another under `.error`, and a class that the
+    /// realm does not have, trap; in a flexible realm, so does a class without a subscription.
+    public func add(_ object: Object, update: UpdatePolicy = .error) {
+        _ = _ObjectWriter(instance, policy: update).add(object)
+    }
+
+    /// Adds several objects; see `add(_:update:)`.
+    public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Element: Object {
+        for object in objects { add(object, update: update) }
+    }
+
+    /// Makes an object in the realm, or changes the one with that primary key as `update` says.
+    ///
+    /// `value` is a dictionary by property names. What it does not name has its default, or keeps what an existing object has. See `add(_:update:)` for
+    /// what traps.
+    @discardableResult
+    public func create<T: Object>(_ type: T.Type, value: [String: Any], update: UpdatePolicy = .error) -> T {
+        create(type, value: value as Any, update: update)
+    }
+
+    /// Makes an object in the realm, or changes the one with that primary key as `update` says. `value` has the properties in the order of their declarations.
+    @discardableResult
+    public func create<T: Object>(_ type: T.Type, value: [Any], update: UpdatePolicy = .error) -> T {
+        create(type, value: value as Any, update: update)
+    }
+
+    /// Makes an object in the realm, or changes the one with that primary key as `update` says.
+    /// - Parameter value: a dictionary by property names, an array in the order of the declarations, or an object, also of another realm.
+    @discardableResult @_disfavoredOverload
+    public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
+        let object = T()
+        ValueConversion.orTrap { try object.assign(value) }
+        let original = value as? ObjectBase
+        _ = _ObjectWriter(instance, policy: update, copying: original.map { (object, $0) }).add(object, isPartial: true)
+        return object
+    }
+
+    /// Makes an object that is uploaded and not kept. `value` is a dictionary by property names.
+    public func create<T: AsymmetricObject>(_ type: T.Type, value: [String: Any]) { create(type, value: value as Any) }
+
+    /// Makes an object that is uploaded and not kept.
+    /// - Parameter value: a dictionary by property names, an array in the order of the declarations, or an unmanaged object.
+    @_disfavoredOverload
+    public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
+        precondition(
+            instance.isFlexible, "asymmetric objects can be made only in a realm opened with flexibleSyncConfiguration")
+        let object = T()
+        ValueConversion.orTrap { try object.assign(value) }
+        _ = _ObjectWriter(instance).add(object)
+    }
+
+    /// Deletes an object with its embedded objects; links to it become null or go away. An object that is not of this realm traps.
+    public func delete(_ object: ObjectBase) {
+        guard let handle = object.handle, handle.instance.core === instance.core else {
+            preconditionFailure("only an object of this realm can be deleted from it")
+        }
+        precondition(!object.isInvalidated, "the \(handle.className) object has been deleted already")
+        instance.delete(handle)
+    }
+
+    /// Deletes objects; see `delete(_:)`. One that was deleted with another before it is left out.
+    public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
+        for object in Array(objects) where !object.isInvalidated { delete(object) }
+    }
+
+    // MARK: Versions
+
+    /// A frozen object, which shows the object as it is now even after later changes.
+    public func freeze<T: Object>(_ object: T) -> T { object.freeze() }
+
+    /// The live object behind a frozen one; nil if it was deleted since.
+    public func thaw<T: Object>(_ object: T) -> T? { object.thaw() }
+}
+
+extension RealmInstance {
+    /// The name of a model class that the realm has. One that it does not have traps.
+    func name(of type: ObjectBase.Type) -> ByteString {
+        let name = ByteString(ModelName.of(type))
+        precondition(
+            schema.table(name)?.kind == .topLevel,
+            "class \(name) is not in the realm's schema; name it in the configuration's objectTypes")
+        return name
+    }
+}

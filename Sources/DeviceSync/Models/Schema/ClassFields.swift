@@ -1,0 +1,22 @@
+@_spi(Reflection) import Swift
+
+/// The stored properties of classes, as Swift's own reflection finds them.
+enum ClassFields {
+    struct Field {
+        var name: String
+        /// From the beginning of an object.
+        var offset: Int
+        var type: Any.Type
+    }
+
+    /// Those of a class and of the classes that it inherits from, base class first.
+    static func of(_ type: AnyClass) -> [Field] {
+        var fields: [Field] = []
+        // The option says that the type is a class.
+        _ = _forEachField(of: type, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+            fields.append(Field(name: String(cString: name), offset: offset, type: type))
+            return true
+        }
+        return fields
+    }
+}

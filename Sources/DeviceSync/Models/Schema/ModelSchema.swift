@@ -1,0 +1,111 @@
+internal import Changesets
+internal import RealmState
+internal import Synchronization
+
+/// The name that a model class has in realms.
+enum ModelName {
+    static func of(_ type: ObjectBase.Type) -> String { type._realmObjectName() ?? String(describing: type) }
+}
+
+/// A model class, as its Swift declaration describes it.
+final class ModelSchema: Sendable {
+    let type: ObjectBase.Type
+    let name: String
+    /// In the order of their declarations, those of a base class first; without what links to the object.
+    let properties: [ModelProperty]
+    /// The same, and what links to the object.
+    let all: [ModelProperty]
+    let primaryKey: ModelProperty?
+    let description: ObjectSchemaDescription
+    private let bySwiftName: [String: ModelProperty]
+
+    /// The property with a name, in Swift or in realms.
+    subscript(_ name: String) -> ModelProperty? {
+        bySwiftName[name] ?? all.first { $0.name == ByteString(name) }
+    }
+
+    private static let known = Mutex<[ObjectIdentifier: ModelSchema]>([:])
+
+    /// The schema of a class. A declaration that no realm could keep traps.
+    static func of(_ type: ObjectBase.Type) -> ModelSchema {
+        if let known = known.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        // Not under the lock: making an object of the class runs the app's code.
+        let model = ModelSchema(type)
+        known.withLock { $0[ObjectIdentifier(type)] = model }
+        return model
+    }
+
+    private init(_ type: ObjectBase.Type) {
+        let name = ModelName.of(type)
+        let names = type.propertiesMapping()
+        // Which role a property has stands in the objects.
+        let sample = type.init()
+        var all: [ModelProperty] = []
+        for field in ClassFields.of(type) {
+            guard let storage = field.type as? any PersistedStorage.Type else { continue }
+            // The wrapper of `name` is stored as `_name`.
+            let swiftName = String(field.name.dropFirst())
+            let memory = Unmanaged.passUnretained(sample).toOpaque() + field.offset
+            all.append(
+                ModelProperty(
+                    name: names[swiftName] ?? swiftName, swiftName: swiftName, shape: storage.shape,
+                    role: storage.role(at: memory), offset: field.offset, storage: storage))
+        }
+        withExtendedLifetime(sample) {}
+        self.type = type
+        self.name = name
+        self.all = all
+        properties = all.filter { !$0.shape.isBacklink }
+        let keys = properties.filter(\.isPrimaryKey)
+        precondition(keys.count <= 1, "class \(name) has several primary keys: \(keys.map(\.swiftName))")
+        precondition(
+            keys.isEmpty || !(type is EmbeddedObject.Type), "the embedded class \(name) cannot have a primary key")
+        precondition(
+            Set(all.map(\.name)).count == all.count, "class \(name) has two properties that are stored under one name")
+        primaryKey = keys.first
+        bySwiftName = Dictionary(all.map { ($0.swiftName, $0) }, uniquingKeysWith: { first, _ in first })
+        let others = properties.filter { !$0.isPrimaryKey }.map(\.description)
+        if type is EmbeddedObject.Type {
+            description = ObjectSchemaDescription(embedded: name, properties: others)
+        } else {
+            description = ObjectSchemaDescription(
+                name, key: keys.first?.description, properties: others, isAsymmetric: type is AsymmetricObject.Type)
+        }
+    }
+
+    /// Checks what a class's declaration alone cannot show: what a realm cannot keep together with other classes.
+    /// - Throws: `Realm.Error` with code `schemaMismatch`.
+    func check() throws {
+        func mismatch(_ message: String) -> Realm.Error { Realm.Error(.schemaMismatch, message) }
+        for property in properties {
+            guard let target = property.shape.target else { continue }
+            let isEmbedded = target is EmbeddedObject.Type
+            if isEmbedded, property.shape.collection == .set {
+                throw mismatch("\(name).\(property.swiftName) is a set of embedded objects; use a List")
+            }
+            if type is AsymmetricObject.Type, !isEmbedded {
+                throw mismatch(
+                    "\(name).\(property.swiftName) links to \(ModelName.of(target)): asymmetric objects can hold only embedded ones"
+                )
+            }
+        }
+        for property in all {
+            guard case .backlink(let origin) = property.role, let target = property.shape.target else { continue }
+            guard let source = ModelSchema.of(target)[origin], source.shape.target.map({ $0 == type }) ?? false else {
+                throw mismatch(
+                    "\(name).\(property.swiftName) follows '\(origin)' of class \(ModelName.of(target)), which is no link to \(name)"
+                )
+            }
+        }
+    }
+}
+
+extension ModelProperty {
+    /// The property, as realms describe it.
+    var description: PropertyDescription {
+        let isLink = shape.target != nil
+        return PropertyDescription(
+            name.string, shape.type, isOptional: shape.isOptional && !isLink, collection: shape.collection,
+            isIndexed: role == .indexed)
+    }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+
+extension AnyRealmValue {
+    /// A link to an object of a realm. Add an unmanaged object to the realm first: one that no realm has traps.
+    public static func object(_ object: Object) -> AnyRealmValue {
+        guard let handle = object.handle else {
+            preconditionFailure(
+                "add the \(ModelName.of(type(of: object))) object to the realm before it is stored as AnyRealmValue")
+        }
+        return .object(handle.dynamic)
+    }
+
+    /// The linked object, if this is a link to an object of the class.
+    public func object<T: Object>(_ type: T.Type) -> T? {
+        guard let object = dynamicObject, object.className == ModelName.of(type) else { return nil }
+        return T.managed(object.handle)
+    }
+
+    /// A list of the values.
+    public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue { .list(array) }
+
+    /// A dictionary of the values.
+    public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
+        .dictionary(dictionary)
+    }
+
+    /// The value of a key, if this is a dictionary that has it.
+    public subscript(_ key: String) -> AnyRealmValue? { dictionaryValue?[key] }
+
+    /// The element at a position, if this is a list that has it.
+    public subscript(_ index: Int) -> AnyRealmValue? {
+        listValue.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+    }
+
+    /// What a value of another type is as a value of any type; nil if realms know no such type.
+    init?(_ any: Any) {
+        switch any {
+        case let value as AnyRealmValue: self = value
+        case let value as Bool: self = .bool(value)
+        case let value as Int: self = .int(value)
+        case let value as Int8: self = .int(Int(value))
+        case let value as Int16: self = .int(Int(value))
+        case let value as Int32: self = .int(Int(value))
+        case let value as Int64: self = .int(Int(value))
+        case let value as Float: self = .float(value)
+        case let value as Double: self = .double(value)
+        case let value as String: self = .string(value)
+        case let value as Data: self = .data(value)
+        case let value as Date: self = .date(value)
+        case let value as ObjectId: self = .objectId(value)
+        case let value as Decimal128: self = .decimal128(value)
+        case let value as UUID: self = .uuid(value)
+        case let value as DynamicObject: self = .object(value)
+        case let value as Object: self = .object(value)
+        case let values as [String: Any?]:
+            var entries: [String: AnyRealmValue] = [:]
+            for (key, item) in values {
+                guard let value = Self.nested(item) else { return nil }
+                entries[key] = value
+            }
+            self = .dictionary(entries)
+        case let values as [Any?]:
+            var items: [AnyRealmValue] = []
+            for item in values {
+                guard let value = Self.nested(item) else { return nil }
+                items.append(value)
+            }
+            self = .list(items)
+        default: return nil
+        }
+    }
+
+    private static func nested(_ any: Any?) -> AnyRealmValue? {
+        guard let any = ValueConversion.unwrapped(any) else { return AnyRealmValue.none }
+        return AnyRealmValue(any)
+    }
+}
+
+extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByFloatLiteral
+{
+    /// An integer.
+    public init(integerLiteral value: Int) { self = .int(value) }
+    /// A string.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A Boolean value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A double.
+    public init(floatLiteral value: Double) { self = .double(value) }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import DeviceSync
+
+/// Mistakes of a program with typed objects stop it, with a message that names the rule.
+@Suite(.timeLimit(.minutes(5)), .serialized)
+struct MisuseTests {
+    enum Mistake: String, CaseIterable, Codable, Sendable {
+        case writeOutside, listOutside, addOutside, primaryKey, twice, otherRealm, frozen, secondOwner, unknownClass
+        case unknownProperty, wrongType, backlinks, deletedInWrite, query, keyPath, observeUnmanaged
+
+        var message: String {
+            switch self {
+            case .writeOutside: "can be changed only in a write transaction"
+            case .listOutside: "a list can be changed in a write transaction only"
+            case .addOutside: "objects can be added in a write transaction only"
+            case .primaryKey: "the primary key '_id' cannot be changed"
+            case .twice: "there is a City object with the primary key"
+            case .otherRealm: "belongs to another realm"
+            case .frozen: "a frozen object cannot be changed"
+            case .secondOwner: "has an owner already"
+            case .unknownClass: "class Found is not in the realm's schema"
+            case .unknownProperty: "class City has no property 'mayor'"
+            case .wrongType: "property 'people' of class City: expected a value of type Int"
+            case .backlinks: "follows the links to the object"
+            case .deletedInWrite: "has been deleted or invalidated"
+            case .query: "class City"
+            case .keyPath: "does not lead to a @Persisted property"
+            case .observeUnmanaged: "this one is unmanaged"
+            }
+        }
+
+        func make() throws {
+            let (folder, other) = (Folder(), Folder())
+            let realm = try folder.models()
+            let city = City(value: ["_id": "Graz"])
+            let person = Person(value: ["_id": 1, "home": ["name": "x"], "dogs": [["name": "a"]]])
+            try realm.write {
+                realm.add(city)
+                realm.add(person)
+            }
+            switch self {
+            case .writeOutside: city.people = 1
+            case .listOutside: person.tags.append("x")
+            case .addOutside: realm.add(City(value: ["_id": "Linz"]))
+            case .primaryKey: try realm.write { city._id = "Linz" }
+            case .twice: try realm.write { realm.add(City(value: ["_id": "Graz"])) }
+            case .otherRealm:
+                let second = try other.models()
+                try second.write { second.add(city) }
+            case .frozen:
+                let frozen = city.freeze()
+                try realm.write { frozen.people = 1 }
+            case .secondOwner:
+                try realm.write { realm.create(Person.self, value: ["_id": 2]).home = person.home }
+            case .unknownClass: _ = realm.objects(ModelTests.Found.self)
+            case .unknownProperty: _ = City(value: ["mayor": 1])
+            case .wrongType: _ = City(value: ["people": "many"])
+            case .backlinks:
+                try realm.write { person.dogs.first?.owners = Dog().owners }
+            case .deletedInWrite:
+                try realm.write {
+                    realm.delete(city)
+                    _ = city.people
+                }
+            case .query: _ = realm.objects(City.self).filter("mayor == 1")
+            case .keyPath: _ = realm.objects(Person.self).sorted(by: \.note)
+            case .observeUnmanaged: _ = City().observe { (_: ObjectChange<City>) in }
+            }
+        }
+    }
+
+    @Test(arguments: Mistake.allCases)
+    func aMistakeStopsTheProgramAndNamesTheRule(mistake: Mistake) async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [mistake = mistake as Mistake] in
+            try mistake.make()
+            exit(0)
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains(mistake.message), "\(text.prefix(600))")
+    }
+}

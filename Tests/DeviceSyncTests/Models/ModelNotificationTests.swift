@@ -1,0 +1,140 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// Notifications of typed objects and of their collections.
+@Suite(.timeLimit(.minutes(2)))
+struct ModelNotificationTests {
+    private let folder = Folder()
+    private let realm: Realm
+    private let person: Person
+    private let queue = DispatchQueue(label: "test.models")
+
+    init() throws {
+        realm = try folder.models()
+        person = Person(value: [
+            "_id": 1, "name": "Ada", "dogs": [["name": "a"], ["name": "b"]], "tags": ["x", "y", "x"],
+        ])
+        try realm.write { [realm, person] in realm.add(person) }
+    }
+
+    final class Heard: Sendable {
+        private let lines = Mutex<[String]>([])
+        func hear(_ line: String) { lines.withLock { $0.append(line) } }
+        var all: [String] { lines.withLock { $0 } }
+        /// Whether a line comes last, before long.
+        func ends(with line: String) async -> Bool { await eventually { self.all.last == line } }
+    }
+
+    private static func text<C: Collection>(_ change: RealmCollectionChange<C>, _ element: (C.Element) -> String)
+        -> String
+    {
+        switch change {
+        case .initial(let collection): "initial \(collection.map(element).joined(separator: ","))"
+        case .update(let collection, let deletions, let insertions, let modifications):
+            "\(collection.map(element).joined(separator: ",")) -\(deletions) +\(insertions) ~\(modifications)"
+        case .error: "error"
+        }
+    }
+
+    @Test func anObjectReportsItsProperties() async throws {
+        let heard = Heard()
+        let token = person.observe(keyPaths: [\.name, \.age], on: queue) { (change: ObjectChange<Person>) in
+            switch change {
+            case .change(let person, let properties):
+                heard.hear(
+                    properties.map { "\(person._id) \($0.name) \($0.oldValue ?? "-") \($0.newValue ?? "-")" }.joined(
+                        separator: ";"))
+            case .deleted: heard.hear("deleted")
+            case .error: heard.hear("error")
+            }
+        }
+        defer { token.invalidate() }
+        try realm.write {
+            person.name = "Eve"
+            person.age = 3
+        }
+        #expect(await heard.ends(with: "1 name Ada Eve;1 age - 3"))
+        try realm.write { person.nick = "not observed" }
+        try realm.write { person.age = 4 }
+        #expect(await heard.ends(with: "1 age 3 4"))
+        try realm.write { realm.delete(person) }
+        #expect(await heard.ends(with: "deleted"))
+        try realm.write { realm.create(Person.self, value: ["_id": 1, "name": "back"]) }
+        queue.sync {}
+        #expect(heard.all.count == 3)
+    }
+
+    @Test func resultsReportPositionsAndObservedProperties() async throws {
+        let heard = Heard()
+        let sorted = realm.objects(Dog.self).sorted(by: \.name)
+        let token = sorted.observe(keyPaths: [\.name], on: queue) { heard.hear(Self.text($0) { $0.name }) }
+        defer { token.invalidate() }
+        #expect(await heard.ends(with: "initial a,b"))
+        try realm.write { sorted[0].age = 10 }
+        try realm.write { realm.create(Dog.self, value: ["name": "aa"]) }
+        #expect(await heard.ends(with: "a,aa,b -[] +[1] ~[]"))
+        #expect(heard.all.count == 2)
+        try realm.write { sorted[2].name = "bb" }
+        #expect(await heard.ends(with: "a,aa,bb -[] +[] ~[2]"))
+        token.invalidate()
+        try realm.write { sorted[0].name = "c" }
+        queue.sync {}
+        #expect(heard.all.count == 3)
+    }
+
+    @Test func listsReportPositions() async throws {
+        let heard = Heard()
+        let token = person.dogs.observe(on: queue) { heard.hear(Self.text($0) { $0.name }) }
+        defer { token.invalidate() }
+        #expect(await heard.ends(with: "initial a,b"))
+        try realm.write { person.dogs[1].name = "B" }
+        #expect(await heard.ends(with: "a,B -[] +[] ~[1]"))
+        try realm.write {
+            person.dogs.insert(Dog(value: ["name": "new"]), at: 0)
+            person.dogs.remove(at: 1)
+        }
+        #expect(await heard.ends(with: "new,B -[0] +[0] ~[]"))
+        let tags = Heard()
+        let second = person.tags.observe(on: queue) { tags.hear(Self.text($0) { $0 }) }
+        defer { second.invalidate() }
+        #expect(await tags.ends(with: "initial x,y,x"))
+        try realm.write { person.tags.remove(at: 0) }
+        #expect(await tags.ends(with: "y,x -[0] +[] ~[]"))
+    }
+
+    @Test func setsMapsAndBacklinksReport() async throws {
+        let (friends, scores, owners) = (Heard(), Heard(), Heard())
+        let dog = try #require(person.dogs.first)
+        let tokens = [
+            person.friends.observe(on: queue) { friends.hear(Self.text($0) { "\($0._id)" }) },
+            person.scores.observe(on: queue) { change in
+                switch change {
+                case .initial(let map): scores.hear("initial \(map.count)")
+                case .update(_, let deletions, let insertions, let modifications):
+                    scores.hear("-\(deletions) +\(insertions) ~\(modifications)")
+                case .error: scores.hear("error")
+                }
+            },
+            dog.owners.observe(on: queue) { owners.hear(Self.text($0) { "\($0._id)" }) },
+        ]
+        defer { for token in tokens { token.invalidate() } }
+        #expect(await owners.ends(with: "initial 1"))
+        try realm.write {
+            let other = realm.create(Person.self, value: ["_id": 2, "dogs": [dog]])
+            person.friends.insert(other)
+            person.scores["a"] = 1
+        }
+        #expect(await friends.ends(with: "2 -[] +[0] ~[]"))
+        #expect(await scores.ends(with: #"-[] +["a"] ~[]"#))
+        #expect(await owners.ends(with: "1,2 -[] +[1] ~[0]"))
+        try realm.write {
+            person.scores["a"] = 2
+            person.scores["b"] = 3
+        }
+        #expect(await scores.ends(with: #"-[] +["b"] ~["a"]"#))
+    }
+}

@@ -1,0 +1,276 @@
+import Foundation
+import Testing
+
+@testable import DeviceSync
+
+/// Typed objects, unmanaged and in a realm.
+@Suite(.timeLimit(.minutes(2)))
+struct ModelTests {
+    private let folder = Folder()
+
+    @Test func anUnmanagedObjectHasItsDefaults() {
+        let person = Person()
+        #expect(person.name == "nobody" && person.age == nil && person.mood == .calm && person.rank == nil)
+        #expect(person.dogs.isEmpty && person.friends.isEmpty && person.scores.isEmpty && !person.done)
+        #expect(person.anything == .none && person.bestDog == nil && person.realm == nil && !person.isInvalidated)
+        let (dog, other) = (Dog(), Dog())
+        #expect(dog._id == dog._id && dog._id != other._id && dog.owners.isEmpty)
+        person.dogs.append(dog)
+        person.scores["a"] = 1
+        #expect(person.dogs.first === dog && person.scores["a"] == 1)
+        #expect(Scalars()._id != Scalars()._id)
+    }
+
+    @Test func anObjectIsMadeOfADictionaryAnArrayOrAnotherObject() {
+        let person = Person(value: [
+            "_id": 7, "name": "Ada", "age": 36, "mood": "happy", "rank": 3, "tags": ["a", "b"], "scores": ["x": 1],
+            "dogs": [["name": "Rex"], ["name": "Fido", "age": 4]], "home": ["name": "High Street", "numbers": [1, 2]],
+            "anything": [1, "two"], "nick": NSNull(),
+        ])
+        #expect(person._id == 7 && person.age == 36 && person.mood == .happy && person.rank == .high)
+        #expect(Array(person.tags) == ["a", "b"] && person.scores["x"] == 1 && person.dogs.map(\.age) == [1, 4])
+        #expect(
+            person.home.map { Array($0.numbers) } == [1, 2] && person.anything == .list([.int(1), .string("two")]))
+        let dog = Dog(value: [ObjectId.generate(), "Rex", 3])
+        #expect(dog.name == "Rex" && dog.age == 3)
+        let copy = Dog(value: dog)
+        #expect(copy._id == dog._id && copy.name == "Rex" && copy !== dog)
+        #expect(person["name"] as? String == "Ada" && person["nick"] == nil)
+        person["age"] = 40
+        #expect(person.age == 40)
+    }
+
+    @Test func everyScalarSurvivesReopening() throws {
+        let id = UUID()
+        let date = Date(timeIntervalSince1970: 1_700_000_000.25)
+        let objectId = ObjectId.generate()
+        do {
+            let realm = try folder.models()
+            try realm.write {
+                realm.create(
+                    Scalars.self,
+                    value: [
+                        "_id": id, "int8": -8, "int16": 16, "int32": 32, "int64": Int64.max, "float": 2.5, "double": 3,
+                        "string": "text", "data": Data([1, 2]), "date": date, "objectId": objectId, "uuid": id,
+                        "optionals": [1, nil, 3] as [Int?], "moods": ["angry"],
+                    ])
+            }
+        }
+        let realm = try folder.models()
+        let found = try #require(realm.object(ofType: Scalars.self, forPrimaryKey: id))
+        #expect(found._id == id && found.bool && found.int8 == -8 && found.int16 == 16 && found.int32 == 32)
+        #expect(found.int64 == .max && found.float == 2.5 && found.double == 3 && found.string == "text")
+        #expect(found.data == Data([1, 2]) && found.date == date && found.objectId == objectId && found.uuid == id)
+        #expect(found.decimal == "1.25" && Array(found.optionals) == [1, nil, 3] && Array(found.moods) == [.angry])
+        try realm.write {
+            found.int32 = nil
+            found.decimal = "-2"
+            found.bool = false
+        }
+        #expect(found.int32 == nil && found.decimal == "-2" && !found.bool)
+        // The dynamic API sees the same.
+        let dynamic = try #require(realm.dynamicObject(ofType: "Scalars", forPrimaryKey: id))
+        #expect(dynamic["int8"] as? Int == -8 && dynamic["bool"] as? Bool == false)
+    }
+
+    @Test func addingAnObjectAddsWhatItLinksTo() throws {
+        let realm = try folder.models()
+        let person = Person(value: ["_id": 1, "name": "Ada"])
+        let dog = Dog(value: ["name": "Rex"])
+        let list = person.dogs
+        person.dogs.append(dog)
+        person.bestDog = dog
+        person.friends.insert(person)
+        person.home = Street(value: ["name": "High Street"])
+        person.home?.city = City(value: ["_id": "Graz", "people": 290_000])
+        try realm.write { realm.add(person) }
+        #expect(person.realm == realm && dog.realm == realm && person.handle != nil)
+        #expect(realm.objects(Dog.self).count == 1 && realm.objects(City.self).first?.people == 290_000)
+        // What was taken from the object before shows the realm, too.
+        try realm.write { dog.name = "Fido" }
+        #expect(list.first?.name == "Fido" && person.bestDog == dog && person.home?.city?._id == "Graz")
+        #expect(Array(dog.owners) == [person] && dog.bestOf.first?.name == "Ada" && person.friends.contains(person))
+        #expect(person.note == "not kept")
+        let found = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        #expect(
+            found == person && found !== person && found.isSameObject(as: person) && Set([found, person]).count == 1)
+    }
+
+    @Test func updatePoliciesSayWhatHappensToAnExistingObject() throws {
+        let realm = try folder.models()
+        try realm.write {
+            realm.create(Person.self, value: ["_id": 1, "name": "Ada", "age": 36, "tags": ["a"]])
+            // What is not named stays.
+            realm.create(Person.self, value: ["_id": 1, "age": 37], update: .modified)
+        }
+        let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        #expect(person.name == "Ada" && person.age == 37 && Array(person.tags) == ["a"])
+        // An object has all its properties.
+        try realm.write { realm.add(Person(value: ["_id": 1, "age": 38]), update: .all) }
+        #expect(person.name == "nobody" && person.age == 38 && person.tags.isEmpty)
+        #expect(realm.objects(Person.self).count == 1)
+    }
+
+    @Test func deletingTakesLinksAndEmbeddedObjectsAway() throws {
+        let realm = try folder.models()
+        let person = Person(value: ["_id": 1, "dogs": [["name": "a"], ["name": "b"]], "home": ["name": "x"]])
+        try realm.write { realm.add(person) }
+        let home = try #require(person.home)
+        try realm.write {
+            realm.delete(try #require(person.dogs.first))
+            realm.delete(home)
+        }
+        #expect(person.dogs.map(\.name) == ["b"] && person.home == nil && home.isInvalidated)
+        try realm.write { realm.delete(realm.objects(Dog.self)) }
+        #expect(person.dogs.isEmpty)
+        try realm.write { realm.delete(person) }
+        #expect(person.isInvalidated && realm.isEmpty)
+        // Another device may delete an object at any moment: reading it is no mistake.
+        #expect(person.name == "" && person.dogs.isEmpty && person.description == "Person { deleted }")
+    }
+
+    @Test func frozenObjectsStayAsTheyWere() throws {
+        let realm = try folder.models()
+        let person = Person(value: ["_id": 1, "name": "Ada", "tags": ["a"]])
+        try realm.write { realm.add(person) }
+        let (frozen, tags) = (person.freeze(), person.tags.freeze())
+        try realm.write {
+            person.name = "Eve"
+            person.tags.append("b")
+        }
+        #expect(frozen.name == "Ada" && Array(frozen.tags) == ["a"] && Array(tags) == ["a"] && frozen.isFrozen)
+        #expect(frozen.thaw()?.name == "Eve" && tags.thaw()?.count == 2 && frozen != person)
+        try realm.write { realm.delete(person) }
+        #expect(frozen.thaw() == nil && frozen.name == "Ada")
+    }
+
+    @Test func aCancelledWriteLeavesNoObject() throws {
+        let realm = try folder.models()
+        let person = Person(value: ["_id": 1])
+        realm.beginWrite()
+        realm.add(person)
+        #expect(realm.objects(Person.self).count == 1)
+        realm.cancelWrite()
+        #expect(person.isInvalidated && realm.objects(Person.self).isEmpty)
+    }
+
+    @Test func classesWithoutAPrimaryKeyAndWithABaseClassAreKept() throws {
+        do {
+            let realm = try folder.models()
+            try realm.write {
+                realm.add([Entry(value: ["text": "a"]), Entry(value: ["text": "a"])])
+                realm.create(Derived.self, value: ["_id": 1, "own": 4])
+                realm.dynamicCreate("Entry", value: ["text": "b"])
+            }
+        }
+        let realm = try folder.models()
+        #expect(realm.objects(Entry.self).map(\.text).sorted() == ["a", "a", "b"])
+        let derived = try #require(realm.objects(Derived.self).first)
+        #expect(derived.inherited == "from the base" && derived.own == 4)
+        #expect(derived.objectSchema.primaryKey?.name == "_id" && Entry().objectSchema.primaryKey == nil)
+        try realm.write { realm.delete(realm.objects(Entry.self).filter("text == 'a'")) }
+        #expect(realm.objects(Entry.self).count == 1)
+    }
+
+    @Test func createCopiesObjectsOfOtherRealms() throws {
+        let realm = try folder.models()
+        let other = Folder()
+        let copies = try other.models()
+        let person = Person(value: ["_id": 1, "dogs": [["name": "Rex"]], "home": ["name": "x", "numbers": [4]]])
+        try realm.write { realm.add(person) }
+        let copy = try copies.write { copies.create(Person.self, value: person) }
+        #expect(copy.realm == copies && copy.dogs.map(\.name) == ["Rex"] && copy.home.map { Array($0.numbers) } == [4])
+        #expect(copy.dogs.first?.realm == copies && person.dogs.first?.realm == realm)
+    }
+
+    // MARK: Schema
+
+    final class Renamed: TestObject {
+        override class func _realmObjectName() -> String? { "Stored" }
+        override class func propertiesMapping() -> [String: String] { ["first": "first_name"] }
+        @Persisted(primaryKey: true) var _id: Int
+        @Persisted var first: String
+    }
+
+    @Test func namesInTheRealmMayDiffer() throws {
+        let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file, objectTypes: [Renamed.self]))
+        try realm.write { realm.create(Renamed.self, value: ["_id": 1, "first": "Ada"]) }
+        #expect(realm.dynamicObject(ofType: "Stored", forPrimaryKey: 1)?["first_name"] as? String == "Ada")
+        #expect(realm.objects(Renamed.self).where { $0.first == "Ada" }.count == 1)
+    }
+
+    final class Found: TestObject {
+        @TaskLocal static var isWanted = false
+        override class func shouldIncludeInDefaultSchema() -> Bool { isWanted }
+        @Persisted(primaryKey: true) var _id: Int
+    }
+
+    @Test func withoutObjectTypesARealmHasTheClassesOfTheProgram() throws {
+        #expect(ModelClasses.all.contains { $0 == Person.self } && ModelClasses.all.contains { $0 == Derived.self })
+        #expect(ModelClasses.ofDefaultSchema.isEmpty)
+        try Found.$isWanted.withValue(true) {
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file))
+            #expect(realm.schema.map(\.name) == ["Found"])
+        }
+        // Those that the configuration names are the only ones.
+        let other = Folder()
+        try Found.$isWanted.withValue(true) {
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: other.file, objectTypes: [City.self]))
+            #expect(realm.schema.map(\.name) == ["City"])
+        }
+    }
+
+    private final class Owner: TestObject {
+        @Persisted(primaryKey: true) var _id: Int
+        @Persisted var city: City?
+    }
+
+    private final class Lost: TestObject {
+        @Persisted(primaryKey: true) var _id: Int
+        @Persisted(originProperty: "nothing") var owners: LinkingObjects<Owner>
+    }
+
+    private enum Elsewhere {
+        final class City: TestObject {
+            @Persisted(primaryKey: true) var _id: Int
+        }
+    }
+
+    private final class Parts: TestObject {
+        @Persisted(primaryKey: true) var _id: Int
+        @Persisted var parts: MutableSet<Street>
+    }
+
+    @Test(
+        arguments: [
+            ([Owner.self], "Owner.city links to City, which is not in the schema"),
+            (
+                [Owner.self, City.self, Lost.self],
+                "Lost.owners follows 'nothing' of class Owner, which is no link to Lost"
+            ),
+            ([City.self, Elsewhere.City.self], "have one name in realms"),
+            ([Parts.self, Street.self, City.self], "Parts.parts is a set of embedded objects; use a List"),
+        ] as [([ObjectBase.Type], String)])
+    func modelsThatNoRealmCanHaveAreRefused(types: [ObjectBase.Type], message: String) throws {
+        let error = #expect(throws: Realm.Error.self) {
+            try Realm(configuration: Realm.Configuration(fileURL: folder.file, objectTypes: types))
+        }
+        #expect(error?.code == .schemaMismatch && error?.message.contains(message) == true, "\(error as Any)")
+    }
+
+    @Test func typedAndDynamicObjectsAreTheSame() throws {
+        let realm = try folder.models()
+        try realm.write {
+            realm.dynamicCreate("Person", value: ["_id": 1, "name": "Ada", "mood": "unknown", "scores": ["a": 1]])
+        }
+        let person = try #require(realm.objects(Person.self).first)
+        // A raw value that is no case, as a newer program may write it.
+        #expect(person.name == "Ada" && person.mood == .calm && person.scores["a"] == 1)
+        try realm.write {
+            person.mood = .angry
+            person.anything = .object(person)
+        }
+        #expect(realm.dynamicObjects("Person").first?["mood"] as? String == "angry")
+        #expect(person.anything.object(Person.self) == person && person.anything.object(Dog.self) == nil)
+    }
+}
