@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import DeviceSync
+
+/// Subscriptions to classes of models, without a server.
+@Suite(.timeLimit(.minutes(2)))
+struct ModelSubscriptionTests {
+    private let device = FlexibleDevice()
+
+    final class Reading: AsymmetricObject {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var _id: ObjectId
+        @Persisted var celsius: Double
+        @Persisted var at: Street?
+    }
+
+    private func open() async throws -> Realm {
+        _ = try await device.login()
+        var configuration = try device.configuration()
+        configuration.dynamicSchema = []
+        configuration.objectTypes = [City.self, Dog.self, Person.self, Street.self, Reading.self]
+        return try await Realm(configuration: configuration)
+    }
+
+    @Test func aSubscriptionIsToTheClassAndToWhatTheQuerySelects() async throws {
+        let realm = try await open()
+        let set = realm.subscriptions
+        set.updateNow {
+            set.append(QuerySubscription<City>(name: "all"))
+            set.append(QuerySubscription<City> { $0.people > 5 })
+            // The same, written otherwise.
+            set.append(QuerySubscription<City>(where: "people > %d", 5))
+            set.append(QuerySubscription<City>(where: NSPredicate(format: "people > 5")))
+            set.append(QuerySubscription<Person>(name: "people") { $0.name.in(["a", "b"]) || $0.home.name == "x" })
+        }
+        #expect(set.map(\.objectClassName) == ["City", "City", "Person"])
+        #expect(set.map(\.queryString)[0...1] == ["TRUEPREDICATE", "people > 5"])
+        #expect(
+            set.first(ofType: City.self) { $0.people > 5 }?.name == nil
+                && set.first(ofType: Dog.self, where: "age > 1") == nil)
+        #expect(set.first(ofType: Person.self) { $0.name.in(["a", "b"]) || $0.home.name == "x" }?.name == "people")
+        set.updateNow {
+            set.first(named: "people")?.updateQuery(toType: Person.self) { $0._id == 7 }
+            set.first(named: "all")?.updateQuery(toType: City.self) { $0.people < 3 }
+            set.remove(ofType: City.self) { $0.people > 5 }
+        }
+        #expect(set.map(\.queryString) == ["people < 3", "_id == 7"])
+        set.updateNow { set.removeAll(ofType: City.self) }
+        #expect(set.map(\.name) == ["people"])
+    }
+
+    @Test func objectsOfAsymmetricClassesAreMadeAndNotKept() async throws {
+        let realm = try await open()
+        try realm.write {
+            realm.create(Reading.self, value: ["celsius": 21.5, "at": ["name": "High Street"]])
+        }
+        #expect(realm.isEmpty && realm.schema.contains { $0.name == "Reading" && $0.kind == .asymmetric })
+    }
+}
