@@ -105,6 +105,9 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // The dashboard's pages, which the C compiler puts into the binary.
+        .target(name: "CDashboard", exclude: ["pages"]),
+
         module("SyncModel"),
         module("Loops", ["CLinux"]),
         module("AMQP", ["CRabbitMQ", "Loops", logging, collections]),
@@ -129,6 +132,7 @@ let package = Package(
                 "SyncModel", "Storage", "Changesets", "PostgreSQL", logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        module("Dashboard", ["CDashboard", "SyncModel", .product(name: "Crypto", package: "swift-crypto")]),
         module(
             "Operations",
             [
@@ -175,7 +179,7 @@ let package = Package(
             "Coordinator",
             [
                 "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "RealmState", "Messages", "Storage",
-                "Operations",
+                "Operations", "Inspection", "Dashboard",
                 logging, metrics, lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -253,7 +257,7 @@ let package = Package(
         tests("Changesets", ["MergeConformance"]),
         tests("Merge", ["SyncModel", "Changesets", "RealmState", "MergeConformance"]),
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
-        tests("BoundaryFuzzing", ["MergeConformance"]),
+        tests("BoundaryFuzzing", ["MergeConformance", "APIDescriptions", "SyncModel"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),

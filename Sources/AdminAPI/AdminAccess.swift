@@ -14,6 +14,10 @@ extension AdminRoute {
     package func role(for method: String) -> AdminRole {
         switch (self, method) {
         case (.tokens, _), (.token, _): .own
+        // Whoever has a token may log in and out with it.
+        case (.session, _), (.sessionLink, _): .read
+        // What users have written is there to be read.
+        case (.deadLetter, _), (.realmObjects, _): .operate
         case (_, "GET"), (_, "HEAD"): .read
         case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _): .own
         default: .operate

@@ -43,6 +43,23 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case cluster = "cluster"
     case slices = "cluster/slices"
     case workers = "cluster/workers"
+    case slice = "cluster/slices/:slice"
+    case overview = "cluster/overview"
+    case history = "cluster/history"
+    case clusterEvents = "cluster/events"
+    case deadLetters = "dead-letters"
+    case deadLetter = "dead-letters/:name"
+    case requeueLetters = "dead-letters/requeue"
+    case dropLetters = "dead-letters/drop"
+    case messageEvents = "messages/events"
+    case doctor = "doctor"
+    case realms = "apps/:app/realms"
+    case realm = "apps/:app/realm"
+    case realmClientFiles = "apps/:app/realm/client-files"
+    case realmHistory = "apps/:app/realm/history"
+    case realmObjects = "apps/:app/realm/objects"
+    case session = "session"
+    case sessionLink = "session/link"
 
     /// The path that all routes begin with.
     package static let base = "/api/admin/v1"
@@ -61,7 +78,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
 
 /// A parameter in a route's path.
 package enum AdminParameter: String, Sendable {
-    case app, campaign, clientFile, user, version, name, provider
+    case app, campaign, clientFile, user, version, name, provider, slice
 }
 
 /// A parameter in a query.
@@ -85,6 +102,12 @@ package enum AdminQuery: String, Sendable {
     case dryRun
     /// The realms that are the user's own go, too.
     case withRealm
+    /// Only dead letters whose reason contains this.
+    case reason
+    /// Only messages of this type.
+    case type
+    /// The stream tells of slices, too.
+    case slices
     /// A class of objects.
     case className = "class"
 }
@@ -103,6 +126,10 @@ package enum AdminLimits {
     package static let campaigns = 50
     package static let clientRealms = 100
     package static let plannedClientRealms = 20
+    package static let deadLetters = 200
+    package static let realms = 50
+    package static let versions = 50
+    package static let objects = 50
     /// Bytes of UTF-8.
     package static let appID = 1...64
     package static let campaignID = 1...200
@@ -110,6 +137,8 @@ package enum AdminLimits {
     package static let maxOfflineDays = 1...3650
     /// Streams of events that are open at once.
     package static let eventStreams = 100
+    /// Streams of passing messages that are open at once: each has a queue of its own at the broker.
+    package static let messageStreams = 10
 }
 
 /// What the admin API answers when it cannot do what was asked.

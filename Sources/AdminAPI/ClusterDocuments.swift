@@ -21,12 +21,16 @@ package struct SliceDocument: Codable, Sendable, Equatable {
     package var owner: String?
     package var standBy: [String]
     package var epoch: UInt64?
+    /// Messages that wait in the slice's queue, as the broker said last; absent until it has.
+    package var ready: Int?
     /// Deliveries that the owner holds unacknowledged.
     package var unacknowledged: Int?
     /// When the oldest message that the owner holds was published (milliseconds of Unix time); absent if it holds none.
     package var oldestAt: UInt64?
     /// Messages of this slice that the owner deals with per second.
     package var perSecond: Double?
+    /// Messages that come for the slice per second, by what has piled up and what was dealt with.
+    package var inPerSecond: Double?
     /// Of the owner, over all its slices.
     package var load: Double?
     package var lastHeardAt: UInt64?

@@ -36,6 +36,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var quotas = QuotaValues()
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
     package var stores: (any StoreInspector)?
+    /// Where the dashboard's links to Grafana lead; nil: it has none.
+    package var grafanaURL: String?
     /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.
     package var gate: BrokerGate?
 

@@ -14,6 +14,7 @@ struct CoordinatorContext: Sendable {
     let logger: Logger
     let state: CoordinatorState
     let link: BrokerLink
+    let sessions = EndedSessions()
 
     init(
         configuration: CoordinatorConfiguration, store: any ControlStore, readiness: Readiness, clock: WallClock,

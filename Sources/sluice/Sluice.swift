@@ -25,6 +25,7 @@ struct Sluice: AsyncParsableCommand {
             AppsCommand.self, SchemaCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self,
             CampaignsCommand.self,
             KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
+            DashboardCommand.self,
             PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
             RealmsCommand.self, ViewsCommand.self, StoreCommand.self, BrokerCommand.self, BackupCommand.self,
             RestoreCommand.self,

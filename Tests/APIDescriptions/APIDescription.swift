@@ -29,7 +29,7 @@ package struct APIDescription: Sendable {
     package let file: String
     package let root: JSONValue
 
-    /// - Parameter name: `admin` or `client`.
+    /// - Parameter name: `admin`, `client` or `messages`.
     package init(_ name: String) throws {
         file = "docs/api/\(name).json"
         let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -118,6 +118,12 @@ package struct APIDescription: Sendable {
         guard let json = try? JSONParser.parse(body) else { return "\(operation) accepted a body that is no JSON" }
         return SchemaCheck(root: root).problem(of: json, by: schema, at: "body")
             .map { "\(file), the body of \(operation): \($0)" }
+    }
+
+    /// What is wrong with a value by one of `components/schemas`; nil if nothing is.
+    package func problem(of value: JSONValue, bySchema name: String) -> String? {
+        guard let schema = root["components"]?["schemas"]?[name] else { return "\(file) has no schema \(name)" }
+        return SchemaCheck(root: root).problem(of: value, by: schema, at: name)
     }
 
     private func resolved(_ value: JSONValue) -> JSONValue { SchemaCheck(root: root).resolved(value) }

@@ -1,17 +1,19 @@
 import AMQP
+import Foundation
 import MergeConformance
 import Messages
-import SyncModel
+package import SyncModel
 import Worker
 
-enum MessageFuzz {
+package enum MessageFuzz {
     /// The first byte says which type the message has, and whether its body is binary; the rest is the body.
-    private static let types: [any Message.Type] = [
+    static let types: [any Message.Type] = [
         ChangesetMessage.self, BindRequest.self, IdentifyRequest.self, PageRequest.self, UnbindNotice.self,
         TerminationMessage.self, ResetMessage.self, RulesMessage.self, AllowResetsMessage.self, TickMessage.self,
         ClaimMessage.self, BoundAnswer.self, IdentifiedAnswer.self, ConfirmAnswer.self, PageAnswer.self,
         RefusedAnswer.self, IntegratedNotice.self, ResetNotice.self, GenerationNotice.self, SettingsNotice.self,
         SigningKeysNotice.self, HeartbeatMessage.self, FoundReport.self, NotifiedReport.self, OutcomeReport.self,
+        GatewayFigures.self, DashboardLogout.self,
     ]
 
     static func run(_ bytes: [UInt8]) throws(BrokenLaw) {
@@ -33,6 +35,23 @@ enum MessageFuzz {
         try BrokenLaw.check(
             letter.length == body.count && letter.kept <= DeadLetterDraft.excerptBytes, "a letter keeps too much")
         try BrokenLaw.check(letter.reason.utf8.count <= 1000, "a letter's reason is too long")
+    }
+
+    /// How the input would be written as JSON, for those who compare that with the description of messages.
+    package static func written(_ bytes: [UInt8]) -> (type: String, swiftType: String, json: JSONValue)? {
+        guard let first = bytes.first, Int(first & 0x3f) < types.count else { return nil }
+        let type = types[Int(first & 0x3f)]
+        func json<M: Message>(_ type: M.Type) -> JSONValue? {
+            let properties = AMQPProperties(
+                type: type.type, messageID: "m1",
+                contentType: first & 0x80 == 0 ? ContentType.json : ContentType.binary)
+            let message = AMQPMessage(body: Array(bytes.dropFirst()), properties: properties)
+            guard let read = try? message.decode(type), let data = try? JSONEncoder.message.encode(read) else {
+                return nil
+            }
+            return try? JSONParser.parse(Array(data))
+        }
+        return json(type).map { (type.type, "\(type)", $0) }
     }
 
     /// What is read is the same once it is written and read again.

@@ -26,6 +26,7 @@ import Testing
         ("AllowResetsRequest", AllowResetsRequest.keys),
         ("TokenLogin", TokenLoginSettings.keys), ("EmailLogin", EmailLoginSettings.keys),
         ("KeyRotationRequest", KeyRotationRequest.keys), ("AdminTokenRequest", AdminTokenRequest.keys),
+        ("SessionRequest", SessionRequest.keys), ("DeadLettersRequest", DeadLettersRequest.keys),
     ]
 
     @Test func everyRouteIsDescribedAndTheReverse() async throws {

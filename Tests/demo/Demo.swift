@@ -46,7 +46,9 @@ struct RunCommand: AsyncParsableCommand {
             let report = try await scenario.run()
             scenario.narrator.show(report)
             if !exit {
-                scenario.narrator.showCommandsToTry(stage)
+                // The link logs in with the demo's own admin token, once.
+                let page = try? await stage.cluster.operate("dashboard", "--page", "campaigns")
+                scenario.narrator.showCommandsToTry(stage, dashboard: page)
                 await Signals.waitForInterrupt()
             }
             await scenario.stop()

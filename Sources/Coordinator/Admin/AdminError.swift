@@ -53,6 +53,14 @@ struct AdminError: Error, Sendable {
         status: .unauthorized, code: "unauthorized",
         message: "this admin token is not known here: it is wrong, of another cluster, or was revoked")
 
+    static let endedSession = AdminError(
+        status: .unauthorized, code: "unauthorized", message: "this session has ended: log in again")
+    static let spentLink = AdminError(
+        status: .unauthorized, code: "unauthorized",
+        message: "this link has been used, is too old, or is of another coordinator: log in with a token")
+    static let tooManyLogins = AdminError(
+        status: .tooManyRequests, code: "too_many_logins", message: "too many wrong tokens: wait a minute")
+
     static func forbidden(_ message: String) -> AdminError {
         AdminError(status: .forbidden, code: "forbidden", message: message)
     }

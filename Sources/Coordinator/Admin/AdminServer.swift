@@ -32,21 +32,31 @@ struct AdminServer: Sendable {
     func routes() -> Router<BasicRequestContext> {
         let logger = context.logger
         let router = Router(context: BasicRequestContext.self)
+        let access = AdminGuard(
+            bootstrap: token, store: context.store, isSecure: context.configuration.tls != nil,
+            ended: context.sessions, clock: context.clock)
+        let trail = AuditTrail(store: context.store, clock: context.clock, logger: logger)
+        router.add(middleware: DashboardMiddleware())
         router.add(middleware: AdminErrorMiddleware(logger: logger))
-        router.add(
-            middleware: AdminAuthenticationMiddleware(
-                access: AdminGuard(bootstrap: token, store: context.store),
-                trail: AuditTrail(store: context.store, clock: context.clock, logger: logger)))
+        router.add(middleware: AdminAuthenticationMiddleware(access: access, trail: trail))
         let group = router.group(RouterPath(AdminRoute.base))
+        let places = EventPlaces(AdminLimits.eventStreams)
         AppRoutes(context: context).add(to: group)
         SchemaRoutes(context: context).add(to: group)
         RulesRoutes(context: context).add(to: group)
         UserRoutes(context: context).add(to: group)
         ErasureRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)
-        CampaignRoutes(context: context, events: CampaignEvents(context: context)).add(to: group)
+        CampaignRoutes(context: context, events: CampaignEvents(context: context, places: places)).add(to: group)
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
+        let events = ClusterEvents(context: context, picture: ClusterPicture(context: context), places: places)
+        PictureRoutes(context: context, events: events).add(to: group)
+        DeadLetterRoutes(context: context).add(to: group)
+        MessageRoutes(context: context).add(to: group)
+        DoctorRoutes(context: context).add(to: group)
+        RealmRoutes(context: context).add(to: group)
+        SessionRoutes(context: context, access: access, trail: trail).add(to: group)
         LoginRoutes(context: context).add(to: group)
         KeyRoutes(context: context).add(to: group)
         AccessRoutes(context: context).add(to: group)

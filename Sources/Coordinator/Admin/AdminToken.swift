@@ -13,6 +13,16 @@ struct AdminToken: Sendable {
     /// Compares digests, in constant time (swift-crypto's `==` of digests), so that timing tells nothing.
     func matches(_ candidate: String) -> Bool { SHA256.hash(data: Data(candidate.utf8)) == digest }
 
+    /// As the digests of tokens that were made by command.
+    var digestText: String { HexBytes(Array(digest)).hex }
+
+    /// What the dashboard's sessions are sealed with: the same at all coordinators with this token.
+    var sessionKey: SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: Data(digest)), info: Data("sluice dashboard session".utf8),
+            outputByteCount: 32)
+    }
+
     /// The configured token; or, for a coordinator that only its own machine can reach, the one in the token file, which
     /// is made up if there is none yet.
     static func resolve(_ configuration: CoordinatorConfiguration) throws(CoordinatorError) -> AdminToken {

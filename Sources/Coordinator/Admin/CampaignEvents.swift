@@ -8,22 +8,21 @@ import Synchronization
 /// A campaign's progress as lines of JSON: one at once, one for each change, the last when it is closed.
 final class CampaignEvents: Sendable {
     private let context: CoordinatorContext
-    private let places = EventPlaces(AdminLimits.eventStreams)
+    private let places: EventPlaces
 
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
     private static let period: Duration = .milliseconds(300)
     /// Without a change the line is repeated so often, which also finds out that the client has left.
     private static let repeatAfter: Duration = .seconds(10)
 
-    init(context: CoordinatorContext) { self.context = context }
+    init(context: CoordinatorContext, places: EventPlaces) {
+        self.context = context
+        self.places = places
+    }
 
     func response(campaign: String) async throws -> Response {
         let first = try await context.campaign(campaign)
-        guard let place = places.take() else {
-            throw AdminError(
-                status: .serviceUnavailable, code: "too_many_streams",
-                message: "\(AdminLimits.eventStreams) event streams are open already")
-        }
+        let place = try places.require()
         return Response(
             status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
             body: ResponseBody { [self] writer in
@@ -71,6 +70,16 @@ final class EventPlaces: Sendable {
     init(_ most: Int) { self.most = most }
 
     var count: Int { taken.withLock { $0 } }
+
+    /// - Throws: `too_many_streams`.
+    func require() throws(AdminError) -> Token {
+        guard let place = take() else {
+            throw AdminError(
+                status: .serviceUnavailable, code: "too_many_streams", message: "\(most) event streams are open already"
+            )
+        }
+        return place
+    }
 
     /// - Returns: nil if all are taken.
     func take() -> Token? {

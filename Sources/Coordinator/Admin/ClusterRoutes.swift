@@ -14,7 +14,7 @@ struct ClusterRoutes: Sendable {
             )
         }
         group.on(.get, .slices) { _, _ in
-            try AdminResponse.json(SliceList(slices: context.state.cluster.slices(context.slices, at: context.now)))
+            try AdminResponse.json(SliceList(slices: context.slicePictures(at: context.now)))
         }
         group.on(.get, .workers) { _, _ in
             try AdminResponse.json(WorkerList(workers: context.state.cluster.workers()))

@@ -3,7 +3,8 @@ import Logging
 import Messages
 import ServiceLifecycle
 
-/// Hears the workers' heartbeats, through a queue of its own that keeps only the newest.
+/// Hears the workers' heartbeats, how gateways stand and who has logged out of the dashboard elsewhere, through a queue of its own
+/// that keeps only the newest.
 struct PresenceListener: Sendable {
     let context: CoordinatorContext
 
@@ -27,14 +28,25 @@ struct PresenceListener: Sendable {
                 name: "", durable: false, exclusive: true, autoDelete: true,
                 arguments: ["x-max-length": 1000, "x-overflow": "drop-head"]))
         try await channel.bindQueue(queue.name, exchange: context.topology.presence, routingKey: "")
+        try await channel.bindQueue(
+            queue.name, exchange: context.topology.outcomes, routingKey: Topology.figuresKey)
         let consumer = try await channel.consume(queue: queue.name, exclusive: true)
         while let batch = try await consumer.nextBatch(max: 100) {
             for delivery in batch {
-                // Other messages on the exchange are ignored.
-                guard let heartbeat = try? delivery.message.decode(HeartbeatMessage.self) else { continue }
-                context.state.heard(heartbeat, at: context.now)
+                hear(delivery.message)
             }
             if let last = batch.last { try await consumer.ack(upTo: last) }
+        }
+    }
+
+    /// Other messages on the exchanges are ignored.
+    private func hear(_ message: AMQPMessage) {
+        if let heartbeat = try? message.decode(HeartbeatMessage.self) {
+            context.state.heard(heartbeat, at: context.now)
+        } else if let figures = try? message.decode(GatewayFigures.self) {
+            context.state.heard(figures, at: context.now)
+        } else if let logout = try? message.decode(DashboardLogout.self) {
+            context.sessions.end(logout.session, expiresAt: logout.expiresAt, now: context.now)
         }
     }
 }

@@ -66,13 +66,16 @@ struct Ticker: Sendable {
             reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
     }
 
-    /// Says how far each slice is behind; a queue that cannot be asked keeps what it had.
+    /// Finds out how far each slice is behind, and keeps it for the dashboard; the active coordinator's metrics say so, too. A queue
+    /// that cannot be asked keeps what it had.
     private func showSlices(_ now: UInt64) async {
-        guard context.state.isActive else { return gauges.show([], at: now) }
         for slice in gauges.due(of: Array(context.slices.all)) {
             guard let count = try? await context.link.inspect(context.topology.slice(slice)).messageCount else { break }
             gauges.ready(count, in: slice)
+            context.state.ready(count, in: slice)
         }
+        context.state.keepHistory(of: context.slices, at: now)
+        guard context.state.isActive else { return gauges.show([], at: now) }
         gauges.show(context.state.cluster.slices(context.slices, at: now), at: now)
     }
 

@@ -1,3 +1,4 @@
+import AdminAPI
 import Messages
 import Operations
 import SyncModel
@@ -11,6 +12,10 @@ final class CoordinatorState: Sendable {
         var owedNotices: Set<ChangeNotice> = []
         /// Ticks sent to slices since they were last heard to have an owner.
         var unheardTicks: [SliceNumber: UnheardTicks] = [:]
+        var figures = ClusterFigures()
+        var history = ClusterHistory()
+        /// Messages that wait in the slices' queues, as the broker said last.
+        var ready: [SliceNumber: Int] = [:]
         var isStopping = false
     }
 
@@ -28,7 +33,14 @@ final class CoordinatorState: Sendable {
     func lostConsumer() -> Bool { state.withLock { $0.activity.lost() } }
     func passed(to now: UInt64) -> Bool { state.withLock { $0.activity.passed(to: now) } }
 
-    func heard(_ message: HeartbeatMessage, at now: UInt64) { state.withLock { $0.cluster.heard(message, at: now) } }
+    func heard(_ message: HeartbeatMessage, at now: UInt64) {
+        state.withLock { state in
+            state.cluster.heard(message, at: now)
+            state.figures.heard(message, at: now)
+        }
+    }
+    func heard(_ message: GatewayFigures, at now: UInt64) { state.withLock { $0.figures.heard(message, at: now) } }
+    func ready(_ count: Int, in slice: SliceNumber) { state.withLock { $0.ready[slice] = count } }
     var cluster: ClusterView { state.withLock { $0.cluster } }
 
     func unheardTicks(of slice: SliceNumber) -> UnheardTicks {
@@ -58,4 +70,35 @@ final class CoordinatorState: Sendable {
     /// Streams end when it is set, so that the server can.
     var isStopping: Bool { state.withLock { $0.isStopping } }
     func stop() { state.withLock { $0.isStopping = true } }
+}
+
+// MARK: - The picture
+
+extension CoordinatorState {
+    var history: ClusterHistory { state.withLock { $0.history } }
+    var lastPoint: HistoryPoint? { state.withLock { $0.history.points.last } }
+    func gateways(at now: UInt64) -> Int { state.withLock { $0.figures.gateways(at: now) } }
+
+    /// The slices as heartbeats, the broker and the last minutes tell.
+    func slicePictures(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
+        state.withLock { Self.slicePictures($0, count, at: now) }
+    }
+
+    /// Takes down how the cluster stands, if it is time to.
+    func keepHistory(of count: SliceCount, at now: UInt64) {
+        state.withLock { state in
+            state.history.look(at: Self.slicePictures(state, count, at: now), now: now)
+            guard state.history.isDue(at: now) else { return }
+            state.history.add(state.figures.take(at: now), Self.slicePictures(state, count, at: now), at: now)
+        }
+    }
+
+    private static func slicePictures(_ state: State, _ count: SliceCount, at now: UInt64) -> [SliceDocument] {
+        state.cluster.slices(count, at: now).map { document in
+            var slice = document
+            slice.ready = state.ready[slice.slice]
+            slice.inPerSecond = state.history.inPerSecond(of: slice.slice)
+            return slice
+        }
+    }
 }

@@ -126,7 +126,16 @@ final class ClusterLink: Sendable {
         send(completion, to: configuration.topology.outcomes) { try AMQPMessage(message, id: id) }
     }
 
-    /// The same, waiting for the broker's confirm.
+    /// Tells whichever coordinators listen how the gateway stands; that nobody does is no error.
+    func showFigures(isStaying: Bool) {
+        guard isUp else { return }
+        let figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
+        send({ _ in }, to: configuration.topology.outcomes, key: Topology.figuresKey) {
+            try AMQPMessage(figures, persistent: false)
+        }
+    }
+
+    /// As `report`, waiting for the broker's confirm.
     func reportConfirmed(_ message: some Message, id: String) async throws {
         guard isUp else { throw GatewayError(.brokerUnavailable, "the broker is away") }
         let error: GatewayError? = await withCheckedContinuation { continuation in

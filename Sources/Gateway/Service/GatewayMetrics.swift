@@ -1,5 +1,7 @@
+import Messages
 import Metrics
 import SyncModel
+import Synchronization
 
 /// Everything that a gateway counts. Dimensions: app, error code, message kind; never a realm, user or client realm.
 final class GatewayMetrics: Sendable {
@@ -19,6 +21,19 @@ final class GatewayMetrics: Sendable {
     private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
     private let passwordTimer = Timer(label: "sluice.gateway.password.duration.seconds")
     private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
+    // What coordinators are told; the metrics' backend keeps its sums to itself.
+    private let lastConnections = Atomic(0)
+    private let lastSessions = Atomic(0)
+    private let totalChangesets = Atomic<UInt64>(0)
+    private let totalErrors = Atomic<UInt64>(0)
+
+    /// How the gateway stands, and what it has done since it started.
+    func figures(of gateway: String, at now: UInt64, isStaying: Bool) -> GatewayFigures {
+        GatewayFigures(
+            gateway: gateway, at: now, connections: lastConnections.load(ordering: .relaxed),
+            sessions: lastSessions.load(ordering: .relaxed), changesets: totalChangesets.load(ordering: .relaxed),
+            errors: totalErrors.load(ordering: .relaxed), isStaying: isStaying)
+    }
 
     /// Bodies of deliveries that wait in memory and in the spool's file, in bytes.
     func holds(_ spool: (held: Int, spooled: Int, failures: Int)) {
@@ -31,8 +46,14 @@ final class GatewayMetrics: Sendable {
         bindingMeter.set(counts.keys)
         patternMeter.set(counts.patterns)
     }
-    func connections(_ count: Int) { connectionMeter.set(count) }
-    func sessions(_ count: Int) { sessionMeter.set(count) }
+    func connections(_ count: Int) {
+        connectionMeter.set(count)
+        lastConnections.store(count, ordering: .relaxed)
+    }
+    func sessions(_ count: Int) {
+        sessionMeter.set(count)
+        lastSessions.store(count, ordering: .relaxed)
+    }
     func link(isUp: Bool) { linkMeter.set(isUp ? 1 : 0) }
     func unacknowledged(_ bytes: Int) { unacknowledgedMeter.set(bytes) }
     func publishFailed() { publishFailures.increment() }
@@ -68,6 +89,7 @@ final class GatewayMetrics: Sendable {
 
     func uploaded(app: String, changesets: Int, bytes: Int) {
         Counter(label: "sluice.gateway.uploads", dimensions: [("app", app)]).increment(by: changesets)
+        totalChangesets.add(UInt64(clamping: changesets), ordering: .relaxed)
         Counter(label: "sluice.gateway.upload.bytes", dimensions: [("app", app)]).increment(by: bytes)
     }
 
@@ -77,6 +99,7 @@ final class GatewayMetrics: Sendable {
 
     func error(code: Int) {
         Counter(label: "sluice.gateway.errors", dimensions: [("code", String(code))]).increment()
+        totalErrors.add(1, ordering: .relaxed)
     }
 
     /// A client that does not know the app's rules wanted to sync.

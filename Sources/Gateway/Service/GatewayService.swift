@@ -78,7 +78,8 @@ package final class GatewayService: Service {
             configuration: .init(
                 services: [
                     KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), mails, link,
-                    watch, application(environment, metrics), keeper,
+                    watch, FiguresReporter(link: link, interval: .seconds(5)), application(environment, metrics),
+                    keeper,
                 ], logger: logger))
         do {
             try await reportingTakenPort(at: configuration.host, configuration.port, settings: "gateway") {

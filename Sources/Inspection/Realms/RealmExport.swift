@@ -113,6 +113,19 @@ package struct RealmExport {
         return state
     }
 
+    /// The objects of one page, as lines.
+    func lines(
+        of page: [(row: ObjectRow, body: [UInt8])], in realm: RealmID, _ schema: Schema
+    ) async throws -> [RealmPages.ObjectLine] {
+        let state = try await state(of: page, in: realm, schema, from: reader)
+        return page.compactMap { row, _ in
+            guard let address = schema.address(of: row), let json = StateDump.json(of: address, in: state) else {
+                return nil
+            }
+            return RealmPages.ObjectLine(row: row, className: address.className.string, json: json)
+        }
+    }
+
     // MARK: Lines
 
     private struct Head: Encodable {

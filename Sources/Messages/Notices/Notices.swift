@@ -93,6 +93,8 @@ package struct HeartbeatMessage: Message, Equatable {
     package var lags: [String: SliceLag]?
     /// Resets that wait for an operator in slices that the worker owns; nil if there are none.
     package var heldResets: [HeldResets]?
+    /// What the worker has done since it started; nil from a worker of an earlier version.
+    package var totals: WorkerTotals?
     /// Changesets integrated per second over the last interval.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
@@ -100,8 +102,8 @@ package struct HeartbeatMessage: Message, Equatable {
 
     package init(
         worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
-        holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, heldResets: [HeldResets]? = nil, load: Double,
-        isStaying: Bool
+        holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, heldResets: [HeldResets]? = nil,
+        totals: WorkerTotals? = nil, load: Double, isStaying: Bool
     ) {
         self.worker = worker
         self.at = at
@@ -111,6 +113,7 @@ package struct HeartbeatMessage: Message, Equatable {
         self.holds = holds
         self.lags = lags
         self.heldResets = heldResets
+        self.totals = totals
         self.load = load
         self.isStaying = isStaying
     }

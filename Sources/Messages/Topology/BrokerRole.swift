@@ -44,8 +44,12 @@ package struct BrokerPermissions: Sendable, Hashable {
                     topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
                     topology.folder,
                 ], beginnings: [claims, anonymous])
+            // The exchanges that messages pass, for those who watch them pass in the dashboard.
             read = NamePattern(
-                [topology.outcomes, topology.presence, topology.dead, topology.folder], beginnings: [claims, anonymous])
+                [
+                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+                    topology.dead, topology.folder,
+                ], beginnings: [claims, anonymous])
         case .operator:
             configure = NamePattern(beginnings: [doctors, anonymous])
             write = NamePattern(

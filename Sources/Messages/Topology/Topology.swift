@@ -13,6 +13,8 @@ package struct Topology: Sendable, Hashable {
     package var terminations: String { "\(prefix).terminations" }
     package var realms: String { "\(prefix).realms" }
     package var outcomes: String { "\(prefix).outcomes" }
+    /// The routing key, at the exchange of the reports, of what all coordinators hear and nothing keeps.
+    package static let figuresKey = "figures"
     package var presence: String { "\(prefix).presence" }
     package var dead: String { "\(prefix).dead" }
     /// The exchange that says whose the others are (`BrokerMark`).

@@ -77,6 +77,11 @@ extension SluiceConfiguration {
         try await reader.read("coordinator.port", in: ports, into: &value.coordinator.port)
         try await reader.readSeconds("coordinator.tick_seconds", in: 0.05...3600, into: &value.tickInterval)
         try await reader.read("coordinator.max_dead_letters", in: 10...1_000_000, into: &value.maxDeadLetters)
+        try await reader.read("grafana.url", into: &value.grafanaURL)
+        if let url = value.grafanaURL, !url.hasPrefix("http://"), !url.hasPrefix("https://") {
+            throw OperationsError(
+                .invalidSetting, "setting grafana.url: expected http:// or https://, found \(url.prefix(40))")
+        }
         try await reader.read("operations.host", into: &value.operationsHost)
         try await reader.read("operations.port", in: ports, into: &value.operationsPort)
         try await reader.readTLS("gateway", into: &value.gateway.tls)

@@ -103,6 +103,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var resetSharePercent = 20
     /// `coordinator.tick_seconds`.
     package var tickInterval: Duration = .seconds(5)
+    /// `grafana.url`: where the dashboard's links to Grafana lead; nil: it has none.
+    package var grafanaURL: String?
     /// `coordinator.max_dead_letters`: beyond it the oldest of the app that has the most go.
     package var maxDeadLetters = 10_000
     /// `shutdown.seconds`: how long a process may take to stop in an orderly way.
@@ -134,7 +136,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.mail_secret", mailSecret.description), ("gateway.mail_command", mailCommand ?? ""),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText),
-            ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("operations.host", operationsHost),
+            ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("grafana.url", grafanaURL ?? ""),
+            ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""),
             ("gateway.tls_certificate", gateway.tls?.certificate ?? ""), ("gateway.tls_key", gateway.tls?.key ?? ""),
             ("coordinator.tls_certificate", coordinator.tls?.certificate ?? ""),

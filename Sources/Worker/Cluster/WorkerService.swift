@@ -237,7 +237,7 @@ package final class WorkerService: Service {
         }
         let message = HeartbeatMessage(
             worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
-            lags: lags, heldResets: held.isEmpty ? nil : held, load: load, isStaying: isStaying)
+            lags: lags, heldResets: held.isEmpty ? nil : held, totals: metrics.totals, load: load, isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
                 message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))

@@ -1,5 +1,7 @@
+import Messages
 import Metrics
 import SyncModel
+import Synchronization
 
 /// Everything that workers count; dimensions: the app, and a reason where there are several.
 package struct WorkerMetrics: Sendable {
@@ -21,9 +23,17 @@ package struct WorkerMetrics: Sendable {
     private let returns = Counter(label: "sluice.worker.messages.returned")
     private let newer = Counter(label: "sluice.worker.messages.newer")
 
+    private let running = RunningTotals()
+
     package init() {}
 
-    func committed(in duration: Duration) { commitDuration.record(duration: duration) }
+    /// What was done since the worker started.
+    var totals: WorkerTotals { running.totals }
+
+    func committed(in duration: Duration) {
+        commitDuration.record(duration: duration)
+        running.commits.add(1, ordering: .relaxed)
+    }
 
     func batch(of messages: Int, in duration: Duration) {
         batchSize.record(messages)
@@ -50,10 +60,16 @@ package struct WorkerMetrics: Sendable {
         Counter(label: "sluice.worker.publish.repeated", dimensions: [("to", target)]).increment()
     }
 
-    func integrated(_ amount: Int, app: String) { count("sluice.worker.changesets.integrated", app, by: amount) }
+    func integrated(_ amount: Int, app: String) {
+        count("sluice.worker.changesets.integrated", app, by: amount)
+        running.changesets.add(UInt64(clamping: amount), ordering: .relaxed)
+    }
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
     func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
-    func refused(app: String) { count("sluice.worker.sessions.refused", app) }
+    func refused(app: String) {
+        count("sluice.worker.sessions.refused", app)
+        running.errors.add(1, ordering: .relaxed)
+    }
     /// Of a session that was let in under older rules than the slice has seen.
     func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
     func compensated(_ writes: Int, app: String) { count("sluice.worker.uploads.compensated", app, by: writes) }
@@ -64,7 +80,10 @@ package struct WorkerMetrics: Sendable {
         Counter(label: "sluice.worker.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
     }
     func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
-    func deadLettered(app: String?) { count("sluice.worker.messages.dead", app ?? "") }
+    func deadLettered(app: String?) {
+        count("sluice.worker.messages.dead", app ?? "")
+        running.errors.add(1, ordering: .relaxed)
+    }
     /// As much as is kept of a message that was set aside.
     func setAside(bytes: Int, app: String?) { count("sluice.worker.messages.dead_bytes", app ?? "", by: bytes) }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
@@ -116,5 +135,18 @@ package struct WorkerMetrics: Sendable {
     private func count(_ label: String, _ app: String, by amount: Int = 1) {
         guard amount > 0 else { return }
         Counter(label: label, dimensions: [("app", app)]).increment(by: amount)
+    }
+}
+
+/// What a worker has done since it started, for its heartbeats; the metrics' backend keeps its sums to itself.
+private final class RunningTotals: Sendable {
+    let changesets = Atomic<UInt64>(0)
+    let commits = Atomic<UInt64>(0)
+    let errors = Atomic<UInt64>(0)
+
+    var totals: WorkerTotals {
+        WorkerTotals(
+            changesets: changesets.load(ordering: .relaxed), commits: commits.load(ordering: .relaxed),
+            errors: errors.load(ordering: .relaxed))
     }
 }

@@ -112,6 +112,7 @@ struct RoleRunner {
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
         coordinator.quotas = configuration.quotas
+        coordinator.grafanaURL = configuration.grafanaURL
         coordinator.anonymousLifetime =
             configuration.anonymousDays > 0 ? .seconds(configuration.anonymousDays * 86_400) : nil
         coordinator.campaignLifetime =

@@ -64,9 +64,13 @@ struct Narrator: Sendable {
         for check in report.checks { write("  \(check.holds ? "ok    " : "FAILED")  \(check.name)\(check.detail)") }
     }
 
-    func showCommandsToTry(_ stage: any Stage) {
+    /// - Parameter dashboard: a link to the dashboard that logs in once.
+    func showCommandsToTry(_ stage: any Stage, dashboard: String?) {
         let cluster = stage.cluster
         chapter("The cluster stays up; press Ctrl-C to end it")
+        if let dashboard {
+            write("In a browser, logged in once, with the campaign of the demo:\n\n  \(dashboard)\n")
+        }
         write("In another shell:\n")
         if let wayIn = stage.wayIn { write("  \(wayIn)") }
         for (name, value) in cluster.environment.sorted(by: { $0.key < $1.key })

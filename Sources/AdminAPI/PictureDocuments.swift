@@ -1,0 +1,156 @@
+/// What stands, what moves and what is stuck in the cluster, at a glance.
+package struct OverviewDocument: Codable, Sendable, Equatable {
+    /// Something that an operator should look at.
+    package struct Finding: Codable, Sendable, Equatable {
+        package enum Level: String, Codable, Sendable { case warning, fault }
+
+        package var level: Level
+        package var text: String
+        /// The dashboard's page that shows more.
+        package var page: String
+
+        package init(_ level: Level, _ text: String, page: String) {
+            self.level = level
+            self.text = text
+            self.page = page
+        }
+    }
+
+    package var coordinator: String
+    package var active: Bool
+    /// Milliseconds of Unix time, by the coordinator's clock.
+    package var at: UInt64
+    package var slices: Int
+    package var slicesServed: Int
+    /// Workers and gateways that were heard lately.
+    package var workers: Int
+    package var gateways: Int
+    /// How far back the oldest message is that an owner holds, in milliseconds; absent if none holds any.
+    package var oldest: UInt64?
+    /// Messages in the slices' queues and with their owners.
+    package var waiting: Int
+    /// Absent while the broker does not say.
+    package var deadLetters: Int?
+    package var campaignsRunning: Int
+    /// Client realms whose reset has not ended, of those campaigns.
+    package var resetsPending: Int
+    /// One line of health in words.
+    package var sentence: String
+    package var findings: [Finding]
+    /// The newest figures; absent until there are any.
+    package var figures: HistoryPoint?
+    /// Where Grafana is, if the settings say so.
+    package var grafana: String?
+
+    package init(coordinator: String, active: Bool, at: UInt64, slices: Int) {
+        self.coordinator = coordinator
+        self.active = active
+        self.at = at
+        self.slices = slices
+        slicesServed = 0
+        workers = 0
+        gateways = 0
+        waiting = 0
+        campaignsRunning = 0
+        resetsPending = 0
+        sentence = ""
+        findings = []
+    }
+}
+
+/// The cluster's figures at one time.
+package struct HistoryPoint: Codable, Sendable, Equatable {
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+    /// Changesets integrated, transactions committed and errors, each per second since the point before.
+    package var changesets: Double
+    package var commits: Double
+    package var errors: Double
+    package var sessions: Int
+    /// Messages in the slices' queues and with their owners.
+    package var waiting: Int
+    /// Seconds.
+    package var oldest: Double
+
+    package init(
+        at: UInt64, changesets: Double, commits: Double, errors: Double, sessions: Int, waiting: Int, oldest: Double
+    ) {
+        self.at = at
+        self.changesets = changesets
+        self.commits = commits
+        self.errors = errors
+        self.sessions = sessions
+        self.waiting = waiting
+        self.oldest = oldest
+    }
+}
+
+/// The last hour's figures, as this coordinator has seen it, oldest first.
+package struct HistoryDocument: Codable, Sendable, Equatable {
+    package var points: [HistoryPoint]
+
+    package init(points: [HistoryPoint]) { self.points = points }
+}
+
+/// One slice: how it stands, its figures of the last hour, and who has owned it.
+package struct SlicePictureDocument: Codable, Sendable, Equatable {
+    package struct Point: Codable, Sendable, Equatable {
+        /// Milliseconds of Unix time.
+        package var at: UInt64
+        package var ready: Int
+        package var unacknowledged: Int
+        /// Seconds.
+        package var oldest: Double
+        package var inPerSecond: Double
+        package var outPerSecond: Double
+
+        package init(
+            at: UInt64, ready: Int, unacknowledged: Int, oldest: Double, inPerSecond: Double, outPerSecond: Double
+        ) {
+            self.at = at
+            self.ready = ready
+            self.unacknowledged = unacknowledged
+            self.oldest = oldest
+            self.inPerSecond = inPerSecond
+            self.outPerSecond = outPerSecond
+        }
+    }
+
+    /// A change of the slice's owner, as heartbeats told.
+    package struct Owning: Codable, Sendable, Equatable {
+        /// Milliseconds of Unix time.
+        package var at: UInt64
+        /// Absent: the slice had none from then on.
+        package var owner: String?
+        package var epoch: UInt64?
+
+        package init(at: UInt64, owner: String?, epoch: UInt64?) {
+            self.at = at
+            self.owner = owner
+            self.epoch = epoch
+        }
+    }
+
+    package var slice: SliceDocument
+    package var points: [Point]
+    /// The newest first.
+    package var owners: [Owning]
+
+    package init(slice: SliceDocument, points: [Point], owners: [Owning]) {
+        self.slice = slice
+        self.points = points
+        self.owners = owners
+    }
+}
+
+/// A line of the cluster's event stream. What is absent has not changed since the line before.
+package struct ClusterEvent: Codable, Sendable, Equatable {
+    package var overview: OverviewDocument
+    /// Those that have changed, of a stream that was asked for slices.
+    package var slices: [SliceDocument]?
+
+    package init(overview: OverviewDocument, slices: [SliceDocument]? = nil) {
+        self.overview = overview
+        self.slices = slices
+    }
+}

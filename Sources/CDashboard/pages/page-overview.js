@@ -1,0 +1,71 @@
+// What stands, what moves, what is stuck.
+
+import { h, replace } from "./dom.js";
+import { get } from "./api.js";
+import { count, decimal, plural, span } from "./format.js";
+import { watch } from "./live.js";
+import { plot } from "./plot.js";
+
+/** @param {HTMLElement} main @param {string[]} _ @param {AbortSignal} signal */
+export async function show(main, _, signal) {
+  const sentence = h("p", { class: "sentence" });
+  const findings = h("div", { class: "findings" });
+  const facts = h("dl", { class: "facts" });
+  const grafana = h("span", {});
+  const plots = h("div", { class: "plots" });
+  replace(main, h("h1", {}, "Overview"), sentence, findings, facts,
+    h("p", { class: "muted" }, h("a", { href: "#/reference/alerts" }, "What each alert means, and what to do"), grafana),
+    h("h2", {}, "The last hour"), plots,
+    h("p", { class: "muted" }, "As this coordinator has seen it since it started; a point every ten seconds."));
+  /** @type {any[]} */
+  let points = [];
+  let drawnAt = 0;
+
+  function draw() {
+    const times = points.map((point) => point.at);
+    const values = (/** @type {string} */ key) => points.map((point) => point[key]);
+    replace(plots,
+      plot({ title: "Changesets", unit: "/s", values: values("changesets"), times }),
+      plot({ title: "Commits", unit: "/s", values: values("commits"), times }),
+      plot({ title: "Sessions", unit: "open", values: values("sessions"), times, isWhole: true }),
+      plot({ title: "Errors", unit: "/s", values: values("errors"), times }),
+      plot({ title: "Messages waiting", unit: "", values: values("waiting"), times, isWhole: true }),
+      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times }));
+  }
+
+  watch(({ overview }) => {
+    replace(sentence, `${overview.sentence[0].toUpperCase()}${overview.sentence.slice(1)}.`);
+    sentence.className = `sentence ${overview.findings.length === 0 ? "level-well" : ""}`;
+    replace(findings, overview.findings.map((/** @type {any} */ finding) =>
+      h("p", { class: `finding level-${finding.level}` },
+        h("strong", {}, finding.level === "fault" ? "Fault: " : "Look: "), finding.text, " ",
+        h("a", { href: `#/${finding.page}` }, "Show"))));
+    replace(facts, fact("Slices served", `${count(overview.slicesServed)} of ${count(overview.slices)}`),
+      fact("Workers", count(overview.workers)), fact("Gateways", count(overview.gateways)),
+      fact("Sessions", count(overview.figures?.sessions ?? 0)),
+      fact("Changesets", `${decimal(overview.figures?.changesets ?? 0)} /s`),
+      fact("Messages waiting", count(overview.waiting)),
+      fact("Oldest message", overview.oldest === undefined ? "none" : span(overview.oldest)),
+      fact("Campaigns running", count(overview.campaignsRunning),
+        overview.resetsPending > 0 ? plural(overview.resetsPending, "reset") + " pending" : ""),
+      fact("Dead letters", overview.deadLetters === undefined ? "not known" : count(overview.deadLetters)),
+      fact("Coordinator", overview.coordinator, overview.active ? "active" : "standing by"));
+    if (/^https?:\/\//.test(overview.grafana ?? "") && grafana.childElementCount === 0) {
+      replace(grafana, " · ", h("a", { href: overview.grafana, rel: "noopener noreferrer" }, "Grafana"));
+    }
+    const newest = overview.figures;
+    if (newest && drawnAt > 0 && newest.at !== points.at(-1)?.at) {
+      points = [...points, newest].slice(-360);
+      draw();
+    }
+  }, signal);
+
+  points = (await get("cluster/history", signal)).points;
+  drawnAt = Date.now();
+  draw();
+}
+
+/** @param {string} name @param {string} value @param {string} [more] */
+function fact(name, value, more) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, value, more ? h("small", {}, ` ${more}`) : null));
+}

@@ -1,0 +1,147 @@
+// Tables of any length: only the rows in sight are in the document.
+
+import { h, say } from "./dom.js";
+
+/**
+ * @template Row
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {(row: Row) => string | {text: string, href: string} | Node} cell
+ * @property {string} [class] `number`, `wide`, or `spare` for what narrow screens leave out
+ */
+
+const rowHeight = 34;
+const around = 12;
+
+/**
+ * @template Row
+ * @param {object} options
+ * @param {string} options.label what the table holds, for those who cannot see it
+ * @param {Column<Row>[]} options.columns
+ * @param {(row: Row) => string | number} options.key
+ * @param {string} [options.empty]
+ * @param {() => void} [options.reachedEnd] asked for more rows
+ */
+export function table({ label, columns, key, empty = "Nothing here.", reachedEnd }) {
+  /** @type {Row[]} */
+  let rows = [];
+  /** @type {Map<string | number, HTMLTableRowElement>} */
+  let shown = new Map();
+  const above = h("tr", { "aria-hidden": "true", class: "spacer" });
+  const below = h("tr", { "aria-hidden": "true", class: "spacer" });
+  const body = h("tbody", {}, above, below);
+  const element = h("table", { "aria-label": label },
+    h("thead", {}, h("tr", {}, columns.map((column) =>
+      h("th", { scope: "col", class: column.class }, column.title)))), body);
+  const none = h("p", { class: "empty", hidden: true }, empty);
+  const frame = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label,
+    on: { scroll: () => draw() } }, element, none);
+
+  function draw() {
+    const from = Math.max(0, Math.floor(frame.scrollTop / rowHeight) - around);
+    const most = Math.ceil((frame.clientHeight || 600) / rowHeight) + 2 * around;
+    const to = Math.min(rows.length, from + most);
+    /** @type {typeof shown} */
+    const next = new Map();
+    let place = above;
+    for (let index = from; index < to; index += 1) {
+      const row = rows[index];
+      const name = key(row);
+      const line = shown.get(name) ?? /** @type {HTMLTableRowElement} */ (
+        h("tr", {}, columns.map((column) => h("td", { class: column.class }))));
+      line.setAttribute("aria-rowindex", String(index + 2));
+      columns.forEach((column, number) => fill(line.cells[number], column.cell(row)));
+      if (place.nextSibling !== line) place.after(line);
+      place = line;
+      next.set(name, line);
+    }
+    for (const [name, line] of shown) if (!next.has(name)) line.remove();
+    shown = next;
+    above.style.height = `${from * rowHeight}px`;
+    below.style.height = `${(rows.length - to) * rowHeight}px`;
+    element.setAttribute("aria-rowcount", String(rows.length + 1));
+    element.hidden = rows.length === 0;
+    none.hidden = rows.length > 0;
+    if (reachedEnd && to === rows.length && rows.length > 0) reachedEnd();
+  }
+
+  return {
+    element: frame,
+    /** @param {Row[]} value */
+    set(value) {
+      rows = value;
+      draw();
+    },
+    draw,
+  };
+}
+
+/**
+ * @param {HTMLTableCellElement} cell
+ * @param {string | {text: string, href: string} | Node} content
+ */
+function fill(cell, content) {
+  if (content instanceof Node) {
+    // The same control again: moving it would take the focus from it.
+    if (cell.firstChild !== content) cell.replaceChildren(content);
+  } else if (typeof content === "string") {
+    say(cell, content);
+    cell.title = content.length > 24 ? content : "";
+  } else {
+    const link = cell.firstElementChild instanceof HTMLAnchorElement
+      ? cell.firstElementChild : cell.appendChild(document.createElement("a"));
+    say(link, content.text);
+    if (link.getAttribute("href") !== content.href) link.setAttribute("href", content.href);
+  }
+}
+
+/**
+ * A table of a list that the API answers page by page: the next page is asked for when its end comes into sight.
+ * @template Row
+ * @param {Parameters<typeof table<Row>>[0]} options
+ * @param {(after: string | undefined) => Promise<{rows: Row[], next?: string | number}>} load
+ * @param {(error: any) => void} failed
+ */
+export function pagedTable(options, load, failed) {
+  /** @type {Row[]} */
+  let rows = [];
+  /** @type {string | undefined} */
+  let next;
+  let isAll = false;
+  // Pages that come for an earlier beginning of the list are not wanted any more.
+  let beginning = 0;
+  /** @type {number | null} */
+  let loading = null;
+  const made = table({ ...options, reachedEnd: () => { if (next !== undefined) more(); } });
+
+  async function more() {
+    if (loading === beginning || isAll) return;
+    const mine = loading = beginning;
+    try {
+      const page = await load(next);
+      if (mine !== beginning) return;
+      rows = rows.concat(page.rows);
+      next = page.next === undefined || page.next === null ? undefined : String(page.next);
+      isAll = next === undefined;
+      loading = null;
+      made.set(rows);
+      // A page may be empty although others follow.
+      if (page.rows.length === 0 && !isAll) await more();
+    } catch (error) {
+      if (mine === beginning) loading = null;
+      failed(error);
+    }
+  }
+
+  return {
+    element: made.element,
+    /** Reads the list from its beginning. */
+    async reload() {
+      beginning += 1;
+      rows = [];
+      next = undefined;
+      isAll = false;
+      await more();
+    },
+  };
+}

@@ -1,0 +1,189 @@
+import AMQP
+import AdminAPI
+import Hummingbird
+import Inspection
+import Logging
+import Messages
+import Synchronization
+
+/// `dead-letters`: list them, look at one, send some back, drop some.
+struct DeadLetterRoutes: Sendable {
+    let desk: DeadLetterDesk
+
+    init(context: CoordinatorContext) { desk = DeadLetterDesk(context: context) }
+
+    func add(to group: RouterGroup<BasicRequestContext>) {
+        group.on(.get, .deadLetters) { request, _ in
+            let filter = DeadLetterFilter(
+                app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request))
+            return try AdminResponse.json(
+                try await desk.list(filter, limit: try AdminRequest.limit(request, default: AdminLimits.deadLetters)))
+        }
+        group.on(.get, .deadLetter) { _, route in
+            let name = try route.value(of: .name)
+            guard let letter = try await desk.letter(name) else {
+                throw AdminError.notFound("dead letter \(name.prefix(40))")
+            }
+            return try AdminResponse.json(letter)
+        }
+        group.on(.post, .requeueLetters) { request, _ in
+            let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
+            return try AdminResponse.json(try await desk.handle(try body.names(), .requeued))
+        }
+        group.on(.post, .dropLetters) { request, _ in
+            let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
+            return try AdminResponse.json(try await desk.handle(try body.names(), .dropped))
+        }
+    }
+}
+
+/// Dead letters that a request is about.
+struct DeadLettersRequest: AdminBody, Equatable {
+    static let keys: Set<String> = ["letters"]
+    static let shownKeys = keys
+    static let most = 1_000
+
+    var letters: [String]
+
+    func names() throws(AdminError) -> Set<String> {
+        guard (1...Self.most).contains(letters.count) else {
+            throw .invalid("letters: expected 1 to \(Self.most) names, found \(letters.count)")
+        }
+        return Set(letters)
+    }
+}
+
+/// A page of dead letters, oldest first.
+struct DeadLetterList: Codable, Sendable {
+    var letters: [DeadLetterEntry]
+    /// How many letters were looked at, and how many there are.
+    var seen: Int
+    var of: Int
+}
+
+/// A dead letter with what the message said.
+struct DeadLetterDocument: Codable, Sendable {
+    var letter: DeadLetterEntry
+    /// As text, without secrets.
+    var body: String
+}
+
+/// What has become of dead letters that a request named.
+struct DeadLetterResult: Codable, Sendable {
+    struct Refusal: Codable, Sendable {
+        var name: String
+        var reason: String
+    }
+
+    var done: [String] = []
+    var refused: [Refusal] = []
+    /// Those that are not there.
+    var missing: [String] = []
+}
+
+/// Looks through the dead-letter queue for requests, one after the other: meanwhile nobody else sees the letters.
+final class DeadLetterDesk: Sendable {
+    /// Letters looked through for one request.
+    static let reach = 10_000
+    private static let patience: Duration = .seconds(10)
+
+    private let context: CoordinatorContext
+    private let isBusy = Mutex(false)
+
+    init(context: CoordinatorContext) { self.context = context }
+
+    func list(_ filter: DeadLetterFilter, limit: Int) async throws -> DeadLetterList {
+        var entries: [DeadLetterEntry] = []
+        let slices = context.slices
+        let (seen, of) = try await visit { letter, message in
+            let entry = DeadLetterEntry(letter, message, slices: slices)
+            if entries.count < limit, filter.accepts(entry) { entries.append(entry) }
+            return .kept
+        }
+        entries.sort { ($0.diedAt ?? 0, $0.name) < ($1.diedAt ?? 0, $1.name) }
+        return DeadLetterList(letters: entries, seen: seen, of: of)
+    }
+
+    func letter(_ name: String) async throws -> DeadLetterDocument? {
+        var found: DeadLetterDocument?
+        let slices = context.slices
+        _ = try await visit { letter, message in
+            if letter.name == name, found == nil {
+                found = DeadLetterDocument(
+                    letter: DeadLetterEntry(letter, message, slices: slices), body: MessageBody.text(of: message))
+            }
+            return .kept
+        }
+        return found
+    }
+
+    /// Sends letters back to the queues that they died in, or drops them; what cannot be sent back stays, and the answer says why.
+    func handle(_ names: Set<String>, _ fate: DeadLetterQueue.Fate) async throws -> DeadLetterResult {
+        var result = DeadLetterResult()
+        var wanted = names
+        while !wanted.isEmpty {
+            do {
+                _ = try await visit(
+                    { letter, _ in
+                        guard wanted.contains(letter.name) else { return .kept }
+                        if case .requeued = fate, letter.isExcerpt { throw DeadLetterError.excerpt(letter) }
+                        return fate
+                    },
+                    done: { letter, _, _ in
+                        if wanted.remove(letter.name) != nil { result.done.append(letter.name) }
+                    })
+                break
+            } catch let error as DeadLetterError {
+                let letter =
+                    switch error {
+                    case .excerpt(let letter), .noOrigin(let letter): letter
+                    }
+                wanted.remove(letter.name)
+                result.refused.append(.init(name: letter.name, reason: "\(error)"))
+            }
+        }
+        result.missing = wanted.sorted()
+        return result
+    }
+
+    private func visit(
+        _ body: (DeadLetter, AMQPMessage) async throws -> DeadLetterQueue.Fate,
+        done: (DeadLetter, AMQPMessage, DeadLetterQueue.Fate) throws -> Void = { _, _, _ in }
+    ) async throws -> (seen: Int, of: Int) {
+        let deadline = ContinuousClock.now + Self.patience
+        while isBusy.withLock({ $0.exchanged(with: true) }) {
+            guard ContinuousClock.now < deadline else {
+                throw AdminError(
+                    status: .serviceUnavailable, code: "busy",
+                    message: "others look through the dead letters: try again")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        defer { isBusy.withLock { $0 = false } }
+        let queue = DeadLetterQueue(
+            connection: context.link.consumer, topology: context.topology, slices: context.slices)
+        do {
+            return try await queue.visit(limit: Self.reach, body, done: done)
+        } catch let error as AMQPError {
+            throw AdminError.brokerAway(error)
+        }
+    }
+}
+
+extension AdminError {
+    static func brokerAway(_ error: AMQPError) -> AdminError {
+        AdminError(
+            status: .serviceUnavailable, code: "broker_unavailable",
+            message: error.code == .accessRefused
+                ? "the coordinator's user may not do this at the broker: \(error); sluice broker init gives it what it needs"
+                : "the broker is not to be had: \(error)")
+    }
+}
+
+extension Bool {
+    /// Takes the new value, and returns the old one.
+    fileprivate mutating func exchanged(with new: Bool) -> Bool {
+        defer { self = new }
+        return self
+    }
+}

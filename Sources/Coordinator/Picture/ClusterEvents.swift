@@ -1,0 +1,60 @@
+import AdminAPI
+import Foundation
+import Hummingbird
+import NIOCore
+import SyncModel
+
+/// The cluster's picture as lines of JSON: one at once, one for each change, until the client leaves.
+struct ClusterEvents: Sendable {
+    let context: CoordinatorContext
+    let picture: ClusterPicture
+    let places: EventPlaces
+
+    private static let period: Duration = .seconds(1)
+    /// Without a change a line is repeated so often, which also finds out that the client has left.
+    private static let repeatAfter: Duration = .seconds(5)
+
+    func response(withSlices: Bool) async throws -> Response {
+        let first = try await picture.overview()
+        let place = try places.require()
+        return Response(
+            status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
+            body: ResponseBody { writer in
+                // Given back with this closure, also where nobody ever calls it: the client may be gone by then.
+                defer { withExtendedLifetime(place) {} }
+                try await write(first, withSlices, to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+
+    private func write(
+        _ first: OverviewDocument, _ withSlices: Bool, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var current = first
+        var written: OverviewDocument?
+        var slices: [SliceNumber: SliceDocument] = [:]
+        var writtenAt = ContinuousClock.now
+        while true {
+            var event = ClusterEvent(overview: current)
+            if withSlices {
+                let changed = context.slicePictures(at: context.now).filter { slices[$0.slice] != $0 }
+                for slice in changed { slices[slice.slice] = slice }
+                event.slices = changed
+            }
+            var same = written
+            same?.at = current.at
+            if current != same || event.slices?.isEmpty == false
+                || ContinuousClock.now - writtenAt > Self.repeatAfter
+            {
+                var line = ByteBuffer(bytes: try AdminResponse.encoder.encode(event))
+                line.writeString("\n")
+                try await writer.write(line)
+                (written, writtenAt) = (current, ContinuousClock.now)
+            }
+            guard !context.state.isStopping else { return }
+            try await Task.sleep(for: Self.period)
+            // A store that is away for a moment ends no stream: the picture stays as it was.
+            current = (try? await picture.overview()) ?? current
+        }
+    }
+}

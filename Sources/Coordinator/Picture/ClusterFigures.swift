@@ -1,0 +1,78 @@
+import Messages
+import SyncModel
+
+/// What workers and gateways have said of their work.
+struct ClusterFigures: Sendable {
+    private struct Source: Sendable {
+        var changesets = RunningRate()
+        var commits = RunningRate()
+        var errors = RunningRate()
+        var sessions = 0
+        var isGateway = false
+        var heardAt: UInt64 = 0
+        var isStaying = true
+
+        func isHeard(at now: UInt64) -> Bool {
+            isStaying && (now < heardAt || now - heardAt < ClusterView.silence)
+        }
+    }
+
+    /// What has happened since the sums before, and how many sessions there are.
+    struct Sums: Sendable, Equatable {
+        var changesets: UInt64 = 0
+        var commits: UInt64 = 0
+        var errors: UInt64 = 0
+        var sessions = 0
+    }
+
+    /// Workers and gateways that are remembered; the one that was silent for longest goes first.
+    static let maxSources = 2_000
+
+    private var sources: [String: Source] = [:]
+
+    mutating func heard(_ message: HeartbeatMessage, at now: UInt64) {
+        guard let totals = message.totals else { return }
+        note("worker \(message.worker)", at: now) { source in
+            source.changesets.heard(totals.changesets)
+            source.commits.heard(totals.commits)
+            source.errors.heard(totals.errors)
+            source.isStaying = message.isStaying
+        }
+    }
+
+    mutating func heard(_ message: GatewayFigures, at now: UInt64) {
+        note("gateway \(message.gateway)", at: now) { source in
+            source.isGateway = true
+            source.errors.heard(message.errors)
+            source.sessions = max(0, message.sessions)
+            source.isStaying = message.isStaying
+        }
+    }
+
+    private mutating func note(_ name: String, at now: UInt64, _ change: (inout Source) -> Void) {
+        if sources[name] == nil, sources.count >= Self.maxSources,
+            let oldest = sources.min(by: { $0.value.heardAt < $1.value.heardAt })
+        {
+            sources[oldest.key] = nil
+        }
+        change(&sources[name, default: Source()])
+        sources[name]?.heardAt = now
+    }
+
+    /// How many gateways were heard within a worker's `silence`.
+    func gateways(at now: UInt64) -> Int { sources.values.count { $0.isGateway && $0.isHeard(at: now) } }
+
+    /// What has happened since the last call; sources that have long been silent are forgotten.
+    mutating func take(at now: UInt64) -> Sums {
+        var sums = Sums()
+        for name in sources.keys {
+            guard var source = sources[name] else { continue }
+            sums.changesets &+= source.changesets.take()
+            sums.commits &+= source.commits.take()
+            sums.errors &+= source.errors.take()
+            if source.isHeard(at: now) { sums.sessions += source.sessions }
+            sources[name] = now > source.heardAt && now - source.heardAt > ClusterView.memory ? nil : source
+        }
+        return sums
+    }
+}

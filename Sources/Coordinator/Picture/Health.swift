@@ -1,0 +1,76 @@
+import AdminAPI
+import SyncModel
+
+/// What an operator should look at first, in words. Pure.
+enum Health {
+    /// How far behind a slice may be (milliseconds) before that is worth a look.
+    static let patience: UInt64 = 30_000
+    /// Names that one finding gives; of more it says how many.
+    static let named = 5
+
+    /// Completes a picture with what its figures and the slices say.
+    static func describe(_ picture: inout OverviewDocument, _ slices: [SliceDocument], isBrokerUp: Bool) {
+        let now = picture.at
+        let ownerless = slices.filter { $0.owner == nil }
+        let behind = slices.filter { ($0.age(at: now) ?? 0) > patience }
+        var findings: [OverviewDocument.Finding] = []
+        if !isBrokerUp {
+            findings.append(.init(.fault, "the broker is away, or blocks publishers", page: "doctor"))
+        }
+        if !ownerless.isEmpty {
+            let what = ownerless.count == 1 ? "1 slice has no owner" : "\(ownerless.count) slices have no owner"
+            findings.append(.init(.fault, "\(what): \(names(ownerless.map(\.slice)))", page: "slices"))
+        }
+        if !behind.isEmpty {
+            let what = behind.count == 1 ? "1 slice is" : "\(behind.count) slices are"
+            findings.append(
+                .init(
+                    .warning, "\(what) behind by more than \(patience / 1000) s: \(names(behind.map(\.slice)))",
+                    page: "slices"))
+        }
+        let held = Set(slices.flatMap { $0.heldResets ?? [] }.map(\.app)).sorted()
+        if !held.isEmpty {
+            findings.append(
+                .init(
+                    .warning, "resets of \(held.prefix(named).joined(separator: ", ")) wait for your permission",
+                    page: "apps"))
+        }
+        if let letters = picture.deadLetters, letters > 0 {
+            findings.append(.init(.warning, counted(letters, "dead letter"), page: "dead-letters"))
+        }
+        picture.findings = findings
+        picture.slicesServed = slices.count - ownerless.count
+        picture.oldest = slices.compactMap { $0.age(at: now) }.max()
+        picture.waiting = slices.reduce(0) { $0 + $1.waiting }
+        picture.sentence = sentence(picture)
+    }
+
+    private static func sentence(_ picture: OverviewDocument) -> String {
+        var parts: [String] = []
+        if picture.slicesServed == picture.slices {
+            parts.append(picture.slices == 1 ? "the one slice is served" : "all \(picture.slices) slices served")
+        } else {
+            parts.append("\(picture.slicesServed) of \(picture.slices) slices served")
+        }
+        parts.append(picture.oldest.map { "oldest message \(duration($0))" } ?? "no message waits")
+        parts.append(
+            picture.campaignsRunning == 0
+                ? "no campaign running" : counted(picture.campaignsRunning, "campaign") + " running")
+        return parts.joined(separator: ", ")
+    }
+
+    static func duration(_ milliseconds: UInt64) -> String {
+        switch milliseconds {
+        case ..<10_000: "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
+        case ..<120_000: "\(milliseconds / 1000) s"
+        case ..<7_200_000: "\(milliseconds / 60_000) min"
+        default: "\(milliseconds / 3_600_000) h"
+        }
+    }
+
+    static func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+
+    private static func names(_ slices: [SliceNumber]) -> String {
+        slices.prefix(named).map(\.description).joined(separator: ", ") + (slices.count > named ? " ..." : "")
+    }
+}

@@ -1,0 +1,60 @@
+/// How a gateway stands and what it has done since it started: for the coordinators' pictures of the cluster. Published with the
+/// routing key `figures` to the exchange of the reports, where every coordinator hears it and nothing keeps it.
+package struct GatewayFigures: Message, Equatable {
+    package static let type = "gateway-figures"
+    package var gateway: String
+    /// Milliseconds of Unix time.
+    package var at: UInt64
+    package var connections: Int
+    package var sessions: Int
+    /// Changesets that clients have uploaded through the gateway.
+    package var changesets: UInt64
+    /// Error messages that its clients were sent.
+    package var errors: UInt64
+    /// False in the last one of a gateway that is shutting down.
+    package var isStaying: Bool
+
+    package init(
+        gateway: String, at: UInt64, connections: Int, sessions: Int, changesets: UInt64, errors: UInt64,
+        isStaying: Bool
+    ) {
+        self.gateway = gateway
+        self.at = at
+        self.connections = connections
+        self.sessions = sessions
+        self.changesets = changesets
+        self.errors = errors
+        self.isStaying = isStaying
+    }
+}
+
+/// What a worker has done since it started; part of its heartbeats.
+package struct WorkerTotals: Codable, Sendable, Equatable {
+    /// Changesets integrated into histories.
+    package var changesets: UInt64
+    /// Transactions of slices' stores.
+    package var commits: UInt64
+    /// Sessions and uploads refused, and messages set aside as dead letters.
+    package var errors: UInt64
+
+    package init(changesets: UInt64 = 0, commits: UInt64 = 0, errors: UInt64 = 0) {
+        self.changesets = changesets
+        self.commits = commits
+        self.errors = errors
+    }
+}
+
+/// Somebody has logged out of the dashboard at one coordinator: the others are to refuse that session, too. Published as
+/// `GatewayFigures` are.
+package struct DashboardLogout: Message, Equatable {
+    package static let type = "dashboard-logout"
+    /// The session's number: 32 hexadecimal digits. Nobody can log in with it.
+    package var session: String
+    /// When the session would have ended, in milliseconds of Unix time.
+    package var expiresAt: UInt64
+
+    package init(session: String, expiresAt: UInt64) {
+        self.session = session
+        self.expiresAt = expiresAt
+    }
+}

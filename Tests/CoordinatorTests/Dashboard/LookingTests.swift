@@ -1,0 +1,115 @@
+import AMQP
+import AsyncHTTPClient
+import Foundation
+import Messages
+import NIOCore
+import Storage
+import StorageSQLite
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+/// What operators look at through the admin API: dead letters, passing messages, findings, stored realms.
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct LookingTests {
+    private func bury(_ harness: CoordinatorHarness, id: String, queue: String, reason: String = "no reason")
+        async throws
+    {
+        var message = try AMQPMessage(TickMessage(at: 1), id: id)
+        message.properties.headers[DeadLetter.reasonHeader] = .string(reason)
+        message.properties.headers[DeadLetter.queueHeader] = .string(queue)
+        message.properties.headers[DeadLetter.appHeader] = "tasks"
+        try await harness.channel.publish(message, exchange: harness.topology.dead, routingKey: "", mandatory: true)
+    }
+
+    @Test func deadLettersAreListedSentBackAndDropped() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator(tick: .seconds(60)) { coordinator in
+                try await eventually { coordinator.isServing }
+                let slice = harness.topology.slice(SliceNumber(0))
+                try await bury(harness, id: "m1", queue: slice, reason: "<b>bad</b>")
+                try await bury(harness, id: "m2", queue: "no-queue-of-ours")
+                try await bury(harness, id: "m3", queue: slice)
+                let list = try await coordinator.request("GET", "dead-letters")
+                #expect(list["of"] == "3" && list["letters.2.name"] != nil)
+                let one = try await coordinator.request("GET", "dead-letters?reason=bad")
+                #expect(one["letters.0.reason"] == "<b>bad</b>" && one["letters.1.name"] == nil)
+                func name(of id: String) throws -> String {
+                    let names = (0..<3).filter { list["letters.\($0).id"] == id }.compactMap {
+                        list["letters.\($0).name"]
+                    }
+                    return try #require(names.first)
+                }
+                let (first, foreign, third) = (
+                    try name(of: "m1"), try name(of: "m2"), try name(of: "m3")
+                )
+                #expect(try await coordinator.request("GET", "dead-letters/\(first)").text.contains(#"\"at\":1"#))
+                #expect(try await coordinator.request("GET", "dead-letters/000000000000").status == 404)
+                let back = try await coordinator.request(
+                    "POST", "dead-letters/requeue", #"{"letters": ["\#(first)", "\#(foreign)", "000000000000"]}"#)
+                #expect(
+                    back["done.0"] == first && back["refused.0.name"] == foreign && back["missing.0"] == "000000000000")
+                #expect(try await harness.next(TickMessage.self, in: slice).at == 1)
+                let gone = try await coordinator.request("POST", "dead-letters/drop", #"{"letters": ["\#(third)"]}"#)
+                #expect(gone["done.0"] == third)
+                #expect(try await coordinator.request("GET", "dead-letters")["letters.1.name"] == nil)
+                #expect(try await coordinator.request("POST", "dead-letters/drop", #"{"letters": []}"#).status == 400)
+            }
+        }
+    }
+
+    @Test func messagesAreSeenAsTheyPassByTypeAndApp() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                #expect(try await coordinator.request("GET", "messages/events?type=nothing").status == 400)
+                let stream = try await coordinator.execute("GET", "messages/events?app=tasks")
+                try await harness.channel.publish(
+                    try AMQPMessage(AllowResetsMessage(app: "others", seconds: 5)), exchange: harness.topology.slices,
+                    routingKey: "0", mandatory: true)
+                try await harness.channel.publish(
+                    try AMQPMessage(AllowResetsMessage(app: "tasks", seconds: 5)), exchange: harness.topology.slices,
+                    routingKey: "0", mandatory: true)
+                var text = ""
+                for try await chunk in stream.body {
+                    text += String(buffer: chunk)
+                    if text.contains("allow-resets") { break }
+                }
+                #expect(
+                    text.contains(#""app":"tasks""#) && !text.contains("others") && !text.contains(#""type":"tick""#))
+            }
+        }
+    }
+
+    @Test func theDoctorAndStoredRealmsAreToBeSeen() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                _ = try await coordinator.request("POST", "apps", #"{"id": "tasks"}"#)
+                try await harness.makeRealm(RealmName(app: "tasks", partition: "\"nw\""))
+                let found = try await coordinator.request("GET", "doctor")
+                #expect(found.text.contains("without an owner") && found.text.contains(#""level":"fault""#))
+                let list = try await coordinator.request("GET", "apps/tasks/realms")
+                #expect(list["realms.0.partition"] == "\"nw\"" && list["next"] == nil)
+                let realm = "apps/tasks/realm"
+                #expect(try await coordinator.request("GET", "\(realm)?partition=nw")["realm.generation"] == "1")
+                for part in ["client-files", "history", "objects"] {
+                    #expect(
+                        try await coordinator.request("GET", "\(realm)/\(part)?partition=nw").status == 200, "\(part)")
+                }
+                #expect(try await coordinator.request("GET", "\(realm)?partition=se").status == 404)
+                #expect(try await coordinator.request("GET", realm).status == 400)
+                #expect(try await coordinator.request("GET", "\(realm)/objects?partition=nw&after=x").status == 400)
+                #expect(try await coordinator.request("GET", "\(realm)/objects?partition=nw&class=None").status == 404)
+                #expect(try await coordinator.request("GET", "apps/nobody/realms").status == 404)
+                let reader = try #require(
+                    try await coordinator.request("POST", "tokens", #"{"name": "ann", "role": "read"}"#)["token"])
+                #expect(
+                    try await coordinator.request("GET", "\(realm)/objects?partition=nw", token: reader).status == 403)
+                #expect(
+                    try await coordinator.request("GET", "\(realm)/history?partition=nw", token: reader).status == 200)
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import AMQP
+import AdminAPI
+import AsyncHTTPClient
+import Messages
+import NIOCore
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+@Suite struct PictureTests {
+    private func slice(_ number: Int, owner: String? = "w1", epoch: UInt64? = 1, ready: Int = 0, rate: Double? = nil)
+        -> SliceDocument
+    {
+        var slice = SliceDocument(slice: SliceNumber(number))
+        slice.owner = owner
+        slice.epoch = owner == nil ? nil : epoch
+        slice.ready = ready
+        slice.unacknowledged = 0
+        slice.perSecond = rate
+        return slice
+    }
+
+    @Test func ratesGoOnOverARestart() {
+        var rate = RunningRate()
+        rate.heard(100)
+        #expect(rate.take() == 0)
+        rate.heard(130)
+        rate.heard(140)
+        #expect(rate.take() == 40)
+        rate.heard(7)
+        #expect(rate.take() == 7)
+        #expect(rate.take() == 0)
+    }
+
+    @Test func figuresAddUpOverWorkersAndGateways() {
+        var figures = ClusterFigures()
+        func worker(_ name: String, _ changesets: UInt64) -> HeartbeatMessage {
+            HeartbeatMessage(
+                worker: name, at: 1, owns: [], standsBy: [], epochs: [:],
+                totals: WorkerTotals(changesets: changesets, commits: changesets / 10, errors: 0), load: 0,
+                isStaying: true)
+        }
+        func gateway(_ name: String, sessions: Int, errors: UInt64, isStaying: Bool = true) -> GatewayFigures {
+            GatewayFigures(
+                gateway: name, at: 1, connections: sessions, sessions: sessions, changesets: 0, errors: errors,
+                isStaying: isStaying)
+        }
+        figures.heard(worker("w1", 0), at: 1_000)
+        figures.heard(worker("w2", 500), at: 1_000)
+        figures.heard(gateway("g1", sessions: 3, errors: 1), at: 1_000)
+        figures.heard(worker("w1", 100), at: 2_000)
+        figures.heard(worker("w2", 520), at: 2_000)
+        figures.heard(gateway("g1", sessions: 5, errors: 4), at: 2_000)
+        figures.heard(gateway("g2", sessions: 2, errors: 0), at: 2_000)
+        #expect(figures.gateways(at: 2_000) == 2)
+        #expect(figures.take(at: 2_000) == .init(changesets: 120, commits: 12, errors: 3, sessions: 7))
+        figures.heard(gateway("g2", sessions: 2, errors: 0, isStaying: false), at: 3_000)
+        #expect(figures.take(at: 3_000).sessions == 5)
+        #expect(figures.take(at: 2_000 + ClusterView.silence).sessions == 0)
+        for number in 0...ClusterFigures.maxSources {
+            figures.heard(gateway("many-\(number)", sessions: 1, errors: 0), at: 50_000 + UInt64(number) / 1_000)
+        }
+        #expect(figures.gateways(at: 50_001) == ClusterFigures.maxSources)
+    }
+
+    @Test func anHourIsKeptAndNoMore() throws {
+        var history = ClusterHistory()
+        for step in 0..<500 {
+            let now = UInt64(step) * ClusterHistory.step + 1
+            let slices = [slice(0, epoch: UInt64(step), ready: step), slice(1, owner: nil)]
+            history.look(at: slices, now: now)
+            #expect(history.isDue(at: now))
+            history.add(.init(changesets: 50), slices, at: now)
+            #expect(!history.isDue(at: now + ClusterHistory.step - 1))
+        }
+        #expect(history.points.count == ClusterHistory.points)
+        let last = try #require(history.points.last)
+        #expect(last.changesets == 5 && last.waiting == 499)
+        let points = history.points(of: SliceNumber(0))
+        #expect(points.count == ClusterHistory.slicePoints)
+        #expect(points.last.map { $0.at - points[0].at } == 3_570_000)
+        #expect(points.map(\.ready) == points.map { Int($0.at / ClusterHistory.step) })
+        #expect(history.owners(of: SliceNumber(0)).count == ClusterHistory.ownings)
+        #expect(history.owners(of: SliceNumber(0)).first?.epoch == 499)
+        // That nobody has been heard yet is no change.
+        #expect(history.owners(of: SliceNumber(1)).isEmpty)
+        // A clock that is put back: the plot begins anew there and does not stand still.
+        #expect(history.isDue(at: 5))
+    }
+
+    @Test func whatComesIsWhatPilesUpAndWhatIsDealtWith() {
+        var history = ClusterHistory()
+        history.look(at: [slice(0, ready: 100, rate: 10)], now: 10_000)
+        #expect(history.inPerSecond(of: SliceNumber(0)) == nil)
+        history.look(at: [slice(0, ready: 150, rate: 10)], now: 20_000)
+        #expect(history.inPerSecond(of: SliceNumber(0)) == 15)
+        history.look(at: [slice(0, ready: 0, rate: 2)], now: 30_000)
+        #expect(history.inPerSecond(of: SliceNumber(0)) == 0)
+    }
+
+    @Test func healthIsSaidInWords() {
+        var picture = OverviewDocument(coordinator: "c1", active: true, at: 10_000_000, slices: 2)
+        picture.campaignsRunning = 2
+        picture.deadLetters = 0
+        var busy = slice(0)
+        busy.oldestAt = 9_999_600
+        Health.describe(&picture, [busy, slice(1)], isBrokerUp: true)
+        #expect(picture.sentence == "all 2 slices served, oldest message 0.4 s, 2 campaigns running")
+        #expect(picture.findings.isEmpty)
+        busy.oldestAt = 10_000_000 - 3_600_000
+        picture.deadLetters = 1
+        picture.campaignsRunning = 0
+        var holding = slice(1, owner: nil)
+        holding.heldResets = [.init(app: "tasks", asked: 5, clientFiles: 6, since: 1)]
+        Health.describe(&picture, [busy, holding], isBrokerUp: false)
+        #expect(picture.sentence == "1 of 2 slices served, oldest message 60 min, no campaign running")
+        #expect(
+            picture.findings.map(\.text) == [
+                "the broker is away, or blocks publishers", "1 slice has no owner: 1",
+                "1 slice is behind by more than 30 s: 0", "resets of tasks wait for your permission", "1 dead letter",
+            ])
+        #expect(picture.findings.map(\.level) == [.fault, .fault, .warning, .warning, .warning])
+    }
+}
+
+@Suite(.needsBroker, .timeLimit(.minutes(5))) struct PictureRoutesTests {
+    @Test func whatWorkersAndGatewaysSayIsInThePicture() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                try await eventually("the picture shows worker and gateway") {
+                    try await harness.channel.publish(
+                        try AMQPMessage(
+                            GatewayFigures(
+                                gateway: "g1", at: 1, connections: 4, sessions: 7, changesets: 1, errors: 0,
+                                isStaying: true)),
+                        exchange: harness.topology.outcomes, routingKey: Topology.figuresKey, mandatory: false)
+                    try await harness.publish(
+                        HeartbeatMessage(
+                            worker: "w1", at: 1, owns: Array(harness.slices.all), standsBy: [],
+                            epochs: Dictionary(uniqueKeysWithValues: harness.slices.all.map { ($0.description, 3) }),
+                            totals: WorkerTotals(changesets: 5), load: 1, isStaying: true),
+                        to: harness.topology.presence, mandatory: false)
+                    let overview = try await coordinator.request("GET", "cluster/overview")
+                    return overview["workers"] == "1" && overview["gateways"] == "1"
+                        && overview["slicesServed"] == "\(harness.slices.value)"
+                }
+                let one = try await coordinator.request("GET", "cluster/slices/0")
+                #expect(one["slice.owner"] == "w1" && one["slice.epoch"] == "3")
+                #expect(try await coordinator.request("GET", "cluster/slices/\(harness.slices.value)").status == 404)
+                #expect(try await coordinator.request("GET", "cluster/slices/x").status == 404)
+                #expect(try await coordinator.request("GET", "cluster/history")["points.0.at"] != nil)
+                let stream = try await coordinator.execute("GET", "cluster/events?slices=true")
+                var text = ""
+                for try await chunk in stream.body {
+                    text += String(buffer: chunk)
+                    if text.contains("\n") { break }
+                }
+                #expect(text.contains(#""slicesServed":"#) && text.contains(#""slices":[{"#))
+            }
+        }
+    }
+}
