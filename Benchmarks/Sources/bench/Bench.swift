@@ -8,7 +8,7 @@ struct Bench: AsyncParsableCommand {
         subcommands: [
             MergeBench.self, QueryBench.self, ViewsBench.self, AMQPBench.self, OwnRealms.self, SharedRealm.self,
             OneClient.self,
-            Latency.self,
+            Latency.self, Bootstrap.self, QueryChange.self, CommitCost.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
             ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
         ])

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyncModel
 import Synchronization
 
 /// How long a change takes from one client to another when there is little else to do.
@@ -12,12 +13,17 @@ struct Latency: AsyncParsableCommand {
     @Option(help: "Changes, one after the other.") var samples = 1000
     @Option(help: "Milliseconds between a change's arrival and the next one, at most.") var gap = 20
     @Option(help: "Objects in each changeset.") var objects = 1
+    @Flag(help: "In flexible mode, too, beside partition sync.") var flexible = false
 
     func validate() throws {
         guard samples > 0, gap >= 0 else { throw ValidationError("expected samples, and no negative gap") }
+        guard !flexible || options.store.count == 1 else {
+            throw ValidationError("expected one --store with --flexible, which compares the modes")
+        }
     }
 
     func run() async throws {
+        if flexible { return try await compareModes() }
         let medians = Mutex<[BenchStore: Double]>([:])
         try await BenchCluster.withEach(options) { clusters in
             let loop = LoadLoop()
@@ -61,11 +67,52 @@ struct Latency: AsyncParsableCommand {
 
     private static let turns = 5
 
+    /// The same in partition and in flexible mode, in turns, on one cluster.
+    private func compareModes() async throws {
+        let modes: [SyncMode] = [.partition, .flexible]
+        let times = Mutex<[SyncMode: [Double]]>([:])
+        try await BenchCluster.with(options, isFlexible: true) { cluster in
+            let loop = LoadLoop()
+            try await loop.run { try FlexibleRealm(cluster, $0).declare() }
+            cluster.pauseIfAsked(options)
+            let rounds = min(Self.turns, samples)
+            var table = TextTable("mode", "turn", "samples", "median ms", "CPU")
+            for round in 0..<rounds {
+                for mode in modes {
+                    let before = ProcessUsage(of: cluster.processes)
+                    let found = try await loop.run { try sample(cluster, $0, samples / rounds, round, mode) }
+                    times.withLock { $0[mode, default: []] += found }
+                    table.row(
+                        mode.rawValue, "\(round + 1)", "\(found.count)",
+                        (found.sorted()[found.count / 2] * 1000).text(2),
+                        ProcessUsage(of: cluster.processes).since(before))
+                }
+            }
+            table.show()
+        }
+        let medians = times.withLock { times in
+            modes.map { mode in
+                let sorted = (times[mode] ?? []).sorted()
+                return sorted.isEmpty ? 0 : sorted[sorted.count / 2] * 1000
+            }
+        }
+        print(
+            "median \(medians[0].text(2)) ms in partition mode, \(medians[1].text(2)) ms in flexible mode: "
+                + "\((medians[1] / medians[0]).text(2)) times")
+        if options.json {
+            Measurement(name: "latency/flexible", value: medians[1], unit: "ms", comparison: medians[0]).printLine()
+        }
+    }
+
     private func sample(
-        _ cluster: BenchCluster, _ loop: LoadLoop, _ samples: Int, _ round: Int
+        _ cluster: BenchCluster, _ loop: LoadLoop, _ samples: Int, _ round: Int, _ mode: SyncMode = .partition
     ) throws -> [Double] {
-        let sender = LoadClient(partition: "latency-\(round)")
-        let receiver = LoadClient(partition: "latency-\(round)")
+        func client() -> LoadClient {
+            mode == .flexible
+                ? LoadClient(subscribingTo: FlexibleRealm.everything) : LoadClient(partition: "latency-\(round)")
+        }
+        let sender = client()
+        let receiver = client()
         try Fleet([sender, receiver], on: loop).open(cluster)
         sender.clientVersion = 10
         let warmUp = 20
@@ -75,8 +122,8 @@ struct Latency: AsyncParsableCommand {
         receiver.reportsProgress = true
         for number in 0..<(samples + warmUp) {
             let load = try Workload(
-                client: 0, changesets: 1, objects: objects, first: sender.clientVersion + 1,
-                seen: sender.head.serverVersion, schema: number == 0)
+                client: round, changesets: 1, objects: objects, first: sender.clientVersion + 1,
+                seen: sender.head.serverVersion, schema: number == 0 && mode == .partition)
             sender.clientVersion = load.lastVersion
             arrived = 0
             let start = MonotonicTime.now

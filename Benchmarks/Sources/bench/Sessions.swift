@@ -11,6 +11,7 @@ struct Sessions: AsyncParsableCommand {
     @OptionGroup var options: ClusterBenchOptions
     @Option(help: "Sessions.") var sessions = 5000
     @Option(help: "Realms that they share.") var realms: Int?
+    @Flag(help: "In flexible mode: all in one realm, each with a subscription of its own.") var flexible = false
     @Option(help: "Seconds of idleness before the memory is read.") var settle = 15.0
 
     func validate() throws {
@@ -19,15 +20,16 @@ struct Sessions: AsyncParsableCommand {
 
     func run() async throws {
         let each = Mutex(0.0)
-        try await BenchCluster.with(options) { cluster in
+        try await BenchCluster.with(options, isFlexible: flexible) { cluster in
             let loop = LoadLoop()
+            if flexible { try await loop.run { try FlexibleRealm(cluster, $0).declare() } }
             guard let gateway = cluster.cluster.processIdentifiers["gateway"] else {
                 throw BenchFailure("the gateway does not run")
             }
             cluster.pauseIfAsked(options)
             // A few come and go first: what the process needs once is not the sessions'.
             try await loop.run { loop in
-                try Fleet((0..<20).map { LoadClient(partition: "first-\($0)") }, on: loop).open(cluster)
+                try Fleet((0..<20).map { client($0, "first") }, on: loop).open(cluster)
                 loop.disconnectAll()
             }
             try await Task.sleep(for: .seconds(2))
@@ -35,7 +37,7 @@ struct Sessions: AsyncParsableCommand {
             let usage = ProcessUsage(of: cluster.processes)
             let opening = try await loop.run { loop in
                 let start = MonotonicTime.now
-                let clients = (0..<sessions).map { LoadClient(partition: "idle-\($0 % (realms ?? sessions))") }
+                let clients = (0..<sessions).map { client($0, "idle") }
                 try Fleet(clients, on: loop).open(cluster)
                 let opened = MonotonicTime.now
                 let end = opened + Int64(settle * 1e9)
@@ -52,6 +54,15 @@ struct Sessions: AsyncParsableCommand {
             table.show()
             try await loop.run { $0.disconnectAll() }
         }
-        if options.json { Measurement(name: "sessions", value: each.withLock { $0 }, unit: "kB").printLine() }
+        if options.json {
+            Measurement(name: flexible ? "sessions/flexible" : "sessions", value: each.withLock { $0 }, unit: "kB")
+                .printLine()
+        }
+    }
+
+    private func client(_ number: Int, _ name: String) -> LoadClient {
+        flexible
+            ? LoadClient(subscribingTo: FlexibleRealm.own("\(name)-\(number)"))
+            : LoadClient(partition: "\(name)-\(number % (realms ?? sessions))")
     }
 }

@@ -6,16 +6,21 @@ import Synchronization
 /// however it ends.
 final class BenchCluster: Sendable {
     static let app = "bench"
+    static let flexibleApp = "bench-flexible"
     let cluster: LocalCluster
     let store: BenchStore
     /// Of a user who may open any realm of the app.
     let accessToken: String
+    /// Of a user of the app in flexible mode; empty if the measurement has none.
+    let flexibleToken: String
     private let folder: String
     private let database: BenchDatabase
 
     private init(
-        cluster: LocalCluster, store: BenchStore, accessToken: String, folder: String, database: BenchDatabase
+        cluster: LocalCluster, store: BenchStore, accessToken: String, flexibleToken: String, folder: String,
+        database: BenchDatabase
     ) {
+        self.flexibleToken = flexibleToken
         self.cluster = cluster
         self.store = store
         self.accessToken = accessToken
@@ -25,16 +30,18 @@ final class BenchCluster: Sendable {
 
     /// Runs `body` with a cluster that is ready, and takes it down.
     static func with(
-        _ options: ClusterBenchOptions, environment: [String: String] = [:],
+        _ options: ClusterBenchOptions, environment: [String: String] = [:], isFlexible: Bool = false,
         _ body: @escaping @Sendable (BenchCluster) async throws -> Void
     ) async throws {
         guard options.store.count == 1 else { throw BenchFailure("this measurement takes one --store") }
-        try await withEach(options, environment: environment) { try await body($0[0]) }
+        try await withEach(options, environment: environment, isFlexible: isFlexible) { try await body($0[0]) }
     }
 
     /// Runs `body` with a cluster for each store, which share a broker, and takes them down.
+    ///
+    /// - Parameter isFlexible: whether there is an app in flexible mode, too.
     static func withEach(
-        _ options: ClusterBenchOptions, environment: [String: String] = [:],
+        _ options: ClusterBenchOptions, environment: [String: String] = [:], isFlexible: Bool = false,
         _ body: @escaping @Sendable ([BenchCluster]) async throws -> Void
     ) async throws {
         raiseFileLimit()
@@ -63,9 +70,11 @@ final class BenchCluster: Sendable {
                     environment: environment.merging(settings) { $1 })
                 started.withLock { $0.append(cluster) }
                 let token = try await makeReady(cluster, options)
+                let flexible = isFlexible ? try await makeApp(flexibleApp, in: cluster, mode: "flexible") : ""
                 ready.append(
                     BenchCluster(
-                        cluster: cluster, store: store, accessToken: token, folder: folder, database: database))
+                        cluster: cluster, store: store, accessToken: token, flexibleToken: flexible, folder: folder,
+                        database: database))
             }
             try await body(ready)
         }
@@ -98,7 +107,12 @@ final class BenchCluster: Sendable {
     private static func makeReady(_ cluster: LocalCluster, _ options: ClusterBenchOptions) async throws -> String {
         try await cluster.startAll(workers: options.workers)
         try await cluster.waitUntilReady(workers: options.workers)
-        try await cluster.operate("apps", "create", app, "--rules", "open", "--development-mode", "--anonymous-login")
+        return try await makeApp(app, in: cluster, mode: "partition")
+    }
+
+    private static func makeApp(_ app: String, in cluster: LocalCluster, mode: String) async throws -> String {
+        try await cluster.operate(
+            "apps", "create", app, "--sync-mode", mode, "--rules", "open", "--development-mode", "--anonymous-login")
         return try await LocalCluster.retrying("the gateway answers") {
             try await AnonymousLogin.accessToken(port: cluster.gatewayPort, app: app)
         }

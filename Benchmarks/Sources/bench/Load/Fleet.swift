@@ -17,7 +17,8 @@ final class Fleet {
         for client in clients { client.onLive = { _ in live += 1 } }
         try loop.serve("\(clients.count) sessions are open", upTo: .seconds(60 + clients.count / 20)) {
             while next < clients.count, next - live < window {
-                try loop.connect(clients[next], port: cluster.cluster.gatewayPort, token: cluster.accessToken)
+                let token = clients[next].mode == .flexible ? cluster.flexibleToken : cluster.accessToken
+                try loop.connect(clients[next], port: cluster.cluster.gatewayPort, token: token)
                 next += 1
                 if next.isMultiple(of: 1000) { progress("\(next) of \(clients.count) sessions") }
             }

@@ -58,30 +58,39 @@ struct DownloadHead {
     var latestSalt: UInt64 = 0
     var uploadedClientVersion: UInt64 = 0
     var plainBytes: UInt64 = 0
+    /// In flexible mode, whose data it is, and which part of it.
+    var batch: (set: UInt64, state: UInt64)?
 
     init() {}
 
-    init(_ payload: ArraySlice<UInt8>) throws {
+    init(_ payload: ArraySlice<UInt8>, mode: SyncMode) throws {
         var numbers: [UInt64] = []
-        numbers.reserveCapacity(12)
+        numbers.reserveCapacity(14)
         var value: UInt64 = 0
+        var isFraction = false
         reading: for byte in payload.dropFirst("download ".utf8.count) {
             switch byte {
+            case 0x30...0x39 where isFraction: break
             case 0x30...0x39: value = value &* 10 &+ UInt64(byte - 0x30)
             case 0x20:
                 numbers.append(value)
-                value = 0
-            default:
+                (value, isFraction) = (0, false)
+            case 0x0a:
                 numbers.append(value)
                 break reading
+            // A bootstrap's progress.
+            default: isFraction = true
             }
         }
-        guard numbers.count == 11 else { throw BenchFailure("a DOWNLOAD with \(numbers.count) numbers in its head") }
+        guard numbers.count == (mode == .flexible ? 13 : 11) else {
+            throw BenchFailure("a DOWNLOAD with \(numbers.count) numbers in its head")
+        }
+        if mode == .flexible { batch = (numbers[7], numbers[8]) }
         serverVersion = numbers[1]
         clientVersion = numbers[2]
         latestVersion = numbers[3]
         latestSalt = numbers[4]
         uploadedClientVersion = numbers[5]
-        plainBytes = numbers[9]
+        plainBytes = numbers[mode == .flexible ? 11 : 9]
     }
 }

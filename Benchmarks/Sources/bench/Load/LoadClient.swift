@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import SyncModel
 import SyncProtocol
@@ -8,10 +9,17 @@ final class LoadClient {
     enum Phase { case idle, upgrading, allocating, downloading, live, ended }
 
     static let session: SessionIdent = 1
-    private static let encoder = MessageEncoder(mode: .partition)
-    private static let parser = ServerMessageParser(mode: .partition)
+    private let encoder: MessageEncoder
+    private let parser: ServerMessageParser
+    let mode: SyncMode
 
+    /// The partition, or what stands for it in errors.
     let partition: String
+    /// In flexible mode, what it subscribes to before it is live; empty: to nothing.
+    private let queries: [String: String]
+    private var asked: UInt64 = 0
+    /// The number of the subscription set whose data it has.
+    private(set) var subscribed: UInt64 = 0
     private(set) var phase = Phase.idle
     private(set) var file: ClientFileIdent?
     /// The cursors of the last DOWNLOAD.
@@ -20,6 +28,8 @@ final class LoadClient {
     /// Whether a MARK was answered: what was in history when it was sent has come.
     private(set) var isMarked = false
     private(set) var plainBytes: UInt64 = 0
+    /// What DOWNLOADs took on the wire.
+    private(set) var wireBytes: UInt64 = 0
     /// The newest version of the client realm's own history, and of what it has sent.
     var clientVersion: UInt64 = 1
     /// Bodies as they came, if they are to be looked at.
@@ -34,6 +44,8 @@ final class LoadClient {
     var onLive: (LoadClient) -> Void = { _ in }
     var onDownload: (LoadClient) -> Void = { _ in }
     var onMark: (LoadClient) -> Void = { _ in }
+    /// The data of a subscription set has come.
+    var onSubscribed: (LoadClient) -> Void = { _ in }
     /// A JSON_ERROR of the session, an HTTP status instead of the upgrade, or the end of the socket.
     var onFailure: (LoadClient) throws -> Void = { client in
         throw BenchFailure("a client of \(client.partition) was refused: \(client.failureText)")
@@ -45,7 +57,22 @@ final class LoadClient {
     private var output: [UInt8] = []
     private var outputStart = 0
 
-    init(partition: String) { self.partition = partition }
+    init(partition: String) {
+        self.partition = partition
+        mode = .partition
+        queries = [:]
+        encoder = MessageEncoder(mode: .partition)
+        parser = ServerMessageParser(mode: .partition)
+    }
+
+    /// A client of the app in flexible mode.
+    init(subscribingTo queries: [String: String]) {
+        partition = "the flexible realm"
+        mode = .flexible
+        self.queries = queries
+        encoder = MessageEncoder(mode: .flexible)
+        parser = ServerMessageParser(mode: .flexible)
+    }
 
     var isClosed: Bool { descriptor < 0 }
     var failureText: String {
@@ -59,10 +86,12 @@ final class LoadClient {
         (input, inputStart, output, outputStart) = ([], 0, [], 0)
         (failure, closeCode, isMarked) = (nil, nil, false)
         phase = .upgrading
-        let offers = (2...14).reversed().map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
+        let name = mode == .flexible ? "com.mongodb.realm-query-sync#" : "com.mongodb.realm-sync#"
+        let app = mode == .flexible ? BenchCluster.flexibleApp : BenchCluster.app
+        let offers = (2...14).reversed().map { "\(name)\($0)" }.joined(separator: ", ")
         output +=
             """
-            GET /api/client/v2.0/app/\(BenchCluster.app)/realm-sync?baas_at=\(token) HTTP/1.1\r
+            GET /api/client/v2.0/app/\(app)/realm-sync?baas_at=\(token) HTTP/1.1\r
             Host: 127.0.0.1\r
             Upgrade: websocket\r
             Connection: Upgrade\r
@@ -76,7 +105,16 @@ final class LoadClient {
         flush()
     }
 
-    func send(_ message: ClientMessage) throws { sendFrames(ClientFrame.masked(try Self.encoder.encode(message))) }
+    func send(_ message: ClientMessage) throws { sendFrames(ClientFrame.masked(try encoder.encode(message))) }
+
+    /// Asks for a new subscription set.
+    func subscribe(to queries: [String: String]) throws {
+        asked += 1
+        try send(
+            .query(
+                Query(
+                    session: Self.session, query: QuerySet(version: QueryVersion(rawValue: asked), queries: queries))))
+    }
 
     /// Frames made before the clock started.
     func sendFrames(_ frames: [UInt8]) {
@@ -185,19 +223,30 @@ final class LoadClient {
             return try send(.mark(session: Self.session, request: 1))
         }
         phase = .allocating
-        try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: true)))
+        switch mode {
+        case .partition:
+            try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: true)))
+        case .flexible: try send(.bind(Bind(session: Self.session, flexible: FlexibleTarget(), needsIdent: true)))
+        }
     }
 
     private func receive(_ payload: ArraySlice<UInt8>) throws {
         if payload.starts(with: "download ".utf8) { return try downloaded(payload) }
-        switch try Self.parser.parse(Array(payload)) {
+        switch try parser.parse(Array(payload)) {
         case .ident(_, let file):
             self.file = file
             phase = .downloading
-            try send(.ident(Ident(session: Self.session, file: file)))
+            try send(
+                .ident(
+                    Ident(
+                        session: Self.session, file: file,
+                        query: mode == .flexible ? QuerySet(version: 0, text: "{}") : nil)))
         case .mark:
             isMarked = true
             onMark(self)
+        case .queryError(let error):
+            failure = (error.code.rawValue, error.message)
+            try onFailure(self)
         case .jsonError(_, let code, let body):
             failure = (code.rawValue, body.message)
             phase = .ended
@@ -207,13 +256,22 @@ final class LoadClient {
     }
 
     private func downloaded(_ payload: ArraySlice<UInt8>) throws {
-        head = try DownloadHead(payload)
+        head = try DownloadHead(payload, mode: mode)
         downloads += 1
         plainBytes += head.plainBytes
+        wireBytes += UInt64(payload.count)
         if keepsBodies { bodies.append(Array(payload)) }
+        if let batch = head.batch, batch.state == 1, batch.set > subscribed {
+            subscribed = batch.set
+            onSubscribed(self)
+        }
         if phase == .downloading {
-            phase = .live
-            onLive(self)
+            if asked == 0, !queries.isEmpty {
+                try subscribe(to: queries)
+            } else if subscribed == asked {
+                phase = .live
+                onLive(self)
+            }
         }
         onDownload(self)
         if reportsProgress, head.serverVersion > reportedServerVersion {
@@ -231,10 +289,22 @@ final class LoadClient {
     }
 
     /// The changesets in everything that was downloaded.
-    func countDownloaded() throws -> Int {
-        try bodies.reduce(0) { count, body in
-            guard case .download(let download) = try Self.parser.parse(body) else { return count }
-            return count + download.entries.count
+    func countDownloaded() throws -> Int { try downloaded().reduce(0) { $0 + $1.entries.count } }
+
+    /// The objects that everything that was downloaded creates.
+    func countCreated() throws -> Int {
+        try downloaded().lazy.flatMap(\.entries).reduce(0) { count, entry in
+            guard !entry.changeset.isEmpty else { return count }
+            return try Changeset(parsing: entry.changeset).instructions.reduce(into: count) { count, instruction in
+                if case .createObject = instruction { count += 1 }
+            }
+        }
+    }
+
+    private func downloaded() throws -> [Download] {
+        try bodies.compactMap { body in
+            guard case .download(let download) = try parser.parse(body) else { return nil }
+            return download
         }
     }
 
