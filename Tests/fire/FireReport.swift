@@ -23,6 +23,12 @@ struct FireReport: Codable {
     var resetsAccounted = 0
     var resetsUnaccounted = 0
     var deadLetters = 0
+    /// Of the app in flexible mode, whose changes are among the others.
+    var viewClients = 0
+    var queryChanges = 0
+    var roleChanges = 0
+    /// Objects of which clients heard that a write was undone.
+    var undone = 0
     /// What is wrong, in words; empty after a good run.
     var findings: [String] = []
 
@@ -40,6 +46,8 @@ struct FireReport: Codable {
             ("changes duplicated", "\(duplicated)"), ("client realms diverged", "\(diverged)"),
             ("resets found", "\(resetsFound)"), ("resets accounted", "\(resetsAccounted)"),
             ("resets unaccounted", "\(resetsUnaccounted)"), ("dead letters", "\(deadLetters)"),
+            ("client realms in flexible mode", "\(viewClients)"), ("changes of their queries", "\(queryChanges)"),
+            ("changes of their roles", "\(roleChanges)"), ("objects of which writes were undone", "\(undone)"),
         ]
         let width = rows.map(\.0.count).max() ?? 0
         let lines = rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }
