@@ -19,7 +19,7 @@ extension AdminRoute {
         // What users have written is there to be read.
         case (.deadLetter, _), (.realmObjects, _): .operate
         case (_, "GET"), (_, "HEAD"): .read
-        case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _): .own
+        case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _), (.migration, _): .own
         default: .operate
         }
     }

@@ -27,6 +27,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case allowResets = "apps/:app/sync/allow-resets"
     case enable = "apps/:app/sync/enable"
     case pause = "apps/:app/sync/pause"
+    case migration = "apps/:app/sync/migration"
     case terminationPlan = "apps/:app/termination-plan"
     case clientRealmHistory = "apps/:app/client-realms/:clientFile"
     case campaigns = "campaigns"

@@ -59,6 +59,9 @@ enum CoordinatorMetrics {
     /// Apps that were deleted and of which something is left.
     static func deletions(_ count: Int) { Gauge(label: "sluice.coordinator.deletions.unfinished").record(count) }
 
+    /// Apps on their way from one sync mode to the other.
+    static func migrations(_ count: Int) { Gauge(label: "sluice.coordinator.migrations.unfinished").record(count) }
+
     /// Campaigns closed for their age.
     static func campaignAgedOut(app: String) {
         Counter(label: "sluice.coordinator.campaigns.aged_out", dimensions: [("app", app)]).increment()

@@ -23,6 +23,7 @@ import Testing
         ("RulesCheckRequest", RulesCheckRequest.keys),
         ("CustomDataRequest", CustomDataRequest.keys), ("TerminationRequest", TerminationRequest.keys),
         ("ResetRequest", ResetRequest.keys), ("EraseRequest", EraseRequest.keys),
+        ("MigrationRequest", MigrationRequest.keys),
         ("AllowResetsRequest", AllowResetsRequest.keys),
         ("TokenLogin", TokenLoginSettings.keys), ("EmailLogin", EmailLoginSettings.keys),
         ("KeyRotationRequest", KeyRotationRequest.keys), ("AdminTokenRequest", AdminTokenRequest.keys),

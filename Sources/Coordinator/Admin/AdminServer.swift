@@ -47,6 +47,7 @@ struct AdminServer: Sendable {
         UserRoutes(context: context).add(to: group)
         ErasureRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)
+        MigrationRoutes(context: context).add(to: group)
         CampaignRoutes(context: context, events: CampaignEvents(context: context, places: places)).add(to: group)
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)

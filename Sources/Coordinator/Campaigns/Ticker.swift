@@ -15,6 +15,7 @@ struct Ticker: Sendable {
     private let gauges = SliceGauges()
     private let appDeletions = AppDeletions()
     private let agedCampaigns = AgedCampaigns()
+    private let migrations = ModeMigrations()
 
     init(context: CoordinatorContext) { self.context = context }
 
@@ -27,6 +28,7 @@ struct Ticker: Sendable {
             await beat()
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: context.configuration.tickInterval) }
         }
+        migrations.stop()
     }
 
     func beat() async {
@@ -46,6 +48,7 @@ struct Ticker: Sendable {
         await anonymousUsers.keepUp(context)
         await appDeletions.keepUp(context)
         await agedCampaigns.keepUp(context)
+        await migrations.keepUp(context)
         do {
             try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")

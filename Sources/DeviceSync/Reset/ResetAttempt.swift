@@ -11,6 +11,8 @@ struct ResetAttempt: Sendable, Equatable {
     var logURL = ""
     /// The client file ident before the reset.
     var identOld: FileIdent = 0
+    /// The realm that the file was of, where the app has moved to the other sync mode since.
+    var realmOld: RealmName?
     /// Everything up to this version of the realm's own is in the server's state, as the server has said; nil if it has not.
     var integrated: ClientVersion?
     /// Everything after this version of the realm's own is missing in the server's state, acknowledged or not; nil if the

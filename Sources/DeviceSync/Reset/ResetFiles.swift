@@ -65,7 +65,7 @@ final class ResetFiles {
 
     /// Subscribes the fresh copy of a flexible realm to what the realm has: the set in force, not those that are pending.
     private func subscribe(_ copy: RealmCore) throws {
-        guard target.mode == .flexible else { return }
+        guard target.mode == .flexible, core.sync.move?.pending == nil else { return }
         let wanted = core.subscriptions.active?.subscriptions ?? []
         copy.lock.lock()
         defer { copy.lock.unlock() }
@@ -120,6 +120,15 @@ final class ResetFiles {
         return (try? core.setSync(core.sync, pendingReset: .clear)) != nil
     }
 
+    /// The realm that the file was of before its app moved to the other sync mode; nil if it does not move.
+    var realmBeforeMove: RealmName? {
+        guard let app = app.core?.id, let move = core.sync.move, let pending = move.pending else { return nil }
+        guard pending.action == .migrateToFLX else { return RealmName(flexible: app) }
+        return (try? PartitionValue.parse(path: move.partition)).map {
+            RealmName(app: app, partition: $0.canonicalText)
+        }
+    }
+
     // MARK: Reports
 
     func outcome(
@@ -127,7 +136,7 @@ final class ResetFiles {
         changesets: OutcomeReport.Changesets? = nil
     ) -> ResetOutcome {
         ResetOutcome(
-            attempt: attempt.id, realm: target.realmName(app: app.core?.id ?? ""),
+            attempt: attempt.id, realm: attempt.realmOld ?? target.realmName(app: app.core?.id ?? ""),
             identOld: attempt.identOld, modeRequested: attempt.mode, modeUsed: modeUsed, result: result,
             changesets: changesets)
     }

@@ -149,11 +149,22 @@ struct ResetMerge {
         sync.progress.download = DownloadCursor(serverVersion: latest.version, clientVersion: 0)
         sync.progress.upload = UploadCursor(clientVersion: 0, serverVersion: latest.version)
 
+        let move = sync.move?.pending?.action
+        if move == .migrateToFLX { sync.move?.pending = nil } else if move == .revertToPBS { sync.move = nil }
         result.version = snapshot.version + 1
         result.sync = sync
         var commit = RealmFile.Commit(version: result.version, taking: &state)
         commit.sync = sync
-        if sync.partition == SyncTarget.flexible.claim {
+        if let move {
+            // What the fresh copy has subscribed to, as the realm's first set; or none any more.
+            let subscribed = move == .migrateToFLX ? fresh.subscriptions.active?.subscriptions : nil
+            let sets = subscribed.map {
+                SubscriptionSets(stored: [SubscriptionSet(version: 1, state: .complete, snapshot: 0, subscriptions: $0)]
+                )
+            }
+            commit.subscriptions = SubscriptionChange(from: core.subscriptions, to: sets ?? SubscriptionSets())
+            commit.endsBootstrap = true
+        } else if sync.partition == SyncTarget.flexible.claim || sync.move != nil {
             let old = core.subscriptions
             var new = old
             new.reset(discarding: result.mode == .discard)

@@ -17,6 +17,9 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// anew when it is next opened.
     var isOutdated: Bool?
 
+    /// The app has moved to the other sync mode since the file was made; nil: the file is as its configuration says.
+    var move: ModeMove?
+
     /// Tells one file from another that takes its place; zeros as long as the server has given it no name.
     var identity: ClientFileIdent { ident ?? ClientFileIdent(ident: 0, salt: 0) }
 

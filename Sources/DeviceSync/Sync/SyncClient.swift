@@ -39,21 +39,12 @@ final class SyncClient: Sendable {
     func session(for core: RealmCore, _ configuration: Realm.Configuration) -> SyncSession? {
         guard let sync = configuration.syncConfiguration else { return nil }
         let path = Self.path(core)
-        let app = sync.user.core
         let (session, isNew) = contents.withLock { contents -> (SyncSession, Bool) in
             if let session = contents.sessions[path], session.state != .invalid {
                 session.retainInstance()
                 return (session, false)
             }
-            let key = ConnectionKey(
-                userID: sync.user.id, mode: sync.target.mode,
-                path: app.configuration.enableSessionMultiplexing ? nil : path)
-            let connection =
-                contents.connections[key]
-                ?? SyncConnection(
-                    userID: sync.user.id, mode: sync.target.mode, app: AppReference(app), connector: contents.connector,
-                    timeouts: app.syncManager.timeouts, logger: logger)
-            contents.connections[key] = connection
+            let connection = connection(of: core.sync.target(sync.target).mode, for: sync.user, path, in: &contents)
             let session = SyncSession(path: path, configuration: sync, connection: connection)
             session.retainInstance()
             contents.sessions[path] = session
@@ -66,6 +57,35 @@ final class SyncClient: Sendable {
             session.connection.perform(for: session) { $0.reopened(configuration, on: $1) }
         }
         return session
+    }
+
+    private func connection(
+        of mode: SyncMode, for user: User, _ path: String, in contents: inout Contents
+    ) -> SyncConnection {
+        let app = user.core
+        let key = ConnectionKey(
+            userID: user.id, mode: mode, path: app.configuration.enableSessionMultiplexing ? nil : path)
+        let connection =
+            contents.connections[key]
+            ?? SyncConnection(
+                userID: user.id, mode: mode, app: AppReference(app), connector: contents.connector,
+                timeouts: app.syncManager.timeouts, logger: logger)
+        contents.connections[key] = connection
+        return connection
+    }
+
+    /// Goes on with a realm on the connection of the sync mode that its app has moved to.
+    ///
+    /// - Parameter waits: what was waited for on the connection before.
+    func move(
+        _ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration, _ waits: SyncWaits
+    ) {
+        guard let sync = configuration.syncConfiguration else { return }
+        let connection = contents.withLock { contents in
+            self.connection(of: core.sync.target(sync.target).mode, for: sync.user, Self.path(core), in: &contents)
+        }
+        session.move(to: connection)
+        connection.perform { $0.add(session, core, configuration, waits) }
     }
 
     private static func path(_ core: RealmCore) -> String {

@@ -74,7 +74,12 @@ actor SyncConnection {
         for session: SyncSession, _ body: @escaping @Sendable (SyncedRealm, isolated SyncConnection) -> Void
     ) {
         perform { connection in
-            if let realm = connection.realm(of: session) { body(realm, connection) }
+            if let realm = connection.realm(of: session) {
+                body(realm, connection)
+            } else if session.connection !== connection {
+                // The realm has moved to the other sync mode meanwhile.
+                session.connection.perform(for: session, body)
+            }
         }
     }
 
@@ -92,8 +97,13 @@ actor SyncConnection {
 
     // MARK: Realms
 
-    func add(_ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration) {
+    /// - Parameter waits: what was waited for on another connection.
+    func add(
+        _ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration,
+        _ waits: SyncWaits = SyncWaits()
+    ) {
         let realm = SyncedRealm(session: session, core: core, configuration: configuration, app: app, logger: logger)
+        realm.waits = waits
         realms[ObjectIdentifier(session)] = realm
         realm.activate(on: self)
     }
@@ -106,12 +116,18 @@ actor SyncConnection {
     }
 
     func wait(_ session: SyncSession, _ wait: SyncWait) {
-        guard let realm = realm(of: session) else { return wait.completion(Self.isClosed) }
+        guard let realm = realm(of: session) else {
+            let home = session.connection
+            return home === self ? wait.completion(Self.isClosed) : home.perform { $0.wait(session, wait) }
+        }
         realm.add(wait, on: self)
     }
 
     func wait(_ session: SyncSession, _ wait: SubscriptionWait) {
-        guard let realm = realm(of: session) else { return wait.completion(Self.isClosed) }
+        guard let realm = realm(of: session) else {
+            let home = session.connection
+            return home === self ? wait.completion(Self.isClosed) : home.perform { $0.wait(session, wait) }
+        }
         realm.add(wait, on: self)
     }
 

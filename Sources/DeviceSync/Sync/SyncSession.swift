@@ -54,7 +54,8 @@ public final class SyncSession: Sendable, Equatable {
 
     let path: String
     let userID: String
-    let connection: SyncConnection
+    /// Of the sync mode that the realm is in; another one once the app has moved to the other mode.
+    private let home: Mutex<SyncConnection>
     private let app: AppReference
     private let contents: Mutex<Contents>
 
@@ -62,9 +63,13 @@ public final class SyncSession: Sendable, Equatable {
         self.path = path
         userID = configuration.user.id
         app = AppReference(configuration.user.core)
-        self.connection = connection
+        home = Mutex(connection)
         contents = Mutex(Contents(syncConfiguration: configuration))
     }
+
+    var connection: SyncConnection { home.withLock { $0 } }
+
+    func move(to connection: SyncConnection) { home.withLock { $0 = connection } }
 
     /// The same session.
     public static func == (left: SyncSession, right: SyncSession) -> Bool { left === right }

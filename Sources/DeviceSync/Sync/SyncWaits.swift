@@ -16,7 +16,7 @@ struct SyncWait: Sendable {
 
 /// What the app waits for on one realm: the calls of `wait(for:)`, with the server's marks that end a wait for downloads; updates of
 /// subscriptions; and the observers of progress.
-struct SyncWaits {
+struct SyncWaits: Sendable {
     private var waits: [SyncWait] = []
     private var subscriptions: [SubscriptionWait] = []
     private var observers: [ProgressObserver] = []

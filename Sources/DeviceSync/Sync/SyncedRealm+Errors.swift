@@ -15,6 +15,7 @@ extension SyncedRealm {
                 "realm": "\(session.path)", "code": "\(code)", "action": "\(body.action.wireName)",
                 "text": "\(body.message)",
             ])
+        if body.action.isMove, move(code, body, on: connection) { return }
         if role == .fresh { return freshFailed(code, body, on: connection) }
         if code == .compensatingWrite {
             let reached = core.sync.progress.download.serverVersion
@@ -105,5 +106,15 @@ extension SyncedRealm {
     /// Tells the app of any error but a manual client reset.
     func report(_ error: SyncError, on connection: isolated SyncConnection) {
         connection.app.core?.deliver(error, session, handler: nil)
+    }
+}
+
+extension ErrorAction {
+    /// Whether the app has moved to the other sync mode.
+    fileprivate var isMove: Bool {
+        switch effective {
+        case .migrateToFLX, .revertToPBS: true
+        default: false
+        }
     }
 }

@@ -58,6 +58,7 @@ extension SyncedRealm {
                 waits.markReached(mark)
                 resetMaybeAcknowledged()
             case .fresh:
+                if isFlexible, subscribeToPartition(core, on: connection) { return }
                 // In flexible mode the set in force comes after set 0.
                 guard !isFlexible || core.subscriptions.latest.state == .complete else { return }
                 perform(reset.freshDownloaded(), on: connection)

@@ -18,13 +18,18 @@ extension SyncedRealm {
     ) {
         end(.main, on: connection)
         if case .waitingToStart = activity { activity = .running }
-        let attempt = ResetAttempt(
-            action: action, mode: resetMode?.mode ?? .manual, errorCode: code, errorMessage: message, logURL: logURL,
+        var mode = resetMode?.mode ?? .manual
+        // No app can bring a file over to the other mode by itself.
+        let isMove = action == .migrateToFLX || action == .revertToPBS
+        if isMove, mode == .manual { mode = .recover }
+        var attempt = ResetAttempt(
+            action: action, mode: mode, errorCode: code, errorMessage: message, logURL: logURL,
             identOld: core.sync.ident?.ident ?? 0, integrated: integrated, lostAfter: lostAfter)
+        attempt.realmOld = isMove ? resetFiles.realmBeforeMove : nil
         connection.logger.info(
             "client reset",
             metadata: ["mode": "\(attempt.mode.rawValue)", "code": "\(code)", "attempt": "\(attempt.id)"])
-        perform(reset.demanded(attempt, isEmpty: core.snapshot.version <= 1), on: connection)
+        perform(reset.demanded(attempt, isEmpty: core.snapshot.version <= 1 && !isMove), on: connection)
     }
 
     func perform(_ actions: [ResetMachine.Action], on connection: isolated SyncConnection) {

@@ -72,7 +72,7 @@ extension SyncedRealm {
                 wireCode: ErrorCode.badQuery.rawValue, isFatal: false), on: connection)
     }
 
-    private func changeSubscriptions(
+    func changeSubscriptions(
         of core: RealmCore, _ role: Role, on connection: isolated SyncConnection,
         _ change: (inout SubscriptionSets) -> Void
     ) -> Bool {

@@ -60,7 +60,7 @@ final class SyncedRealm {
         self.session = session
         self.core = core
         self.configuration = configuration
-        target = configuration.syncConfiguration?.target ?? .partition(.null)
+        target = core.sync.target(configuration.syncConfiguration?.target ?? .partition(.null))
         resetFiles = ResetFiles(core: core, target: target, app: app, userID: session.userID, logger: logger)
     }
 
@@ -90,6 +90,9 @@ final class SyncedRealm {
         resetFiles.deliverStoredOutcome()
         resetFiles.reportInterruption()
         reset.started(hasRecord: resetFiles.hasRecord)
+        if let pending = core.sync.move?.pending {
+            return beginReset(pending.action, code: pending.errorCode, message: pending.message, on: connection)
+        }
         open(.main, core, on: connection)
     }
 
@@ -167,7 +170,7 @@ final class SyncedRealm {
         guard let app = connection.app.core else { return }
         let sync = core.sync
         var machine = ClientSession(
-            ident: app.sync.nextSessionIdent(), target: bindTarget(isReset: role == .fresh || holdsIdent),
+            ident: app.sync.nextSessionIdent(), target: bindTarget(role, isReset: role == .fresh || holdsIdent),
             fileIdent: sync.ident, progress: sync.progress, newestVersion: core.snapshot.version,
             subscriptions: isFlexible ? core.subscriptions : nil, uploads: role == .main, holdsIdent: holdsIdent,
             lastMark: waits.lastMark)
@@ -177,13 +180,15 @@ final class SyncedRealm {
         connection.add(machine.ident, self, role)
     }
 
-    private func bindTarget(isReset: Bool) -> ClientSession.Target {
+    private func bindTarget(_ role: Role, isReset: Bool) -> ClientSession.Target {
         switch target {
         case .partition(let partition): .partition(partition.path)
         case .flexible:
             .flexible(
                 FlexibleTarget(
-                    reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion))
+                    reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion,
+                    // The fresh copy is made as a new realm in flexible mode is.
+                    migratedPartition: role == .main ? core.sync.move?.partition : nil))
         }
     }
 

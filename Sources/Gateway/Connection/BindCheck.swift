@@ -13,6 +13,33 @@ struct BindCheck {
         var realm: RealmName
         /// Of a client in flexible mode, from protocol version 11 on.
         var schemaVersion: UInt64?
+        var migratedPartition: String?
+    }
+
+    /// What a client is told whose app has moved to the other sync mode since the client's copy was made; nil if there is nothing to
+    /// tell.
+    ///
+    /// - Throws: as `target`.
+    func move(of bind: Bind, in app: AppRecord?) throws(SyncProtocolError) -> (ErrorCode, JSONErrorBody)? {
+        guard let app, knowsRules(of: app), !app.isMoving else { return nil }
+        switch (app.syncMode, upgrade.mode) {
+        case (.flexible, .partition):
+            let partition = try bind.partition(limits: limits).canonicalText
+            guard let migration = app.migration, migration.target == .flexible, migration.phase == .done,
+                let key = PartitionKey(partition: partition)
+            else { return nil }
+            var body = JSONErrorBody(code: .migrateToFLX, message: "app \(app.id) has moved to flexible sync")
+            body.partitionQuery = key.query(on: migration.field)
+            return (.migrateToFLX, body)
+        case (.partition, .flexible):
+            // A client that never synced a partition does not survive this.
+            guard try bind.flexible().migratedPartition != nil else { return nil }
+            return (
+                .revertToPBS,
+                JSONErrorBody(code: .revertToPBS, message: "app \(app.id) has moved back to partition sync")
+            )
+        default: return nil
+        }
     }
 
     /// The realm that the client wants.
@@ -29,6 +56,10 @@ struct BindCheck {
                     + "that all copies stay equal; use a Sluice SDK that does, or an app created with compatibility "
                     + "stockClients")
         }
+        if app.isMoving {
+            throw SyncProtocolError(
+                .initialSyncNotCompleted, session: bind.session, action: .transient, app.movingText)
+        }
         switch (app.syncMode, wanted) {
         case (.partition, let partition?):
             return Target(realm: RealmName(app: app.id, partition: partition.canonicalText))
@@ -42,7 +73,11 @@ struct BindCheck {
                 throw SyncProtocolError(
                     .badSchemaVersion, session: bind.session, action: .applicationBug, refusal)
             }
-            return Target(realm: RealmName(flexible: app.id), schemaVersion: version)
+            return Target(
+                realm: RealmName(flexible: app.id), schemaVersion: version,
+                migratedPartition: flexible?.migratedPartition.flatMap { path in
+                    (try? PartitionValue.parse(path: path))?.canonicalText
+                })
         }
     }
 
@@ -55,6 +90,9 @@ struct BindCheck {
 }
 
 extension AppRecord {
+    /// Why nobody syncs while the app moves.
+    var movingText: String { "app \(id) is being moved from one sync mode to the other" }
+
     /// Why a client may not sync with the schema version that its configuration names; nil if it may.
     ///
     /// - Parameter version: nil from a client that cannot name one.

@@ -51,6 +51,11 @@ extension ClientConnection {
     private func target(of bind: Bind, in app: AppRecord?) -> BindCheck.Target? {
         let check = BindCheck(upgrade: upgrade, limits: environment.protocolLimits)
         do throws(SyncProtocolError) {
+            if let (code, body) = try check.move(of: bind, in: app) {
+                environment.metrics.moved(app: upgrade.app)
+                send(.jsonError(session: bind.session, code: code, body: body))
+                return nil
+            }
             return try check.target(of: bind, in: app)
         } catch {
             if let app, !check.knowsRules(of: app) {
@@ -87,7 +92,8 @@ extension ClientConnection {
         let context = SessionContext(
             realm: realm, reference: SessionReference(gateway: environment.gateway, number: number), user: user,
             connection: upgrade.connectionID, protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
-            isOurs: upgrade.compatibility != nil, schemaVersion: target.schemaVersion, limits: limits)
+            isOurs: upgrade.compatibility != nil, schemaVersion: target.schemaVersion,
+            migratedPartition: target.migratedPartition, limits: limits)
         sessions[bind.session] = (
             number,
             GatewaySession(

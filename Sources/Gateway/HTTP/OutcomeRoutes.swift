@@ -29,7 +29,14 @@ struct OutcomeRoutes: Sendable {
     private struct Report: Decodable {
         struct Realm: Decodable {
             var app: String?
-            var partition: String
+            /// Nil of a realm in flexible mode.
+            var partition: String?
+            var flexible: Bool?
+
+            func name(of app: String) -> RealmName? {
+                if flexible == true { return RealmName(flexible: app) }
+                return partition.map { RealmName(app: app, partition: RealmName.partition(fromText: $0)) }
+            }
         }
 
         var attempt: String
@@ -71,7 +78,10 @@ struct OutcomeRoutes: Sendable {
             guard report.identOld.fitsTheWire, report.identNew?.fitsTheWire ?? true else {
                 throw APIError.badRequest("identOld, identNew: expected client file idents up to 2^63 - 1")
             }
-            let outcome = outcome(report, app: app, user: claims.sub)
+            guard let realm = report.realm.name(of: app) else {
+                throw APIError.badRequest("realm: expected a partition, or flexible")
+            }
+            let outcome = outcome(report, of: realm, user: claims.sub)
             // The id makes a repetition harmless along the whole way.
             try await link.reportConfirmed(outcome, id: "\(claims.sub)-\(outcome.attempt)-\(outcome.result.rawValue)")
         }
@@ -92,11 +102,11 @@ struct OutcomeRoutes: Sendable {
         return reports
     }
 
-    private func outcome(_ report: Report, app: String, user: String) -> OutcomeReport {
+    private func outcome(_ report: Report, of realm: RealmName, user: String) -> OutcomeReport {
         func short(_ text: String?) -> String? { text.map { String($0.prefix(Self.maxText)) } }
         return OutcomeReport(
             campaign: nil, attempt: report.attempt,
-            realm: RealmName(app: app, partition: RealmName.partition(fromText: report.realm.partition)), user: user,
+            realm: realm, user: user,
             identOld: report.identOld, identNew: report.identNew, modeRequested: short(report.modeRequested),
             modeUsed: short(report.modeUsed), result: report.result, changesets: report.changesets,
             // The name only: a path would tell about the user's machine.

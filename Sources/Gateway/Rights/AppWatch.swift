@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import Storage
+import SyncModel
 import Synchronization
 
 /// Follows the settings, rules and users of the apps with sessions here, and has the sessions that a change concerns judged again.
@@ -29,6 +30,8 @@ final class AppWatch: Service {
         var syncState: AppRecord.SyncState
         var clientRecovery: Bool
         var clientSchemas: SchemaVersionRange?
+        var isMoving: Bool
+        var syncMode: SyncMode
     }
 
     init(apps: AppDirectory, store: any AccountStore, interval: Duration, logger: Logger) {
@@ -91,7 +94,9 @@ final class AppWatch: Service {
     }
 
     private func tell(_ app: AppRecord, settings: Bool) {
-        let now = Told(syncState: app.syncState, clientRecovery: app.clientRecovery, clientSchemas: app.clientSchemas)
+        let now = Told(
+            syncState: app.syncState, clientRecovery: app.clientRecovery, clientSchemas: app.clientSchemas,
+            isMoving: app.isMoving, syncMode: app.syncMode)
         let before = told.withLock { $0.updateValue(now, forKey: app.id) }
         if settings || (before ?? now) != now { sessions.settingsChanged(app: app.id) }
     }

@@ -107,6 +107,11 @@ final class GatewayMetrics: Sendable {
         Counter(label: "sluice.gateway.binds.incompatible", dimensions: [("app", app)]).increment()
     }
 
+    /// A client was told that its app has moved to the other sync mode.
+    func moved(app: String) {
+        Counter(label: "sluice.gateway.binds.moved", dimensions: [("app", app)]).increment()
+    }
+
     /// A BIND was refused for what its user may do.
     func bindDenied(app: String, reason: String) {
         Counter(label: "sluice.gateway.binds.denied", dimensions: [("app", app), ("reason", reason)]).increment()

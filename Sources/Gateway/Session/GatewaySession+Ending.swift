@@ -141,6 +141,9 @@ extension GatewaySession {
         guard phase != .ended else { return }
         guard let app else { return fail(.otherSessionError, .applicationBug, "the app does not exist any more") }
         clientRecovery = app.clientRecovery
+        if app.isMoving || context.realm.isFlexible != (app.syncMode == .flexible) {
+            return fail(.initialSyncNotCompleted, .transient, app.movingText, backoff: .patient)
+        }
         // A termination reaches the session as a reset notice.
         if let refusal = app.refusal(ofSchema: context.schemaVersion) {
             fail(.badSchemaVersion, .applicationBug, refusal)

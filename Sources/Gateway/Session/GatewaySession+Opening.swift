@@ -8,6 +8,7 @@ extension GatewaySession {
     /// - Parameter replaced: the client file in whose place one is asked for.
     mutating func bind(_ needsIdent: Bool, _ app: AppRecord, replacing replaced: FileIdent? = nil) {
         clientRecovery = app.clientRecovery
+        if app.isMoving { return fail(.initialSyncNotCompleted, .transient, app.movingText, backoff: .patient) }
         switch app.syncState {
         case .enabled: break
         case .paused:
@@ -72,7 +73,7 @@ extension GatewaySession {
                 IdentifyRequest(
                     context: requestContext, user: context.user, clientFile: file, download: progress.download,
                     latest: progress.latest, confirms: question, view: subscriptions?.identified,
-                    schemaVersion: context.schemaVersion)))
+                    schemaVersion: context.schemaVersion, migratedPartition: context.migratedPartition)))
     }
 
     mutating func identified(_ answer: IdentifiedAnswer) {

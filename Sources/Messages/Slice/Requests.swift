@@ -71,11 +71,14 @@ package struct IdentifyRequest: Message, Equatable {
     package var view: IdentifiedView?
     /// As in `BindRequest`.
     package var schemaVersion: UInt64?
+    /// Of a client that came from partition sync: its partition, as a realm's name has it.
+    package var migratedPartition: String?
 
     package init(
         context: RequestContext, user: String, clientFile: ClientFileIdent, download: DownloadCursor,
         latest: SaltedServerVersion,
-        confirms: UInt64? = 0, view: IdentifiedView? = nil, schemaVersion: UInt64? = nil
+        confirms: UInt64? = 0, view: IdentifiedView? = nil, schemaVersion: UInt64? = nil,
+        migratedPartition: String? = nil
     ) {
         self.context = context
         self.user = user
@@ -85,6 +88,7 @@ package struct IdentifyRequest: Message, Equatable {
         self.confirms = confirms
         self.view = view
         self.schemaVersion = schemaVersion
+        self.migratedPartition = migratedPartition
     }
 }
 

@@ -63,6 +63,14 @@ extension SchemaVersionRange {
     package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
 }
 
+extension ModeMigration {
+    package init(storedText: String) throws {
+        self = try JSONDecoder().decode(ModeMigration.self, from: Data(storedText.utf8))
+    }
+
+    package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+}
+
 extension ExternalIdentity {
     package static func profile(storedText: String) throws -> [String: String] {
         try JSONDecoder().decode([String: String].self, from: Data(storedText.utf8))

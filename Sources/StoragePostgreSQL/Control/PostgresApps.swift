@@ -16,16 +16,16 @@ extension AppRecord {
     private static let columns = """
         id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days, generation, anonymous_login,
         email_password_login, created_at, compatibility, on_read_denied, on_write_denied, rules_version, users_version,
-        quotas, schema_version, client_schemas
+        quotas, schema_version, client_schemas, migration
         """
-    private static let places = (1...18).map { "$\($0)" }.joined(separator: ", ")
+    private static let places = (1...19).map { "$\($0)" }.joined(separator: ", ")
 
     private func values() throws -> [any ControlArgument] {
         [
             id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays, generation,
             anonymousLogin, emailPasswordLogin, createdAt, compatibility.rawValue, onReadDenied.rawValue,
             onWriteDenied.rawValue, rulesVersion, usersVersion, try quotas.storedText(), schemaVersion,
-            try clientSchemas?.storedText(),
+            try clientSchemas?.storedText(), try migration?.storedText(),
         ]
     }
 
@@ -64,6 +64,7 @@ extension AppRecord {
             onWriteDenied: try value("on_write_denied"), rulesVersion: try row.unsigned("rules_version"),
             usersVersion: try row.unsigned("users_version"), schemaVersion: try row.unsigned("schema_version"),
             clientSchemas: try row.textIfAny("client_schemas").map(SchemaVersionRange.init(storedText:)),
+            migration: try row.textIfAny("migration").map(ModeMigration.init(storedText:)),
             quotas: try QuotaValues(storedText: try row.text("quotas")), createdAt: try row.unsigned("created_at"))
     }
 }

@@ -1,7 +1,8 @@
 /// The tables of the control store: those of the SQLite store by the same names and columns, so that a store can be copied row by
 /// row. Texts are compared by their bytes. A released version is never changed; new ones are added.
 enum PostgresControlSchema {
-    static let schema = PostgresSchema(part: "control", steps: [.version(version1), .addition(clientSchemas)])
+    static let schema = PostgresSchema(
+        part: "control", steps: [.version(version1), .addition(clientSchemas), .addition(migration)])
 
     /// Every table, in an order in which a store can be copied.
     static let names = [
@@ -12,6 +13,8 @@ enum PostgresControlSchema {
     ]
 
     private static let clientSchemas = ["ALTER TABLE apps ADD COLUMN client_schemas text COLLATE \"C\""]
+
+    private static let migration = ["ALTER TABLE apps ADD COLUMN migration text COLLATE \"C\""]
 
     private static let version1 = [
         """

@@ -25,13 +25,14 @@ extension AppRecord: SnakeCaseRow {
             INSERT OR REPLACE INTO apps (id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days,
                 generation, anonymous_login, email_password_login, created_at, compatibility, on_read_denied,
                 on_write_denied, rules_version, users_version, quotas, schema_version,
-                client_schemas)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                client_schemas, migration)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, id, syncMode.rawValue, syncState.rawValue, developmentMode, clientRecovery, maxOfflineDays,
             sqlInteger(generation), anonymousLogin, emailPasswordLogin, sqlInteger(createdAt),
             compatibility.rawValue, onReadDenied.rawValue, onWriteDenied.rawValue, sqlInteger(rulesVersion),
             sqlInteger(usersVersion), try quotas.storedText(),
-            sqlInteger(schemaVersion), try clientSchemas?.storedText())
+            sqlInteger(schemaVersion), try clientSchemas?.storedText(),
+            try migration?.storedText())
     }
 }
 

@@ -180,6 +180,7 @@ enum SQLiteControlSchema {
         CREATE INDEX campaigns_open ON campaigns (started_at) WHERE state IN ('counting', 'running');
         """,
         "ALTER TABLE apps ADD COLUMN client_schemas TEXT;",
+        "ALTER TABLE apps ADD COLUMN migration TEXT;",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

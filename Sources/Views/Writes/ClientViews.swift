@@ -12,6 +12,8 @@ package struct ClientViews: Sendable {
     package var begun: BegunBootstrap?
     /// The schema version that the client named when the file was made, or has named since while nobody looked at it; nil: none is known.
     package var schemaVersion: UInt64?
+    /// Of a client that came from partition sync: its partition, which what it makes is of.
+    package var partition: String?
     /// In the order of their versions.
     package private(set) var compensations: [CompensatingWrite]
 
@@ -61,7 +63,9 @@ package struct ClientViews: Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = VarintWriter()
-        writer.write(UInt64(schemaVersion == nil ? 1 : 2))
+        writer.write(UInt64(partition != nil ? 3 : schemaVersion == nil ? 1 : 2))
+        if let partition { writer.write(lengthAnd: Array(partition.utf8)) }
+        if partition != nil { writer.write(schemaVersion != nil) }
         if let schemaVersion { writer.write(schemaVersion) }
         writer.write(lengthAnd: Array(roles.utf8))
         writer.write(UInt64(views.segments.count))
@@ -88,6 +92,9 @@ package struct ClientViews: Sendable {
         switch try reader.readUInt64() {
         case 1: break
         case 2: schemaVersion = try reader.readUInt64()
+        case 3:
+            partition = try reader.readText()
+            if try reader.readBool() { schemaVersion = try reader.readUInt64() }
         default: throw reader.malformed("a client file's views of another version")
         }
         roles = try reader.readText()

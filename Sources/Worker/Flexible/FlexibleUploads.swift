@@ -31,12 +31,14 @@ struct FlexibleUploads: SlicePart {
                 throw FullOfCompensationsError(
                     reason: "client file \(file.ident) has to download what undoes its earlier writes first")
             }
-            let changeset: Changeset
+            var changeset: Changeset
             do {
                 changeset = try parsed.get()
             } catch {
                 throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
             }
+            let home = views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
+            if let home { changeset = home.settling(changeset) }
             let isLast = index == entries.count - 1
             let part = UploadHead(
                 follows: follows,
@@ -46,7 +48,7 @@ struct FlexibleUploads: SlicePart {
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
             let outcome: UploadOutcome
             do {
-                outcome = try await integrate(entry, changeset, part, record, &views, &steps)
+                outcome = try await integrate(entry, changeset, part, record, &views, &steps, home)
             } catch var pause as MergePause {
                 pause.integrated = index
                 throw pause
@@ -75,7 +77,7 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ views: inout ClientViews, _ steps: inout UInt64
+        _ views: inout ClientViews, _ steps: inout UInt64, _ home: PartitionHome?
     ) async throws -> UploadOutcome {
         let base = max(entry.serverVersion, file.historyStart ?? 0, views.views.start ?? 0)
         var judged = try WriteTrial(
@@ -106,6 +108,12 @@ struct FlexibleUploads: SlicePart {
         let images = try apply(final)
         work.change(context).append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, images: images)
+        // The client's own copy does not have the partition that was added, and is not sent its own writes.
+        if let told = home?.told(of: final), !told.isEmpty {
+            let images = try apply(told)
+            work.change(context).append(
+                told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
+        }
         if !judged.resynced.isEmpty {
             try await compensate(judged, entry, &views)
         }

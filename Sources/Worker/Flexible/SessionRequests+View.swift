@@ -31,6 +31,7 @@ extension SessionRequests {
                 views.schemaVersion = version
             }
         }
+        views.partition = request.migratedPartition ?? views.partition
         let cursor = request.download.serverVersion
         var bootstrap: UInt64?
         if cursor == 0, said.version == 0 {

@@ -27,6 +27,10 @@ struct Admittance: SlicePart {
             try refuse(name, session, refusal ?? .unknownApp(name.app), to: address)
             return nil
         }
+        guard name.isFlexible == (app.syncMode == .flexible) else {
+            try refuse(name, session, .moving(app), to: address)
+            return nil
+        }
         return app
     }
 

@@ -19,6 +19,7 @@ struct Refusal {
 
     static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
         let backoff = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
+        if app.isMoving { return moving(app) }
         switch app.syncState {
         case .enabled: return nil
         case .terminated where !needsClientFile:
@@ -30,6 +31,14 @@ struct Refusal {
                 code: .initialSyncNotCompleted, action: .transient, message: "sync is paused for app \(app.id)",
                 backoff: backoff)
         }
+    }
+
+    /// The app moves to the other sync mode, or has moved while the message was on its way. The client keeps what it has written.
+    static func moving(_ app: AppRecord) -> Refusal {
+        Refusal(
+            code: .initialSyncNotCompleted, action: .transient,
+            message: "app \(app.id) is being moved from one sync mode to the other",
+            backoff: BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2))
     }
 
     static func unknownApp(_ app: String) -> Refusal {

@@ -19,7 +19,7 @@ struct Uploads: SlicePart {
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload,
         _ changesets: [Result<Changeset, ChangesetError>], _ delivery: SliceDelivery?
     ) async throws {
-        _ = try await existingApp(of: message)
+        guard try await work.settings(of: message.realm.app) != nil else { throw Self.unknownApp(of: message) }
         guard let app = try await admittance.admit(message.realm, upload.session, to: nil),
             let rights = try admittance.admit(upload.rights, message.realm, upload.session, to: nil)
         else { return }
@@ -185,7 +185,7 @@ struct Uploads: SlicePart {
     ///
     /// A message that cannot be applied is set aside whole. Its id tells a repetition.
     func integrate(event message: ChangesetMessage, _ delivery: SliceDelivery) async throws {
-        let app = try await existingApp(of: message)
+        let app = try await existingApp(of: message, id: delivery.id)
         if let id = delivery.id {
             let seen = try await work.isSeen(messageID: id)
             if seen.now || seen.before { metrics.duplicates(message.entries.count, app: app.id) }
@@ -229,8 +229,20 @@ struct Uploads: SlicePart {
         changesets.reduce(100_000) { $0 + 5_000 + 1_000 * UInt64($1.changeset.instructions.count) }
     }
 
-    private func existingApp(of message: ChangesetMessage) async throws -> AppRecord {
+    private static func unknownApp(of message: ChangesetMessage) -> PoisonError {
+        PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+    }
+
+    /// - Parameter id: of the message: while an app moves, only what is copied is written.
+    private func existingApp(of message: ChangesetMessage, id: String?) async throws -> AppRecord {
         if let app = try await work.settings(of: message.realm.app) {
+            if let migration = app.migration, migration.isUnderWay {
+                guard migration.isOwn(id), message.realm.isFlexible == (migration.target == .flexible) else {
+                    throw PoisonError(
+                        reason: "app \(app.id) is being moved to \(migration.target.rawValue) sync", app: app.id)
+                }
+                return app
+            }
             guard message.realm.isFlexible == (app.syncMode == .flexible) else {
                 throw PoisonError(
                     reason:
@@ -239,7 +251,7 @@ struct Uploads: SlicePart {
             }
             return app
         }
-        throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+        throw Self.unknownApp(of: message)
     }
 
     /// Applies changesets in order.

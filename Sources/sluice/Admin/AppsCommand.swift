@@ -9,7 +9,7 @@ struct AppsCommand: AsyncParsableCommand {
         commandName: "apps", abstract: "Create apps, show them, change their settings and delete them.",
         subcommands: [
             AppsList.self, AppsShow.self, AppsSchema.self, AppsQuotas.self, AppsCreate.self, AppsSet.self,
-            AppsDelete.self,
+            AppsMigrate.self, AppsDelete.self,
             AppsDeletions.self,
         ],
         defaultSubcommand: AppsList.self)

@@ -39,6 +39,8 @@ struct FlexibleTranscriptTests {
         Part(file: "flx-client-reset-recover-pending-query", connection: 4, session: 3, uploads: false),
         Part(file: "flx-client-reset-recover-pending-query", connection: 4, session: 4, start: .reset),
         Part(file: "flx-schema-version-change", connection: 5, session: 1),
+        Part(file: "pbs-migrate-to-flx-and-back", connection: 5, session: 3, uploads: false),
+        Part(file: "pbs-migrate-to-flx-and-back", connection: 5, session: 4, start: .reset),
         Part(file: "flx-schema-version-change", connection: 5, session: 2),
     ]
 

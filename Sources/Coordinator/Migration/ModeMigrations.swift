@@ -1,0 +1,43 @@
+import Logging
+import Storage
+import Synchronization
+
+/// Carries moves of apps between the sync modes on, one after the other, beside the coordinator's beats. Whoever is the active
+/// coordinator goes on from what the control store says; each step may be done twice.
+final class ModeMigrations: Sendable {
+    private struct Run {
+        var app: String
+        var task: Task<Void, Never>
+        var isOver = false
+    }
+
+    private let run = Mutex<Run?>(nil)
+
+    /// What the active coordinator does with each beat.
+    func keepUp(_ context: CoordinatorContext) async {
+        guard run.withLock({ $0 == nil || $0?.isOver == true }) else { return }
+        do {
+            let moving = try await context.store.apps().filter(\.isMoving)
+            CoordinatorMetrics.migrations(moving.count)
+            guard let app = moving.first else { return }
+            // Unstructured: it takes as long as the app is large, and the beats must go on. It ends with the move, with the
+            // coordinator's activity, and with the coordinator.
+            let task = Task {
+                do {
+                    try await ModeMigrationRun(context: context, app: app.id).goOn()
+                } catch is CancellationError {
+                } catch {
+                    context.logger.warning(
+                        "an app's move to the other sync mode is interrupted, will go on",
+                        metadata: ["app": "\(app.id)", "error": "\(error)"])
+                }
+                self.run.withLock { $0?.isOver = true }
+            }
+            run.withLock { $0 = Run(app: app.id, task: task) }
+        } catch {
+            context.logger.warning("moving apps not looked after, will try again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    func stop() { run.withLock { $0?.task.cancel() } }
+}

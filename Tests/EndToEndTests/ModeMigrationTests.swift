@@ -1,0 +1,98 @@
+import DeviceSync
+import Foundation
+import LocalCluster
+import Synchronization
+import TestSupport
+import Testing
+
+/// An app moves from partition to flexible sync and back, while its clients hold what they have not uploaded.
+@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
+struct ModeMigrationTests {
+    private static let schema = [
+        ObjectSchemaDescription(
+            "Note", primaryKey: PropertyDescription("_id", .string),
+            properties: [PropertyDescription("text", .string)])
+    ]
+
+    private static func open(_ user: User, _ partition: String) async throws -> Realm {
+        var configuration = user.configuration(partitionValue: partition)
+        configuration.dynamicSchema = schema
+        return try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+    }
+
+    private static func write(_ realm: Realm, _ id: String) throws {
+        try realm.write { _ = realm.dynamicCreate("Note", value: ["_id": id, "text": id]) }
+    }
+
+    private static func ids(_ realm: Realm) -> Set<String> {
+        Set(realm.dynamicObjects("Note").compactMap { $0["_id"] as? String })
+    }
+
+    private static func eventually(_ realm: Realm, has ids: Set<String>) async throws {
+        try await LocalCluster.retrying("the realm has \(ids.sorted())") {
+            guard Self.ids(realm) == ids else { throw LocalClusterError("it has \(Self.ids(realm).sorted())") }
+        }
+    }
+
+    @Test func anAppMovesToFlexibleSyncAndBackWithoutLosingAnything() async throws {
+        try await withCluster(workers: 2, slices: 2) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let user = try await Device.user(of: cluster)
+            let heard = Mutex<[SyncError]>([])
+            App(id: cluster.app).syncManager.errorHandler = { error, _ in
+                if let error = error as? SyncError, error.isFatal { heard.withLock { $0.append(error) } }
+            }
+            let red = try await Self.open(user, "red")
+            let blue = try await Self.open(user, "blue")
+            try Self.write(red, "red")
+            try Self.write(blue, "blue")
+            try await red.syncSession?.wait(for: .upload)
+            try await blue.syncSession?.wait(for: .upload)
+            red.syncSession?.suspend()
+            try Self.write(red, "red-offline")
+
+            try await cluster.operate("apps", "migrate", cluster.app, "--to", "flexible", "--dry-run")
+            try await cluster.operate("apps", "migrate", cluster.app, "--to", "flexible", "--yes")
+            red.syncSession?.resume()
+            try await red.syncSession?.wait(for: .upload)
+            try await Self.eventually(red, has: ["red", "red-offline"])
+            try await Self.eventually(blue, has: ["blue"])
+            // What is made in flexible sync is of the partition whose app makes it.
+            try Self.write(blue, "blue-flexible")
+            try await blue.syncSession?.wait(for: .upload)
+            let again = try await Self.open(user, "blue")
+            #expect(Self.ids(again) == ["blue", "blue-flexible"])
+            #expect(Self.ids(red) == ["red", "red-offline"])
+
+            blue.syncSession?.suspend()
+            try Self.write(blue, "blue-offline")
+            try await cluster.operate("apps", "migrate", cluster.app, "--to", "partition", "--yes")
+            blue.syncSession?.resume()
+            try await blue.syncSession?.wait(for: .upload)
+            try await Self.eventually(blue, has: ["blue", "blue-flexible", "blue-offline"])
+            try Self.write(red, "red-again")
+            try await red.syncSession?.wait(for: .upload)
+            try await Self.eventually(red, has: ["red", "red-offline", "red-again"])
+            #expect(heard.withLock { $0.isEmpty })
+        }
+    }
+
+    @Test func partitionsWithObjectsOfOneKeyStayAsTheyAre() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            let user = try await Device.user(of: cluster)
+            let red = try await Self.open(user, "red")
+            let blue = try await Self.open(user, "blue")
+            for realm in [red, blue] {
+                try Self.write(realm, "same")
+                try await realm.syncSession?.wait(for: .upload)
+            }
+            await #expect(throws: (any Error).self) {
+                try await cluster.operate("apps", "migrate", cluster.app, "--to", "flexible", "--yes")
+            }
+            try Self.write(red, "after")
+            try await red.syncSession?.wait(for: .upload)
+            #expect(Self.ids(red) == ["same", "after"])
+        }
+    }
+}
