@@ -15,8 +15,6 @@ struct ModeMigrationRun {
     let context: CoordinatorContext
     let app: String
 
-    /// Milliseconds after which every process has read the app's settings anew: they remember them for a second.
-    static let freeze: UInt64 = 4_000
     static let pageBytes = 256 << 10
     /// Messages on their way to owners at once.
     static let window = 16
@@ -41,8 +39,9 @@ struct ModeMigrationRun {
         case .freezing:
             // Gateways hear of it by the notice, and again here should that be lost.
             await context.notices.send(app.id)
-            let since = context.now - min(context.now, migration.startedAt)
-            if since < Self.freeze { try await Task.sleep(for: .milliseconds(Int64(Self.freeze - since))) }
+            // A slice without a store has nothing, and an owner that takes it reads the app's settings first.
+            var sending = MoveSending(context: context)
+            try await sending.freeze(app, in: try await slices(), id: "\(migration.id):frozen")
             try await enter(.clearing)
         case .clearing:
             for slice in try await slices() { try await clear(slice, migration) }

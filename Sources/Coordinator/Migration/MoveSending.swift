@@ -40,6 +40,15 @@ struct MoveSending {
         while sent.count >= ModeMigrationRun.window { try await takeFirst() }
     }
 
+    /// Tells the owners of slices that the app moves, and returns once each has it in its store, behind all that it had let in before.
+    mutating func freeze(_ app: AppRecord, in slices: [SliceNumber], id: String) async throws {
+        try await context.link.publish(
+            RulesMessage(app: app.id, version: app.rulesVersion), id: id, exchange: context.topology.terminations,
+            routingKey: "", mandatory: true)
+        for slice in slices { sent.append(Sent(id: id, slice: slice, addresses: [])) }
+        try await drain()
+    }
+
     /// Returns once everything that was sent is in the stores.
     mutating func drain() async throws { while !sent.isEmpty { try await takeFirst() } }
 

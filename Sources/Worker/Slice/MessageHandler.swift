@@ -134,7 +134,7 @@ struct MessageHandler: SlicePart {
         case .unbind(let notice): try await requests.unbind(notice)
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
-        case .rules(let message): try await NewRules(work: work).take(message)
+        case .rules(let message): try await NewRules(work: work).take(message, id: delivery.id)
         case .allowResets(let message): try await Resets(work: work).allow(message)
         case .erase(let message): try await Erasures(work: work).erase(message, messageID: delivery.id)
         case .eraseApp(let message): try await Erasures(work: work).erase(message)
