@@ -34,8 +34,10 @@ struct ModeMigrationTests {
         }
     }
 
-    @Test func anAppMovesToFlexibleSyncAndBackWithoutLosingAnything() async throws {
-        try await withCluster(workers: 2, slices: 2) { cluster in
+    /// With one slice, all partitions have the same owner.
+    @Test(arguments: [1, 4])
+    func anAppMovesToFlexibleSyncAndBackWithoutLosingAnything(slices: Int) async throws {
+        try await withCluster(workers: 2, slices: slices) { cluster in
             try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
             let user = try await Device.user(of: cluster)
             let heard = Mutex<[SyncError]>([])

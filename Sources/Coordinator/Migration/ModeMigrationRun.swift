@@ -159,6 +159,34 @@ struct ModeMigrationRun {
         }
         try await sending.drain()
         try await note(realms, objects, at: nil)
+        try await requireAll(from: source, in: migration.target)
+    }
+
+    /// Says whether the realms of the new mode have as many objects as those of the old one. Nobody else writes to either meanwhile.
+    private func requireAll(from source: SyncMode, in target: SyncMode) async throws {
+        let (had, have) = (try await objects(source), try await objects(target))
+        guard had == have else {
+            throw MoveProblem("\(have) of \(had) objects have arrived in its \(target.rawValue) realms")
+        }
+    }
+
+    /// How many objects of their own the app's realms of one mode have.
+    private func objects(_ mode: SyncMode) async throws -> Int {
+        var count = 0
+        for slice in try await slices() {
+            let reader = try await reader(slice)
+            for realm in try await realms(mode, in: reader) {
+                let schema = try Schema(decoding: realm.schema)
+                var last: ObjectRow?
+                repeat {
+                    try Task.checkCancellation()
+                    let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
+                    count += page.count { schema.table(TableID(rawValue: $0.row.table))?.kind == .topLevel }
+                    last = page.last?.row
+                } while last != nil
+            }
+        }
+        return count
     }
 
     private func note(_ realms: Int, _ objects: Int, at place: ModeMigration.Place?) async throws {
@@ -257,13 +285,15 @@ struct ModeMigrationRun {
                 objects += 1
             }
             number += 1
-            for (key, part) in parts.sorted(by: { $0.key.partition < $1.key.partition }) {
+            let ordered = parts.sorted { $0.key.partition < $1.key.partition }
+            for (index, (key, part)) in ordered.enumerated() {
                 var (builder, changesets) = part
                 if let rest = builder.finish() { changesets.append(rest) }
                 try await sending.send(
                     changesets.map { $0.encoded() }.filter { !$0.isEmpty },
                     to: RealmName(app: app, partition: key.partition),
-                    id: "\(migration.id):\(reader.slice):\(realm.id):\(number)")
+                    // An owner may have several of the page's partitions, and takes each id once.
+                    id: "\(migration.id):\(reader.slice):\(realm.id):\(number):\(index)")
             }
             last = page.last?.row
         } while last != nil
