@@ -25,15 +25,20 @@ extension SQLiteSliceStore {
         let slice = slice
         return try await write { db in
             try Self.requireOwned(db, epoch: epoch, slice: slice)
-            let after = try Self.mark(steps, limit: limit, db)
-            try Self.put(after, db)
+            let after = try steps.mark(limit: limit, db)
+            try after.save(db)
             return after
         }
     }
 
-    /// Marks the next client files of a termination.
-    static func mark(_ steps: TerminationSteps, limit: Int, _ db: Database) throws -> TerminationSteps {
-        let keys = try keys(after: steps.last, of: steps.app, limit: limit, db)
+}
+
+extension TerminationSteps {
+    /// Marks the next client files of the termination.
+    ///
+    /// - Returns: how far it is then.
+    func mark(limit: Int, _ db: Database) throws -> TerminationSteps {
+        let keys = try Self.keys(after: last, of: app, limit: limit, db)
         for stretch in keys.byRealm {
             guard let first = stretch.first, let last = stretch.last else { continue }
             try db.cachedStatement(
@@ -43,10 +48,10 @@ extension SQLiteSliceStore {
                         AND state IN ('live', 'resetRequired')
                     """
             ).execute(arguments: [
-                steps.campaign, first.realm.value, first.ident.stored, last.ident.stored, steps.generation.stored,
+                campaign, first.realm.value, first.ident.stored, last.ident.stored, generation.stored,
             ])
         }
-        return steps.marked(through: keys.last, isEnd: keys.count < limit)
+        return marked(through: keys.last, isEnd: keys.count < limit)
     }
 
     /// The keys of an app's next client files in their order: the rest of the last one's realm, then realm by realm, so that a step
@@ -77,21 +82,13 @@ extension SQLiteSliceStore {
             ).map(ClientFileKey.init)
     }
 
-    /// Stores how far terminations are.
-    static func putTerminationSteps(_ batch: SliceBatch, _ db: Database) throws {
-        for steps in batch.terminationSteps { try put(steps, db) }
-        for campaign in batch.terminationStepsDone {
-            try db.run("DELETE FROM termination_steps WHERE campaign = ?", campaign)
-        }
-    }
-
-    private static func put(_ steps: TerminationSteps, _ db: Database) throws {
+    /// Stores how far the termination is.
+    func save(_ db: Database) throws {
         try db.run(
             """
             INSERT OR REPLACE INTO termination_steps (app, generation, campaign, last_realm, last_ident, marked,
                 chunks, reported) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """, steps.app, steps.generation.stored, steps.campaign, steps.last?.realm.value,
-            steps.last?.ident.stored, steps.isMarked, steps.chunks, steps.reported)
+            """, app, generation.stored, campaign, last?.realm.value, last?.ident.stored, isMarked, chunks, reported)
     }
 }
 

@@ -113,6 +113,15 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
         }
     }
 
+    func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError) {
+        let slice = slice
+        try await write { db in
+            try Self.requireOwned(db, epoch: epoch, slice: slice)
+            var commit = SQLiteCommit(batch, db)
+            try commit.run()
+        }
+    }
+
     static func translate(_ error: any Error, slice: SliceNumber) -> StoreError {
         SQLiteFailure.storeError(error, "slice \(slice) cannot be used")
     }

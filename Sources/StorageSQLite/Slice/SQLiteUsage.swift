@@ -31,12 +31,6 @@ extension UserUsage {
     }
 }
 
-extension SQLiteSliceStore {
-    static func dropUsage(of users: [AppUser], _ db: Database) throws {
-        for user in users { try db.run("DELETE FROM user_usage WHERE app = ? AND user = ?", user.app, user.user) }
-    }
-}
-
 /// By how much the realms of a slice grow with a commit, in bytes of objects and changesets.
 struct RealmGrowth {
     private var bytes: [RealmID: Int64] = [:]

@@ -1,0 +1,67 @@
+import GRDB
+import Storage
+import SyncModel
+
+/// One step of deleting what an erased realm has left, within one transaction.
+struct SQLiteSweep {
+    let realm: RealmID
+    let maxRows: Int
+    let maxBytes: Int
+
+    /// A table with rows of realms: the columns of its key after the realm, and what counts as a row's bytes.
+    private struct Swept {
+        var table: String
+        var key: [String]
+        var bytes = "0"
+    }
+
+    private static let swept = [
+        Swept(table: "objects", key: ["table_id", "key"], bytes: "length(body)"),
+        Swept(table: "history", key: ["generation", "version"], bytes: "length(changeset)"),
+        Swept(table: "history_digests", key: ["generation", "through"], bytes: "length(body)"),
+        Swept(table: "bases", key: ["version"]),
+        Swept(table: "reciprocals", key: ["ident", "version"], bytes: "length(changeset)"),
+        Swept(table: "reset_cases", key: ["ident_old"], bytes: "length(body)"),
+        Swept(table: "client_files", key: ["ident"]),
+    ]
+
+    /// Deletes up to about as much as one step may.
+    ///
+    /// - Returns: whether nothing is left.
+    func run(_ db: Database) throws -> Bool {
+        var (rows, bytes) = (0, 0)
+        for swept in Self.swept {
+            while let end = try stretch(of: swept, maxRows - rows, maxBytes - bytes, db) {
+                let columns = swept.key.joined(separator: ", ")
+                let places = swept.key.map { _ in "?" }.joined(separator: ", ")
+                try db.cachedStatement(
+                    sql: "DELETE FROM \(swept.table) WHERE realm = ? AND (\(columns)) <= (\(places))"
+                ).execute(arguments: [realm.value] + StatementArguments(end.key))
+                rows += end.rows
+                bytes += end.bytes
+                guard rows < maxRows, bytes < maxBytes else { return false }
+            }
+        }
+        return true
+    }
+
+    /// The key of the last of a table's first rows that one step may delete, and how much they are; nil if there are none.
+    private func stretch(
+        of swept: Swept, _ maxRows: Int, _ maxBytes: Int, _ db: Database
+    ) throws -> (key: [DatabaseValue], rows: Int, bytes: Int)? {
+        let columns = swept.key.joined(separator: ", ")
+        let found = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT \(swept.bytes), \(columns) FROM \(swept.table) WHERE realm = ? ORDER BY \(columns) LIMIT ?
+                    """), arguments: [realm.value, max(1, maxRows)])
+        var (rows, bytes) = (0, 0)
+        var key: [DatabaseValue]?
+        while rows == 0 || bytes < maxBytes, let row = try found.next() {
+            rows += 1
+            bytes += row[0] as Int
+            key = row.databaseValues.dropFirst().map { $0 }
+        }
+        return key.map { ($0, rows, bytes) }
+    }
+}
