@@ -24,7 +24,8 @@ package struct ObjectQuery: Sendable {
             throw QueryError(.query, "there is no class \"\(className)\"", at: 0)
         }
         var checker = Checker(
-            schema: schema, arguments: arguments, limits: limits, exists: exists, current: type)
+            schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: exists,
+            current: type)
         let condition = try checker.check(syntax.condition)
         self.init(
             className: className, condition: condition, arrangement: try checker.check(syntax.arrangement),

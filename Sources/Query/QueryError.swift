@@ -1,3 +1,5 @@
+internal import Changesets
+
 /// Why a query is refused: what kind of mistake, where it stands in the text, what was expected and what came.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
@@ -25,4 +27,14 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "\(message) (at byte \(offset))" }
+}
+
+extension QueryError {
+    static func unknownClass(_ name: ByteString, _ offset: Int) -> QueryError {
+        QueryError(.query, "there is no class \"\(name)\"", at: offset)
+    }
+
+    static func unknownProperty(_ name: ByteString, _ type: QueryClass, _ offset: Int) -> QueryError {
+        QueryError(.query, "the class \"\(type.name)\" has no property \"\(name)\"", at: offset)
+    }
 }

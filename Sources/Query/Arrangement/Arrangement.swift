@@ -96,7 +96,7 @@ extension Checker {
                 hops.append(.init(kind: .link(property), target: target, isEmbedded: next.isEmbedded))
                 type = next
             }
-            guard let property = type[name] else { throw unknownProperty(name, type, element.offset) }
+            guard let property = type[name] else { throw QueryError.unknownProperty(name, type, element.offset) }
             found = property
         }
         guard let found, !found.isCollection || dictionaryKey != nil, found.type != .link || dictionaryKey != nil else {

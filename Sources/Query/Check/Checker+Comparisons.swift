@@ -182,8 +182,8 @@ extension Checker {
         }
         if case .path(let path) = subject, let property = path.ownProperty, !property.isCollection,
             property.type == .int || property.type == .timestamp,
-            case .constant(let low) = try side(list.elements[0], property.type),
-            case .constant(let high) = try side(list.elements[1], property.type),
+            case .constant(let low) = try constants.side(list.elements[0], property.type),
+            case .constant(let high) = try constants.side(list.elements[1], property.type),
             low.type == property.type, high.type == property.type
         {
             return .between(path, low, high)
@@ -209,6 +209,29 @@ extension Checker {
             throw QueryError(.query, "expected a string after TEXT", at: offset)
         }
         return .fullText(path, try FullTextPattern(text, at: offset), text: text)
+    }
+
+    func geoWithin(_ syntax: PathSyntax, _ region: GeoSyntax, _ offset: Int) throws(QueryError) -> Condition {
+        let path = try resolve(syntax)
+        guard case .objects = path.end, path.suffix == .none, let target = path.hops.last?.target,
+            let type = schema[target]
+        else {
+            throw QueryError(
+                .query,
+                "expected an embedded object with type and coordinates before GEOWITHIN, found \(path.description)",
+                at: offset)
+        }
+        let region = try RegionReader(arguments: arguments, limits: limits).region(region, offset)
+        if let flaw = region.flaw { throw QueryError(.query, "expected a region with \(flaw)", at: offset) }
+        guard type.isEmbedded, let kind = type["type"], kind.type == .string, !kind.isCollection,
+            let coordinates = type["coordinates"], coordinates.type == .double, coordinates.collection == .list
+        else {
+            throw QueryError(
+                .query,
+                "expected \"\(target)\" to be an embedded class with type: string and coordinates: list of double",
+                at: offset)
+        }
+        return .geoWithin(path, GeoProperties(type: kind, coordinates: coordinates), region)
     }
 }
 

@@ -49,7 +49,7 @@ extension Checker {
             case .last: steps.append(PathStep(kind: .index(.last), offset: offset))
             case .all: steps.append(PathStep(kind: .index(.all), offset: offset))
             case .argument(let number):
-                switch try argument(number, offset) {
+                switch try arguments.argument(number, offset) {
                 case .value(.int(let index)): steps.append(PathStep(kind: .index(.index(index)), offset: offset))
                 case .value(.string(let key)): steps.append(PathStep(kind: .key(key), offset: offset))
                 default:
@@ -59,7 +59,7 @@ extension Checker {
                 guard syntax.elements.count == 1 else {
                     throw QueryError(.query, "expected $K\(number) to be the whole path", at: offset)
                 }
-                guard case .value(.string(let text)) = try argument(number, offset) else {
+                guard case .value(.string(let text)) = try arguments.argument(number, offset) else {
                     throw QueryError(.argument, "expected a string for the path $K\(number)", at: offset)
                 }
                 let names = text.bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -163,7 +163,9 @@ extension Checker {
         guard let step = rest.first, case .key(let name) = step.kind else {
             throw QueryError(.query, "an index cannot stand here", at: rest.first?.offset ?? syntax.offset)
         }
-        guard let property = type[name], property.type != .link else { throw unknownProperty(name, type, step.offset) }
+        guard let property = type[name], property.type != .link else {
+            throw QueryError.unknownProperty(name, type, step.offset)
+        }
         var indexes: [PathIndex] = []
         for step in rest.dropFirst() {
             switch step.kind {

@@ -5,7 +5,7 @@ import RealmState
 /// and refuses what cannot be compared. All that can be wrong with a query is found here, before any object is looked at.
 struct Checker {
     let schema: QuerySchema
-    let arguments: [QueryArgument]
+    let arguments: QueryArguments
     let limits: QueryLimits
     /// Whether an object exists that a query names; one that does not counts as null.
     let exists: (@Sendable (ObjectAddress) -> Bool)?
@@ -13,6 +13,9 @@ struct Checker {
     var current: QueryClass
     /// The subqueries around, outermost first.
     var variables: [(name: ByteString, className: ByteString)] = []
+
+    /// Reads constants as the other side of a comparison makes them.
+    var constants: ConstantReader { ConstantReader(schema: schema, arguments: arguments, exists: exists) }
 
     mutating func check(_ syntax: ConditionSyntax) throws(QueryError) -> Condition {
         switch syntax {
@@ -38,8 +41,8 @@ struct Checker {
     /// - Parameter hint: the type of the other side, for a constant.
     mutating func side(_ expression: ExpressionSyntax, hint: QueryType) throws(QueryError) -> Side {
         switch expression {
-        case .constant(let constant): return try side(constant, hint)
-        case .list(let list): return .list(try self.list(list, hint))
+        case .constant(let constant): return try constants.side(constant, hint)
+        case .list(let list): return .list(try constants.list(list, hint))
         case .path(let path): return try side(try resolve(path))
         case .aggregate(let path, let function, let field): return try aggregate(path, function, field)
         case .subquery(let path, let variable, let condition): return try subquery(path, variable, condition)
@@ -73,7 +76,7 @@ struct Checker {
                 .query, "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
                 at: syntax.offset)
         }
-        guard let target = schema[last.target] else { throw unknownClass(last.target, syntax.offset) }
+        guard let target = schema[last.target] else { throw QueryError.unknownClass(last.target, syntax.offset) }
         guard !variables.contains(where: { $0.name == variable && $0.className == target.name }) else {
             throw QueryError(
                 .query, "the variable \(variable) already stands for objects of \(target.name) here", at: syntax.offset)
@@ -110,7 +113,7 @@ struct Checker {
                 .query, "expected links before \(function.rawValue).\(field), found \(path.description)",
                 at: syntax.offset)
         }
-        guard let property = target[field] else { throw unknownProperty(field, target, syntax.offset) }
+        guard let property = target[field] else { throw QueryError.unknownProperty(field, target, syntax.offset) }
         let isTime = property.type == .timestamp && (function == .min || function == .max)
         guard !property.isCollection, property.type.isNumeric || property.type == .mixed || isTime else {
             throw QueryError(
@@ -147,24 +150,6 @@ struct Checker {
                 .argument, "expected numbers on both sides of \"\(op.rawValue)\", found \(type.rawValue)", at: offset)
         }
         return .operation(op, leftSide, rightSide, type: leftSide.type)
-    }
-
-    // MARK: Errors
-
-    func unknownClass(_ name: ByteString, _ offset: Int) -> QueryError {
-        QueryError(.query, "there is no class \"\(name)\"", at: offset)
-    }
-
-    func unknownProperty(_ name: ByteString, _ type: QueryClass, _ offset: Int) -> QueryError {
-        QueryError(.query, "the class \"\(type.name)\" has no property \"\(name)\"", at: offset)
-    }
-
-    func argument(_ number: Int, _ offset: Int) throws(QueryError) -> QueryArgument {
-        guard arguments.indices.contains(number) else {
-            throw QueryError(
-                .argument, "expected an argument for $\(number), found \(arguments.count) arguments", at: offset)
-        }
-        return arguments[number]
     }
 }
 

@@ -1,31 +1,12 @@
 import Changesets
 import RealmState
 
-extension Checker {
-    func geoWithin(_ syntax: PathSyntax, _ region: GeoSyntax, _ offset: Int) throws(QueryError) -> Condition {
-        let path = try resolve(syntax)
-        guard case .objects = path.end, path.suffix == .none, let target = path.hops.last?.target,
-            let type = schema[target]
-        else {
-            throw QueryError(
-                .query,
-                "expected an embedded object with type and coordinates before GEOWITHIN, found \(path.description)",
-                at: offset)
-        }
-        let region = try self.region(region, offset)
-        if let flaw = region.flaw { throw QueryError(.query, "expected a region with \(flaw)", at: offset) }
-        guard type.isEmbedded, let kind = type["type"], kind.type == .string, !kind.isCollection,
-            let coordinates = type["coordinates"], coordinates.type == .double, coordinates.collection == .list
-        else {
-            throw QueryError(
-                .query,
-                "expected \"\(target)\" to be an embedded class with type: string and coordinates: list of double",
-                at: offset)
-        }
-        return .geoWithin(path, GeoProperties(type: kind, coordinates: coordinates), region)
-    }
+/// Reads the region of a `GEOWITHIN`, whose parts, or the whole of which, may be arguments.
+struct RegionReader {
+    let arguments: QueryArguments
+    let limits: QueryLimits
 
-    private func region(_ syntax: GeoSyntax, _ offset: Int) throws(QueryError) -> GeoRegion {
+    func region(_ syntax: GeoSyntax, _ offset: Int) throws(QueryError) -> GeoRegion {
         switch syntax {
         case .box(let low, let high): return .box(try point(low), try point(high))
         case .circle(let center, let radius):
@@ -39,7 +20,7 @@ extension Checker {
             }
             return .polygon(result)
         case .argument(let number):
-            guard case .value(.string(let text)) = try argument(number, offset) else {
+            guard case .value(.string(let text)) = try arguments.argument(number, offset) else {
                 throw QueryError(.query, "expected the text of a region for $\(number)", at: offset)
             }
             let region: GeoSyntax
@@ -65,7 +46,8 @@ extension Checker {
         switch syntax {
         case .number(let value): return value
         case .argument(let number):
-            guard case .value(let value) = try argument(number, offset), let number = Arithmetic.double(value) else {
+            guard case .value(let value) = try arguments.argument(number, offset), let number = Arithmetic.double(value)
+            else {
                 throw QueryError(.query, "expected a number for the coordinate $\(number)", at: offset)
             }
             return number
