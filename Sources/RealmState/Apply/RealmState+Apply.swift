@@ -79,6 +79,7 @@ extension RealmState {
         let (table, reference) = try resolve(path.table, path.object, strings)
         guard try isPresent(reference) else { throw .bad("no such object") }
         prepareToChange(reference)
+        takeOver(reference)
         let found = ApplyFocus(name: path.table, object: path.object, table: table, reference: reference)
         focus = found
         return found
@@ -86,6 +87,7 @@ extension RealmState {
 
     private func isPresent(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
         if let row = rows[reference.table]?[reference.key] { return row.object != nil }
+        if let base { return base.object(reference.key, of: reference.table) != nil }
         guard residency == .complete || completeTables.contains(reference.table) else {
             throw RealmStateError(.notLoaded, "the object was not loaded before it was touched")
         }

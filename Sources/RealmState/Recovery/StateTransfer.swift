@@ -25,27 +25,26 @@ package enum StateTransfer {
         try addSchema(of: fresh.schema, to: &local)
         let translation = ValueTranslation(source: fresh.schema, target: local.schema)
         var statistics = Statistics()
+        // Seen through the same glass: a stored default and a missing value are the same.
+        let normalization = ValueTranslation(source: local.schema, target: local.schema)
         for table in local.schema.tables where table.kind != .embedded {
-            for (key, _) in local.objects(of: table.name) where !fresh.contains(ObjectAddress(table.name, key)) {
-                local.replace(ObjectAddress(table.name, key), with: nil)
-                statistics.deleted += 1
-            }
-        }
-        for table in local.schema.tables where table.kind != .embedded {
-            for (key, object) in fresh.objects(of: table.name) {
+            // Side by side, so that nothing is held but what differs.
+            var (mine, theirs) = (local.cursor(of: table.name), fresh.cursor(of: table.name))
+            var (present, wanted) = (mine.next(), theirs.next())
+            while let key = [present?.key, wanted?.key].compactMap({ $0 }).min() {
+                let old = present?.key == key ? present?.object : nil
+                let new = wanted?.key == key ? wanted?.object : nil
+                if old != nil { present = mine.next() }
+                if new != nil { wanted = theirs.next() }
                 let address = ObjectAddress(table.name, key)
-                let wanted = translation.object(object, of: table.name)
-                guard let present = local.object(address) else {
-                    local.replace(address, with: wanted)
-                    statistics.inserted += 1
+                guard let new = new.map({ translation.object($0, of: table.name) }) else {
+                    local.replace(address, with: nil)
+                    statistics.deleted += 1
                     continue
                 }
-                // Seen through the same glass: a stored default and a missing value are the same.
-                let normalized = ValueTranslation(source: local.schema, target: local.schema)
-                    .object(present, of: table.name)
-                guard normalized != wanted else { continue }
-                local.replace(address, with: wanted)
-                statistics.updated += 1
+                if let old, normalization.object(old, of: table.name) == new { continue }
+                local.replace(address, with: new)
+                if old == nil { statistics.inserted += 1 } else { statistics.updated += 1 }
             }
         }
         return statistics

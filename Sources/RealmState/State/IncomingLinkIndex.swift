@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 import HashTreeCollections
 
 /// Which objects may link to an object: a superset, since links that go away stay listed until somebody asks.
@@ -17,25 +17,7 @@ struct IncomingLinkIndex: Sendable {
     }
 
     mutating func add(linksOf object: StoredObject, from source: ObjectAddress) {
-        for entry in object.entries {
-            add(linksIn: entry.value, from: source)
-        }
-    }
-
-    private mutating func add(linksIn value: Value, from source: ObjectAddress) {
-        switch value {
-        case .link(let target): add(from: source, to: target)
-        case .list(let items), .set(let items):
-            for item in items {
-                add(linksIn: item, from: source)
-            }
-        case .dictionary(let entries):
-            for item in entries.values {
-                add(linksIn: item, from: source)
-            }
-        case .embedded(let object): add(linksOf: object, from: source)
-        case .null, .int, .bool, .string, .binary, .timestamp, .float, .double, .decimal, .objectID, .uuid: break
-        }
+        object.forEachLink { add(from: source, to: $0) }
     }
 
     func candidates(for target: ObjectAddress) -> TreeSet<ObjectAddress> { sources[target] ?? [] }
@@ -47,4 +29,32 @@ struct IncomingLinkIndex: Sendable {
     }
 
     mutating func finishRebuild() { countToRebuild = max(4096, count * 2) }
+}
+
+extension StoredObject {
+    /// Visits what the object links to, also from values of columns that were erased; a target of several links several times.
+    package func forEachLink(_ body: (ObjectAddress) -> Void) {
+        for entry in entries { entry.value.forEachLink(body) }
+    }
+}
+
+extension Value {
+    fileprivate func forEachLink(_ body: (ObjectAddress) -> Void) {
+        switch self {
+        case .link(let target): body(target)
+        case .list(let items), .set(let items):
+            for item in items { item.forEachLink(body) }
+        case .dictionary(let entries):
+            for item in entries.values { item.forEachLink(body) }
+        case .embedded(let object): object.forEachLink(body)
+        case .null, .int, .bool, .string, .binary, .timestamp, .float, .double, .decimal, .objectID, .uuid: break
+        }
+    }
+}
+
+extension TableSchema {
+    /// Whether objects of the class may hold links, in whatever part of them.
+    package var mayHoldLinks: Bool {
+        kind != .embedded && (hasErasedColumns || columns.contains { $0.element.type == .link || $0.element.isMixed })
+    }
 }

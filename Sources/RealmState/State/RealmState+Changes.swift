@@ -54,7 +54,7 @@ extension RealmState {
     /// Removes an object as a consequence of this realm's own rules, not of an instruction: an asymmetric object, say,
     /// once it has been recorded for upload.
     package mutating func discard(_ address: ObjectAddress) {
-        guard let table = schema.table(address.className), rows[table.id]?[address.key]?.object != nil else { return }
+        guard let table = schema.table(address.className), contains(address) else { return }
         store(nil, ObjectReference(table: table.id, key: address.key))
     }
 
@@ -62,8 +62,13 @@ extension RealmState {
     mutating func store(_ object: StoredObject?, _ reference: ObjectReference) {
         prepareToChange(reference)
         clock &+= 1
+        if residency == .complete, (self.object(reference) == nil) != (object == nil) {
+            membership = Self.nextMembership()
+            if base != nil { countsBeyondBase[reference.table, default: 0] += object == nil ? -1 : 1 }
+        }
         let isKnown = rows[reference.table]?[reference.key] != nil
-        if object == nil, residency == .complete {
+        // What the base has must stay covered.
+        if object == nil, residency == .complete, base == nil {
             if isKnown { cachedObjectCount -= 1 }
             rows[reference.table]?[reference.key] = nil
             return
@@ -79,5 +84,23 @@ extension RealmState {
         guard let table = schema.table(address.className) else { return }
         store(object, ObjectReference(table: table.id, key: address.key))
         if let object { incoming?.add(linksOf: object, from: address) }
+    }
+
+    /// Takes an object of the base over, so that it can be changed in place. To be called after `prepareToChange`: going back gives it up again.
+    mutating func takeOver(_ reference: ObjectReference) {
+        guard let base, rows[reference.table]?[reference.key] == nil,
+            let object = base.object(reference.key, of: reference.table)
+        else { return }
+        clock &+= 1
+        rows[reference.table, default: [:]][reference.key] = CachedObject(
+            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
+        cachedObjectCount += 1
+    }
+
+    /// Visits the objects that the state itself knows of, or knows not to exist: on a base, what has changed since.
+    package func forEachKnownKey(_ body: (TableID, ObjectKey) -> Void) {
+        for (table, objects) in rows {
+            for key in objects.keys { body(table, key) }
+        }
     }
 }

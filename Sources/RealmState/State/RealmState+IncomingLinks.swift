@@ -2,9 +2,10 @@ package import Changesets
 import HashTreeCollections
 
 extension RealmState {
-    /// Every link to an object from the objects that are loaded, unresolved ones included.
+    /// Every link to an object from the objects that are loaded or in the base, unresolved ones included.
     ///
-    /// With the index this looks at the objects that ever linked there, without it at all of them.
+    /// With the index this looks at the objects that ever linked there, without it at all of them. A state on a base has an index, of what has
+    /// changed since.
     package mutating func incomingLinks(to target: ObjectAddress) -> [IncomingLink] {
         rebuildIncomingIndexIfBloated()
         guard let index = incoming else {
@@ -18,7 +19,14 @@ extension RealmState {
             return result
         }
         var result: [IncomingLink] = []
-        for source in index.candidates(for: target) {
+        let candidates = index.candidates(for: target)
+        for source in base?.sources(linkingTo: target) ?? [] {
+            guard let table = schema.table(source.table) else { continue }
+            let address = ObjectAddress(table.name, source.key)
+            guard !candidates.contains(address), let object = object(address) else { continue }
+            result += links(from: address, object, table, to: target)
+        }
+        for source in candidates {
             guard let table = schema.table(source.className), let object = object(source) else {
                 forget(source, target)
                 continue

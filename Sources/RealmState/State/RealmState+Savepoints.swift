@@ -18,6 +18,7 @@ struct Savepoint: Sendable {
     let schemaChanged: Bool
     let erasedTables: [TableID]
     let completeTables: Set<TableID>
+    let countsBeyondBase: [TableID: Int]
     var journal: [UndoEntry] = []
 }
 
@@ -29,7 +30,7 @@ extension RealmState {
         lastSavepoint += 1
         let savepoint = Savepoint(
             number: lastSavepoint, schema: schema, schemaChanged: schemaChanged, erasedTables: erasedTables,
-            completeTables: completeTables)
+            completeTables: completeTables, countsBeyondBase: countsBeyondBase)
         savepoints.append(savepoint)
     }
 
@@ -63,6 +64,8 @@ extension RealmState {
         schemaChanged = savepoint.schemaChanged
         erasedTables = savepoint.erasedTables
         completeTables = savepoint.completeTables
+        countsBeyondBase = savepoint.countsBeyondBase
+        if residency == .complete { membership = Self.nextMembership() }
     }
 
     /// Marks an object as changed, and keeps what it was for the open savepoint. To be called before it changes.
@@ -81,6 +84,8 @@ extension RealmState {
         let dropped = rows.removeValue(forKey: table) ?? [:]
         let changed = changedObjects.removeValue(forKey: table) ?? []
         cachedObjectCount -= dropped.count
+        countsBeyondBase[table] = nil
+        if residency == .complete { membership = Self.nextMembership() }
         erasedTables.append(table)
         if hasSavepoint {
             savepoints[savepoints.count - 1].journal.append(.table(table, rows: dropped, changed: changed))

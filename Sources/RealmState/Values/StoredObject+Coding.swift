@@ -62,11 +62,21 @@ extension VarintWriter {
 extension VarintReader {
     mutating func readStoredObject(depth: Int) throws(ChangesetError) -> StoredObject {
         let count = try readCount()
-        var values: [ColumnID: Value] = [:]
+        var entries: [StoredObject.Entry] = []
+        entries.reserveCapacity(min(count, 64))
+        var isAscending = true
         for _ in 0..<count {
             let column = ColumnID(rawValue: try readUInt32())
-            let value = try readValue(depth: depth + 1)
-            guard values.updateValue(value, forKey: column) == nil else { throw malformed("column repeated") }
+            if let last = entries.last, column <= last.column { isAscending = false }
+            entries.append(.init(column: column, value: try readValue(depth: depth + 1)))
+        }
+        // As they are written.
+        if isAscending { return StoredObject(ascending: entries) }
+        var values: [ColumnID: Value] = [:]
+        for entry in entries {
+            guard values.updateValue(entry.value, forKey: entry.column) == nil else {
+                throw malformed("column repeated")
+            }
         }
         return StoredObject(values)
     }
