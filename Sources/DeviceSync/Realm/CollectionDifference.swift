@@ -20,17 +20,31 @@ struct CollectionDifference {
         _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey]
     ) {
         self.keys = keys
-        let candidates = changed?.sorted() ?? Self.allKeys(className, keys, new)
         var deleted: [ObjectKey] = []
         var inserted: [ObjectKey] = []
         var modified: [ObjectKey] = []
-        for key in candidates {
-            let address = ObjectAddress(className, key)
-            switch (old.object(address), new.object(address)) {
+        func compare(_ key: ObjectKey, _ before: StoredObject?, _ after: StoredObject?) {
+            switch (before, after) {
             case (nil, nil): break
             case (nil, _): inserted.append(key)
             case (_, nil): deleted.append(key)
             case (let before, let after): if before != after { modified.append(key) }
+            }
+        }
+        if let changed {
+            for key in changed.sorted() {
+                let address = ObjectAddress(className, key)
+                compare(key, old.object(address), new.object(address))
+            }
+        } else {
+            // Side by side.
+            var (olds, news) = (old.cursor(of: className), new.cursor(of: className))
+            var (before, after) = (olds.next(), news.next())
+            while let key = [before?.key, after?.key].compactMap({ $0 }).min() {
+                let (isOld, isNew) = (before?.key == key, after?.key == key)
+                compare(key, isOld ? before?.object : nil, isNew ? after?.object : nil)
+                if isOld { before = olds.next() }
+                if isNew { after = news.next() }
             }
         }
         deletions = deleted.map { keys.position(of: $0) }
@@ -50,12 +64,6 @@ struct CollectionDifference {
         deletions = positions.deletions
         insertions = positions.insertions
         modifications = positions.modifications
-    }
-
-    private static func allKeys(_ className: ByteString, _ before: [ObjectKey], _ new: RealmState) -> [ObjectKey] {
-        var all = Set(before)
-        new.forEachObject(of: className) { key, _ in all.insert(key) }
-        return all.sorted()
     }
 
     private static func merge(

@@ -75,16 +75,10 @@ enum RealmCopy {
         var commit = RealmFile.Commit(version: 2)
         commit.subscriptions = subscriptions.map { SubscriptionChange($0) }
         commit.schema = snapshot.state.schema
-        var changes = StateChanges()
-        for table in snapshot.state.schema.tables {
-            for (key, object) in snapshot.state.objects(of: table.name) {
-                changes.upserted.append((table.id, key, object))
-            }
-        }
-        commit.changes = changes
+        commit.copied = snapshot.state
         commit.sync = sync
         if let sync {
-            let uploads = source == nil ? changesets(of: snapshot.state) : additions
+            let uploads = try source == nil ? ReadFailures.collecting { changesets(of: snapshot.state) } : additions
             addUploads(uploads, to: &commit, sync, instance.core.nextTimestamp())
         } else if source == nil {
             commit.schemaVersion = instance.core.schemaVersion
@@ -94,7 +88,7 @@ enum RealmCopy {
         RealmFileSet.deleteDatabase(partial)
         do {
             let file = try RealmFile(url: partial)
-            try file.write(commit)
+            try ReadFailures.collecting { try file.write(commit) }
             try file.closeWithoutLog()
             try FileManager.default.moveItem(at: partial, to: url)
         } catch {
@@ -198,7 +192,7 @@ enum RealmCopy {
         var builder = StateChangesets(schema: state.schema)
         var result = [builder.schemaChangeset()]
         for table in state.schema.tables {
-            for (key, object) in state.objects(of: table.name) {
+            for (key, object) in state.cursor(of: table.name) {
                 result += builder.append(ObjectAddress(table.name, key), object)
             }
         }

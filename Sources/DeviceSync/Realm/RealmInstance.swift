@@ -148,6 +148,7 @@ final class RealmInstance: Sendable {
     }
 
     private func begin(isBlock: Bool) {
+        core.prepareToWrite()
         let snapshot = core.snapshot
         var state = snapshot.state
         let transaction = RecordingTransaction(taking: &state)

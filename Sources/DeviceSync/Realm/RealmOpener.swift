@@ -156,6 +156,11 @@ enum RealmOpener {
     /// Adds declared classes and properties that the file lacks, as an ordinary write, and notes a local realm's
     /// schema version.
     private static func declareSchema(of configuration: Realm.Configuration, in core: RealmCore) throws {
+        try addSchema(of: configuration, to: core)
+        if !configuration.readOnly { try core.addIndexes(configuration.declaredSchema()) }
+    }
+
+    private static func addSchema(of configuration: Realm.Configuration, to core: RealmCore) throws {
         if try migrate(core, to: configuration) { return }
         func isUpToDate() throws -> Bool {
             let version = try schemaVersion(of: configuration, in: core)

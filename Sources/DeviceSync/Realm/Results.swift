@@ -14,8 +14,9 @@ public struct Results<Element>: RealmCollection, Sendable {
     let keys: [ObjectKey]?
     private let make: @Sendable (RealmInstance, ObjectAddress) -> Element
     private let cache = KeyCache()
+    private let pages = KeyPages()
 
-    /// The keys as of one version, so that walking over a live collection does not sort for every element.
+    /// The keys as of one version, so that walking over a live collection does not ask the query again for every element.
     private final class KeyCache: Sendable {
         let contents = Mutex<(version: ClientVersion, keys: [ObjectKey])?>(nil)
     }
@@ -40,14 +41,27 @@ public struct Results<Element>: RealmCollection, Sendable {
     }
     /// One object.
     public subscript(_ index: Int) -> Element {
+        make(instance, ObjectAddress(className, key(at: index)))
+    }
+
+    private func key(at index: Int) -> ObjectKey {
+        if keys == nil, query == nil {
+            let key = index < 0 ? nil : instance.read { pages.key(at: index, of: className, $0) }
+            guard let key else { preconditionFailure("index \(index), there are \(endIndex) objects") }
+            return key
+        }
         let keys = currentKeys
         precondition(keys.indices.contains(index), "index \(index), there are \(keys.count) objects")
-        return make(instance, ObjectAddress(className, keys[index]))
+        return keys[index]
     }
 
     /// The objects that there are now.
     public func makeIterator() -> AnyIterator<Element> {
         let (instance, className, make) = (instance, className, make)
+        if keys == nil, query == nil {
+            var rest = instance.read { $0.keys(of: className) }
+            return AnyIterator { rest.next().map { make(instance, ObjectAddress(className, $0)) } }
+        }
         var rest = currentKeys.makeIterator()
         return AnyIterator { rest.next().map { make(instance, ObjectAddress(className, $0)) } }
     }

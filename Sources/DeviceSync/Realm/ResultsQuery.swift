@@ -37,7 +37,7 @@ enum ResultsSource: Sendable, Hashable {
     /// The keys of the objects, of a class or set by ascending key, of a list in its order.
     func keys(_ className: ByteString, _ instance: RealmInstance) -> [ObjectKey] {
         switch self {
-        case .all: return instance.read { $0.objects(of: className).map(\.key).sorted() }
+        case .all: return instance.read { Array($0.keys(of: className)) }
         case .collection(let field):
             return instance.read { state in
                 let items: [Value] =
@@ -82,10 +82,12 @@ struct ResultsQuery: Sendable {
     /// The keys of all objects that meet the query, as the instance shows them; all of the class for none.
     static func keys(_ className: ByteString, _ query: ResultsQuery?, _ instance: RealmInstance) -> [ObjectKey] {
         guard let query else { return ResultsSource.all.keys(className, instance) }
-        var keys = query.source.keys(className, instance)
-        if !query.conditions.isEmpty {
-            instance.read { keys = query.selected(keys, className, $0) }
-        }
+        var keys =
+            query.conditions.isEmpty
+            ? query.source.keys(className, instance)
+            : query.source == .all
+                ? instance.read { query.selected(className, $0) }
+                : query.selected(query.source.keys(className, instance), className, instance)
         if !query.filters.isEmpty {
             keys = keys.filter { key in
                 let object = DynamicObject(
@@ -106,17 +108,65 @@ struct ResultsQuery: Sendable {
         }
     }
 
-    /// The keys of the objects that meet the conditions, as a state has them.
-    private func selected(_ keys: [ObjectKey], _ className: ByteString, _ state: borrowing RealmState) -> [ObjectKey] {
+    /// The keys of the objects of a class that meet the conditions, ascending, as a state has them.
+    private func selected(_ className: ByteString, _ state: borrowing RealmState) -> [ObjectKey] {
         let state = copy state
         let graph = StateGraph(state)
-        let queries = conditions.map { condition in
-            ValueConversion.orTrap { try condition.query(on: className.string, state.schema) }
+        let queries = queries(className, state.schema)
+        func isSelected(_ key: ObjectKey, _ object: StoredObject) -> Bool {
+            queries.allSatisfy { $0.matches(object, key: key, in: graph) }
         }
-        return keys.filter { key in
-            guard let object = state.object(ObjectAddress(className, key)) else { return false }
-            return queries.allSatisfy { $0.matches(object, key: key, in: graph) }
+        var selected: [ObjectKey] = []
+        if let candidates = Self.candidates(queries, className, state) {
+            var rest = candidates[...]
+            while !rest.isEmpty {
+                for (key, object) in state.objects(at: rest.prefix(1000), of: className) where isSelected(key, object) {
+                    selected.append(key)
+                }
+                rest = rest.dropFirst(1000)
+            }
+        } else {
+            for (key, object) in state.cursor(of: className) where isSelected(key, object) { selected.append(key) }
         }
+        return selected
+    }
+
+    /// The keys of objects among which all are that the queries select, ascending, if they can be found without going through the class: by
+    /// primary key or by an index.
+    private static func candidates(
+        _ queries: [ObjectQuery], _ className: ByteString, _ state: RealmState
+    ) -> [ObjectKey]? {
+        let restrictions = queries.flatMap(\.restrictions)
+        for restriction in restrictions where restriction.slot == .key {
+            guard case .among(let values) = restriction.selection else { continue }
+            return Set(values.compactMap { ObjectKey($0) }).sorted()
+        }
+        // Single values first: they leave fewer objects, as a rule.
+        let columns = restrictions.filter { if case .among = $0.selection { true } else { false } } + restrictions
+        for restriction in columns {
+            guard case .column(let column) = restriction.slot,
+                let keys = state.keys(of: className, having: column, in: restriction.selection)
+            else { continue }
+            return keys
+        }
+        return nil
+    }
+
+    /// Those of some objects that meet the conditions.
+    private func selected(_ keys: [ObjectKey], _ className: ByteString, _ instance: RealmInstance) -> [ObjectKey] {
+        instance.read { state in
+            let state = copy state
+            let graph = StateGraph(state)
+            let queries = queries(className, state.schema)
+            return keys.filter { key in
+                guard let object = state.object(ObjectAddress(className, key)) else { return false }
+                return queries.allSatisfy { $0.matches(object, key: key, in: graph) }
+            }
+        }
+    }
+
+    private func queries(_ className: ByteString, _ schema: Schema) -> [ObjectQuery] {
+        conditions.map { condition in ValueConversion.orTrap { try condition.query(on: className.string, schema) } }
     }
 
     /// The canonical text of several conditions that all have to hold; of none, what selects every object.

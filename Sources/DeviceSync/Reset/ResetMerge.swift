@@ -44,7 +44,8 @@ struct ResetMerge {
     func run() throws -> ResetMergeResult {
         core.lock.lock()
         defer { core.lock.unlock() }
-        return try record.merging(into: core, merge)
+        core.prepareToWrite()
+        return try ReadFailures.collecting { try record.merging(into: core, merge) }
     }
 
     private func merge(_ stored: PendingReset?) throws -> ResetMergeResult {

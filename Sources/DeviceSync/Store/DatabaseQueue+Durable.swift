@@ -17,8 +17,18 @@ extension DatabaseQueue {
             configuration.prepareDatabase { database in
                 try database.execute(sql: "PRAGMA journal_mode=WAL")
                 try database.execute(sql: "PRAGMA synchronous=FULL")
+                // A commit may be large. What the log has taken for it is given back when it begins anew.
+                try database.execute(sql: "PRAGMA journal_size_limit=\(16 << 20)")
             }
         }
+        return try DatabaseQueue(path: file.path, configuration: configuration)
+    }
+
+    /// A connection to a file that `durable` has opened, which reads in transactions of any length.
+    static func reader(_ file: URL) throws -> DatabaseQueue {
+        var configuration = Configuration.waiting(60)
+        configuration.readonly = true
+        configuration.allowsUnsafeTransactions = true
         return try DatabaseQueue(path: file.path, configuration: configuration)
     }
 }

@@ -25,12 +25,14 @@ final class RealmCore: Sendable {
     private struct Current {
         var snapshot: RealmSnapshot
         /// Its rules are the state's.
-        var sync: SyncFileState {
-            didSet { snapshot.state.compatibility = sync.rules }
-        }
+        var sync: SyncFileState
         var subscriptions: SubscriptionSets
         var lastTimestamp: SyncTimestamp
         var schemaVersion: UInt64?
+        /// What commits have added to the file's log since the newest version that is read from the file began.
+        var logBytes = 0
+        /// The log is to begin anew as soon as nobody reads from it.
+        var isLogDue = false
     }
 
     let location: Location
@@ -41,15 +43,20 @@ final class RealmCore: Sendable {
     let owner: Owner?
     let lock = WriteLock()
     let observers = RealmObservers()
+    private let settlingBytes: Int
     private let current: Mutex<Current>
 
-    /// - Parameter isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
+    /// - Parameters:
+    ///   - isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
+    ///   - settlingBytes: after how many bytes of commits the objects that have changed leave the memory.
     init(
-        location: Location, isSynced: Bool, owner: Owner? = nil, readOnly: Bool = false, isAlone: Bool = true
+        location: Location, isSynced: Bool, owner: Owner? = nil, readOnly: Bool = false, isAlone: Bool = true,
+        settlingBytes: Int = 4 << 20
     ) throws {
         self.location = location
         self.isSynced = isSynced
         self.owner = owner
+        self.settlingBytes = settlingBytes
         switch location {
         case .file(let url):
             let code: Realm.Error.Code = isSynced ? .multipleSyncAgents : .incompatibleLockFile
@@ -146,16 +153,53 @@ final class RealmCore: Sendable {
     func commit(
         _ commit: RealmFile.Commit, state: RealmState? = nil, withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
+        try ReadFailures.check()
         let before = snapshot
         try file.write(commit, over: before.version)
-        let after = RealmSnapshot(state: state ?? before.state, version: commit.version)
-        current.withLock { current in
-            current.snapshot = after
+        var contents = state ?? before.state
+        contents.compatibility = (commit.sync ?? sync).rules
+        let logBytes = current.withLock { current in
+            current.snapshot = RealmSnapshot(state: contents, version: commit.version)
             if let sync = commit.sync { current.sync = sync }
             if let subscriptions = commit.subscriptions { current.subscriptions = subscriptions.sets }
             if let schemaVersion = commit.schemaVersion { current.schemaVersion = schemaVersion }
+            current.logBytes += commit.logBytes
+            return current.logBytes
         }
-        guard after.version != before.version, let changes = commit.changes else { return }
-        observers.notify(after, changes, except: withoutNotifying)
+        if logBytes >= settlingBytes { settle() }
+        guard commit.version != before.version, let changes = commit.changes else { return }
+        observers.notify(snapshot, changes, except: withoutNotifying)
+    }
+
+    /// Indexes properties that are declared so and have no index yet; without the write lock.
+    func addIndexes(_ declared: [ObjectSchemaDescription]) throws {
+        guard file.lacksIndexes(declared, snapshot.state.schema) else { return }
+        lock.lock()
+        defer { lock.unlock() }
+        try file.addIndexes(declared, snapshot.state.schema)
+        settle()
+    }
+
+    /// Puts the newest contents on the newest version of the file. As long as that does not work, what has changed stays in memory.
+    private func settle() {
+        let old = snapshot
+        guard let state = try? file.settled(old.state, old.version) else { return }
+        let new = RealmSnapshot(state: state, version: old.version)
+        current.withLock { current in
+            current.snapshot = new
+            current.logBytes = 0
+            current.isLogDue = true
+        }
+    }
+
+    /// To be called when a write begins, before it looks at the contents: whoever wrote before has let go of older versions by now.
+    ///
+    /// SQLite begins its log anew once all of it is in the database and nobody reads from it. The newest version is always being read: so
+    /// everything is moved to the database, and then read from there. Older versions that somebody holds put that off.
+    func prepareToWrite() {
+        guard current.withLock({ $0.isLogDue }), (try? file.checkpoint()) == true else { return }
+        let newest = snapshot
+        try? (newest.state.base as? FileVersion)?.renew(newest.version)
+        current.withLock { $0.isLogDue = false }
     }
 }

@@ -8,11 +8,16 @@ internal import Synchronization
 
 /// One realm in one SQLite database: schema, objects, sync history, cursors.
 ///
+/// Commits go through one connection. Objects are read through others, each of which shows one version (`FileVersion`).
+///
 /// WAL with synchronous=FULL: a commit that was acknowledged must not be lost in a power failure, because it may
 /// already have been uploaded; the server would then refuse the realm as one restored from a backup.
 final class RealmFile: Sendable {
-    private let database: DatabaseQueue
+    let database: DatabaseQueue
     let url: URL?
+    let readers = Mutex(FileReaders())
+    /// The properties of which commits keep index rows; known once the file is loaded.
+    let indexes = Mutex(IndexedProperties())
     /// Of the file, until `database` is closed.
     private let openMark: Mutex<OpenFiles.Mark?>
 
@@ -24,21 +29,25 @@ final class RealmFile: Sendable {
         openMark = Mutex(try url.map { try OpenFiles.Mark($0, exclusion: exclusion) })
         do {
             database = try Self.open(url, readOnly: readOnly)
-        } catch let error as DatabaseError {
+        } catch {
             throw Self.translate(error, url)
         }
     }
 
     private static func open(_ url: URL?, readOnly: Bool) throws -> DatabaseQueue {
         let database = try url.map { try DatabaseQueue.durable($0, readOnly: readOnly) } ?? DatabaseQueue()
-        if !readOnly { try database.write { try $0.execute(sql: schema) } }
+        if !readOnly {
+            try database.write { database in
+                try database.execute(sql: schema)
+                try bringToForm(database)
+            }
+        }
         return database
     }
 
     private static let schema = """
         CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE IF NOT EXISTS objects(
-            class INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(class, key)) WITHOUT ROWID;
+        \(objectSchema)
         CREATE TABLE IF NOT EXISTS history(
             version INTEGER PRIMARY KEY, timestamp INTEGER NOT NULL, origin INTEGER NOT NULL, remote INTEGER NOT NULL,
             changeset BLOB NOT NULL, reciprocal BLOB);
@@ -53,7 +62,14 @@ final class RealmFile: Sendable {
         \(bootstrapSchema)
         """
 
-    private static func translate(_ error: DatabaseError, _ url: URL?) -> Realm.Error {
+    /// Why something could not be read or written, as the app hears of it.
+    func translate(_ error: any Error) -> Realm.Error { Self.translate(error, url) }
+
+    private static func translate(_ error: any Error, _ url: URL?) -> Realm.Error {
+        if let error = error as? Realm.Error { return error }
+        guard let error = error as? DatabaseError else {
+            return Realm.Error(.invalidDatabase, "the realm's file cannot be read: \(error)", fileURL: url)
+        }
         let code: Realm.Error.Code
         switch error.resultCode {
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: code = .invalidDatabase
@@ -78,45 +94,49 @@ final class RealmFile: Sendable {
         var schemaVersion: UInt64?
     }
 
+    /// What the file has now; of its objects only where they are. A realm in memory has nothing, and keeps its objects to itself.
     func load() throws -> Contents {
         do {
-            return try database.read { database in
-                let schema = try Self.meta("schema", database).map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
-                let sync =
-                    try Self.meta("sync", database).map {
-                        try JSONDecoder().decode(SyncFileState.self, from: $0)
-                    } ?? SyncFileState()
-                var state = RealmState(
-                    schema: schema, compatibility: sync.rules, indexingIncomingLinks: true)
-                let rows = try Row.fetchCursor(database, sql: "SELECT class, key, value FROM objects")
-                while let row = try rows.next() {
-                    let number: UInt32 = row[0]
-                    guard let table = schema.table(TableID(rawValue: number)) else { continue }
-                    let key = try ObjectKey(parsingDetached: [UInt8](row[1] as Data))
-                    let object = try StoredObject(decoding: [UInt8](row[2] as Data))
-                    state.load(ObjectAddress(table.name, key), object)
+            guard url != nil else { return try database.read { try Self.load($0, on: nil) } }
+            let reader = try beginReading()
+            // The connection is given back with it.
+            let version = FileVersion(self, reader)
+            return try reader.unsafeRead { database in
+                if try Self.isOrdered(database) {
+                    let found = try Self.indexedProperties(database)
+                    indexes.withLock { $0 = found }
+                    return try Self.load(database, on: version)
                 }
-                let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
-                return Contents(
-                    state: state, version: try Self.version(database), sync: sync,
-                    subscriptions: try Self.subscriptions(database),
-                    lastTimestamp: SyncTimestamp(column: timestamp ?? 0),
-                    schemaVersion: try Self.number("schema_version", database))
+                var contents = try Self.load(database, on: nil)
+                try Self.load(unordered: database, into: &contents.state)
+                return contents
             }
-        } catch let error as DatabaseError {
-            throw Self.translate(error, url)
-        } catch let error as Realm.Error {
-            throw error
         } catch {
-            throw Realm.Error(.invalidDatabase, "the realm's file cannot be read: \(error)", fileURL: url)
+            throw translate(error)
         }
+    }
+
+    private static func load(_ database: Database, on version: FileVersion?) throws -> Contents {
+        let sync =
+            try meta("sync", database).map { try JSONDecoder().decode(SyncFileState.self, from: $0) } ?? SyncFileState()
+        let state = RealmState(
+            schema: try storedSchema(database), compatibility: sync.rules, indexingIncomingLinks: true, base: version)
+        let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
+        return Contents(
+            state: state, version: try Self.version(database), sync: sync,
+            subscriptions: try subscriptions(database), lastTimestamp: SyncTimestamp(column: timestamp ?? 0),
+            schemaVersion: try number("schema_version", database))
+    }
+
+    static func storedSchema(_ database: Database) throws -> Schema {
+        try meta("schema", database).map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
     }
 
     static func version(_ database: Database) throws -> ClientVersion {
         ClientVersion(try number("version", database) ?? 1)
     }
 
-    private static func number(_ name: String, _ database: Database) throws -> UInt64? {
+    static func number(_ name: String, _ database: Database) throws -> UInt64? {
         try meta(name, database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
     }
 
@@ -145,6 +165,10 @@ final class RealmFile: Sendable {
         /// The version that the app gives its schema.
         var schemaVersion: UInt64?
         var changes: StateChanges?
+        /// The classes as they are after the changes.
+        var classes = Schema()
+        /// All of a state, for a file that has nothing.
+        var copied: RealmState?
         var entry: HistoryEntry?
         var sync: SyncFileState?
         var subscriptions: SubscriptionChange?
@@ -167,6 +191,14 @@ final class RealmFile: Sendable {
             let taken = state.takeChanges()
             if taken.schemaChanged { schema = state.schema }
             changes = taken
+            classes = state.schema
+        }
+
+        /// About how much the commit adds to the write-ahead log: each object is on a page of its own, as a rule.
+        var logBytes: Int {
+            let objects = (changes?.upserted.count ?? 0) + (changes?.erased.count ?? 0)
+            let rewritten = reciprocals.reduce(0) { $0 + $1.changeset.count }
+            return 16 << 10 + objects * 4 << 10 + (entry?.changeset.count ?? 0) + rewritten
         }
     }
 
@@ -186,15 +218,22 @@ final class RealmFile: Sendable {
                         "another process has written the realm since it was opened; close it and open it again",
                         fileURL: url)
                 }
-                try Self.write(commit, database)
+                try write(commit, database)
             }
         } catch let error as DatabaseError {
-            throw Self.translate(error, url)
+            throw translate(error)
         }
     }
 
-    private static func write(_ commit: Commit, _ database: Database) throws {
-        if let changes = commit.changes { try write(changes, database) }
+    private func write(_ commit: Commit, _ database: Database) throws {
+        if let changes = commit.changes, url != nil {
+            try Self.write(changes, commit.classes, indexes.withLock { $0 }, database)
+        }
+        if let copied = commit.copied { try Self.write(all: copied, database) }
+        try Self.write(rest: commit, database)
+    }
+
+    private static func write(rest commit: Commit, _ database: Database) throws {
         if let schema = commit.schema { try setMeta("schema", Data(schema.encoded()), database) }
         if let version = commit.schemaVersion { try setNumber("schema_version", version, database) }
         try setNumber("version", commit.version.rawValue, database)
@@ -230,26 +269,6 @@ final class RealmFile: Sendable {
         }
     }
 
-    private static func write(_ changes: StateChanges, _ database: Database) throws {
-        for table in changes.erasedTables {
-            try database.execute(sql: "DELETE FROM objects WHERE class = ?", arguments: [table.rawValue])
-        }
-        let delete = try database.cachedStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
-        for erased in changes.erased {
-            try delete.execute(arguments: [erased.table.rawValue, Data(erased.key.detachedEncoding())])
-        }
-        let upsert = try database.cachedStatement(
-            sql: """
-                INSERT INTO objects(class, key, value) VALUES(?, ?, ?)
-                ON CONFLICT(class, key) DO UPDATE SET value = excluded.value
-                """)
-        for upserted in changes.upserted {
-            try upsert.execute(arguments: [
-                upserted.table.rawValue, Data(upserted.key.detachedEncoding()), Data(upserted.object.encoded()),
-            ])
-        }
-    }
-
     private static func insert(_ entry: HistoryEntry, _ database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
@@ -275,7 +294,7 @@ final class RealmFile: Sendable {
         try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
     }
 
-    private static func setNumber(_ name: String, _ number: UInt64, _ database: Database) throws {
+    static func setNumber(_ name: String, _ number: UInt64, _ database: Database) throws {
         try setMeta(name, Data(String(number).utf8), database)
     }
 
@@ -322,11 +341,13 @@ final class RealmFile: Sendable {
         do {
             try database.write(body)
         } catch let error as DatabaseError {
-            throw Self.translate(error, url)
+            throw translate(error)
         }
     }
 
+    /// Closes the file. Objects of it that are not in memory cannot be read any more.
     func close() throws {
+        closeReaders()
         try database.close()
         openMark.withLock { $0 = nil }
     }
@@ -342,11 +363,12 @@ final class RealmFile: Sendable {
             }
             try close()
         } catch let error as DatabaseError {
-            throw Self.translate(error, url)
+            throw translate(error)
         }
     }
 
     deinit {
+        closeReaders()
         // Close the database before the mark goes with this object. Closing a closed database does nothing.
         try? database.close()
     }

@@ -34,8 +34,9 @@ struct DownloadIntegrator {
         var integration = DownloadIntegration(download.progress, changesets: changesets)
         core.lock.lock()
         defer { core.lock.unlock() }
+        core.prepareToWrite()
         do {
-            return try integrate(&integration, set, compatibility)
+            return try ReadFailures.collecting { try integrate(&integration, set, compatibility) }
         } catch {
             // What is stored counts.
             window = LocalWindow()
@@ -67,8 +68,15 @@ struct DownloadIntegrator {
         }
         core.lock.lock()
         defer { core.lock.unlock() }
+        core.prepareToWrite()
         // What is merged here counts only with the commit, after which it is read again.
         window = LocalWindow()
+        return try ReadFailures.collecting { try integrate(bootstrap, progress, compatibility) }
+    }
+
+    private func integrate(
+        _ bootstrap: PendingBootstrap, _ progress: SyncProgress, _ compatibility: PeerCompatibility
+    ) throws -> (progress: SyncProgress, version: ClientVersion) {
         let own = try ownIdent()
         let snapshot = core.snapshot
         var state = snapshot.state

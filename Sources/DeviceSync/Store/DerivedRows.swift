@@ -1,0 +1,152 @@
+internal import Changesets
+internal import Foundation
+internal import GRDB
+internal import RealmState
+
+/// The rows that are made of objects so that these can be found: by what they link to, and by the values of indexed properties.
+///
+/// They are written in the commit that writes the objects, so the two always fit. The old ones are found by the object as the file has it.
+struct DerivedRows {
+    static let tables = """
+        CREATE TABLE IF NOT EXISTS links(
+            target BLOB NOT NULL, class INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY(target, class, key)) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS indexed(
+            class INTEGER NOT NULL, property INTEGER NOT NULL, value BLOB NOT NULL, key BLOB NOT NULL,
+            PRIMARY KEY(class, property, value, key)) WITHOUT ROWID;
+        """
+
+    private let indexes: IndexedProperties
+    private let select: Statement
+    private let deleteLink: Statement
+    private let insertLink: Statement
+    private let deleteValue: Statement
+    private let insertValue: Statement
+
+    init(_ indexes: IndexedProperties, _ database: Database) throws {
+        self.indexes = indexes
+        select = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
+        deleteLink = try database.cachedStatement(sql: "DELETE FROM links WHERE target = ? AND class = ? AND key = ?")
+        insertLink = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO links(target, class, key) VALUES(?, ?, ?)")
+        deleteValue = try database.cachedStatement(
+            sql: "DELETE FROM indexed WHERE class = ? AND property = ? AND value = ? AND key = ?")
+        insertValue = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO indexed(class, property, value, key) VALUES(?, ?, ?, ?)")
+    }
+
+    /// To be called before the object itself is written.
+    /// - Parameter object: nil for one that goes.
+    func replace(_ table: TableSchema, _ key: Data, with object: StoredObject?) throws {
+        let columns = indexes.columns(of: table)
+        guard table.mayHoldLinks || !columns.isEmpty else { return }
+        let stored = try Data.fetchOne(select, arguments: [table.id.rawValue, key])
+        let old = try stored.map { try StoredObject(decoding: [UInt8]($0)) }
+        if table.mayHoldLinks { try replaceLinks(table.id, key, old, object) }
+        for column in columns { try replaceValue(table.id, column, key, old, object) }
+    }
+
+    /// The rows of an object that has none.
+    func add(_ table: TableSchema, _ key: Data, _ object: StoredObject, links: Bool, columns: [ColumnSchema]) throws {
+        if links { try replaceLinks(table.id, key, nil, object) }
+        for column in columns { try replaceValue(table.id, column, key, nil, object) }
+    }
+
+    private func replaceLinks(_ table: TableID, _ key: Data, _ old: StoredObject?, _ new: StoredObject?) throws {
+        var before: Set<ObjectAddress> = []
+        var after: Set<ObjectAddress> = []
+        // Rows of values that belong to no property any more do no harm.
+        old?.forEachLink { before.insert($0) }
+        new?.forEachLink { after.insert($0) }
+        for target in before.subtracting(after) {
+            try deleteLink.execute(arguments: [Self.encoded(target), table.rawValue, key])
+        }
+        for target in after.subtracting(before) {
+            try insertLink.execute(arguments: [Self.encoded(target), table.rawValue, key])
+        }
+    }
+
+    private func replaceValue(
+        _ table: TableID, _ column: ColumnSchema, _ key: Data, _ old: StoredObject?, _ new: StoredObject?
+    ) throws {
+        let before = old.map { $0[column].indexEncoding() }
+        let after = new.map { $0[column].indexEncoding() }
+        guard before != after else { return }
+        if let before {
+            try deleteValue.execute(arguments: [table.rawValue, column.id.rawValue, before, key])
+        }
+        if let after {
+            try insertValue.execute(arguments: [table.rawValue, column.id.rawValue, after, key])
+        }
+    }
+
+    /// The class by name, as links have it, and the key.
+    static func encoded(_ target: ObjectAddress) -> Data {
+        var writer = VarintWriter()
+        writer.write(lengthAnd: target.className.bytes)
+        return Data(writer.bytes) + target.key.orderedEncoding()
+    }
+}
+
+/// The properties by whose values a file finds objects.
+struct IndexedProperties: Sendable, Equatable, Codable {
+    /// Numbers of columns, by those of classes. Neither is ever given to another one.
+    private var columns: [UInt32: [UInt32]] = [:]
+
+    func contains(_ column: ColumnID, of table: TableID) -> Bool {
+        columns[table.rawValue]?.contains(column.rawValue) ?? false
+    }
+
+    func columns(of table: TableSchema) -> [ColumnSchema] {
+        guard let numbers = columns[table.id.rawValue] else { return [] }
+        return table.columns.filter { numbers.contains($0.id.rawValue) }
+    }
+
+    mutating func insert(_ column: ColumnID, of table: TableID) {
+        columns[table.rawValue, default: []].append(column.rawValue)
+    }
+
+    /// The declared ones that are not among these and that can be found by value, by class.
+    func missing(from declared: [ObjectSchemaDescription], in schema: Schema) -> [(TableSchema, [ColumnSchema])] {
+        declared.compactMap { description in
+            guard let table = schema.table(ByteString(description.name)), table.kind == .topLevel else { return nil }
+            let missing = description.properties.filter(\.isIndexed)
+                .compactMap { table.column(ByteString($0.name)) }
+                .filter { $0.isIndexable && !contains($0.id, of: table.id) }
+            return missing.isEmpty ? nil : (table, missing)
+        }
+    }
+}
+
+extension ColumnSchema {
+    fileprivate var isIndexable: Bool {
+        guard collection == .single else { return false }
+        switch element.type {
+        case .int, .bool, .string, .timestamp, .objectID, .uuid: return true
+        default: return false
+        }
+    }
+}
+
+extension Value {
+    /// Of a longer string, the index has the beginning.
+    private static let indexedBytes = 256
+
+    /// Of all integers, or all times: from the first to behind the last.
+    static let indexRange = (ObjectKey.int(.min).orderedEncoding(), ObjectKey.string("").orderedEncoding())
+
+    /// The form in which an index has a value: equal values have equal forms, and those of integers and times have the order of the values.
+    func indexEncoding() -> Data {
+        switch self {
+        case .null: ObjectKey.null.orderedEncoding()
+        case .int(let value): ObjectKey.int(value).orderedEncoding()
+        case .bool(let value): ObjectKey.int(value ? 1 : 0).orderedEncoding()
+        case .string(let value):
+            ObjectKey.string(ByteString(Array(value.bytes.prefix(Self.indexedBytes)))).orderedEncoding()
+        case .objectID(let value): ObjectKey.objectID(value).orderedEncoding()
+        case .uuid(let value): ObjectKey.uuid(value).orderedEncoding()
+        case .timestamp(let time):
+            ObjectKey.int(time.seconds).orderedEncoding() + ObjectKey.int(Int64(time.nanoseconds)).orderedEncoding()
+        case .binary, .float, .double, .decimal, .link, .list, .dictionary, .set, .embedded: Data()
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import Changesets
+internal import Foundation
+internal import GRDB
+internal import RealmState
+import SyncModel
+internal import Synchronization
+
+/// The objects of one version of a realm's file, read when they are asked for.
+///
+/// A connection of its own keeps a read transaction open, in which SQLite goes on showing that version whatever is committed. When the last
+/// state that stands on the version is gone, the connection goes back to the file.
+final class FileVersion: StateBase {
+    private let file: RealmFile
+    /// In a read transaction.
+    private let reader: Mutex<DatabaseQueue>
+    private let cache: ObjectCache
+    private let counts: Mutex<[TableID: Int]>
+    /// Once they have been asked for.
+    private let indexes = Mutex<IndexedProperties?>(nil)
+
+    /// - Parameter reader: in a read transaction.
+    init(_ file: RealmFile, _ reader: DatabaseQueue) {
+        self.file = file
+        self.reader = Mutex(reader)
+        cache = ObjectCache()
+        counts = Mutex([:])
+    }
+
+    /// A newer version, which takes over what is known of the one that a state stands on, as far as the state has not changed it.
+    init(_ file: RealmFile, _ reader: DatabaseQueue, after base: FileVersion, with state: RealmState) {
+        self.file = file
+        self.reader = Mutex(reader)
+        var changed: [ObjectCache.Slot] = []
+        state.forEachKnownKey { changed.append(.init(table: $0, key: $1)) }
+        cache = ObjectCache(base.cache, without: changed)
+        var known = base.counts.withLock { $0 }
+        for table in state.schema.tables where known[table.id] != nil {
+            known[table.id] = state.objectCount(of: table.name)
+        }
+        counts = Mutex(known)
+    }
+
+    deinit { reader.withLock { file.endReading($0) } }
+
+    /// Reads on in a transaction that begins now. To be called while the file still has this version.
+    func renew(_ version: ClientVersion) throws {
+        guard let new = try file.beginReading(at: version) else { return }
+        let old = reader.withLock { reader in
+            defer { reader = new }
+            return reader
+        }
+        file.endReading(old)
+    }
+
+    // MARK: StateBase
+
+    func object(_ key: ObjectKey, of table: TableID) -> StoredObject? {
+        let slot = ObjectCache.Slot(table: table, key: key)
+        if let known = cache.object(slot) { return known }
+        return read(or: nil) { database in
+            let statement = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
+            let value = try Data.fetchOne(statement, arguments: [table.rawValue, key.orderedEncoding()])
+            let object = try value.map { try StoredObject(decoding: [UInt8]($0)) }
+            cache.add(slot, object, bytes: value?.count ?? 0)
+            return object
+        }
+    }
+
+    func count(of table: TableID) -> Int {
+        if let known = counts.withLock({ $0[table] }) { return known }
+        return read(or: 0) { database in
+            let statement = try database.cachedStatement(sql: "SELECT COUNT(*) FROM objects WHERE class = ?")
+            let count = try Int.fetchOne(statement, arguments: [table.rawValue]) ?? 0
+            counts.withLock { $0[table] = count }
+            return count
+        }
+    }
+
+    func keys(of table: TableID, after key: ObjectKey?, limit: Int) -> [ObjectKey] {
+        read(or: []) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT key FROM objects WHERE class = ? AND key > ? ORDER BY key LIMIT ?")
+            let rows = try Data.fetchCursor(
+                statement, arguments: [table.rawValue, key?.orderedEncoding() ?? Data(), limit])
+            var keys: [ObjectKey] = []
+            while let key = try rows.next() { keys.append(try ObjectKey(ordered: key)) }
+            return keys
+        }
+    }
+
+    /// Of a page, unless one object alone has more.
+    private static let pageBytes = 256 << 10
+
+    func objects(of table: TableID, after key: ObjectKey?) -> [(key: ObjectKey, object: StoredObject)] {
+        read(or: []) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT key, value FROM objects WHERE class = ? AND key > ? ORDER BY key LIMIT 1000")
+            let rows = try Row.fetchCursor(statement, arguments: [table.rawValue, key?.orderedEncoding() ?? Data()])
+            var page: [(key: ObjectKey, object: StoredObject)] = []
+            var bytes = 0
+            while bytes < Self.pageBytes, let row = try rows.next() {
+                let value: Data = row[1]
+                bytes += value.count
+                page.append((try ObjectKey(ordered: row[0]), try StoredObject(decoding: [UInt8](value))))
+            }
+            return page
+        }
+    }
+
+    func objects(at keys: [ObjectKey], of table: TableID) -> [StoredObject?] {
+        read(or: keys.map { _ in nil }) { database in
+            let statement = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
+            return try keys.map { key in
+                try Data.fetchOne(statement, arguments: [table.rawValue, key.orderedEncoding()])
+                    .map { try StoredObject(decoding: [UInt8]($0)) }
+            }
+        }
+    }
+
+    /// So many objects are looked up one by one, or an eighth of the class, rather than gone through with the class.
+    private static let selectionLimit = 1000
+
+    func keys(of table: TableID, having column: ColumnID, in selection: ValueSelection) -> [ObjectKey]? {
+        guard isIndexed(column, of: table) else { return nil }
+        let limit = max(Self.selectionLimit, count(of: table) / 8)
+        return read(or: nil) { database in
+            var keys: [ObjectKey] = []
+            func take(_ rows: some Cursor<Data>) throws {
+                while keys.count <= limit, let key = try rows.next() { keys.append(try ObjectKey(ordered: key)) }
+            }
+            switch selection {
+            case .among(let values):
+                let statement = try database.cachedStatement(
+                    sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value = ?")
+                for value in Set(values.map { $0.indexEncoding() }) {
+                    try take(
+                        Data.fetchCursor(statement, arguments: [table.rawValue, column.rawValue, value]))
+                }
+            case .between(let low, let high):
+                let statement = try database.cachedStatement(
+                    sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value >= ? AND value <= ?")
+                let (first, last) = Value.indexRange
+                try take(
+                    Data.fetchCursor(
+                        statement,
+                        arguments: [
+                            table.rawValue, column.rawValue, low?.indexEncoding() ?? first,
+                            high?.indexEncoding() ?? last,
+                        ]))
+            }
+            return keys.count <= limit ? keys : nil
+        }
+    }
+
+    private func isIndexed(_ column: ColumnID, of table: TableID) -> Bool {
+        if let known = indexes.withLock({ $0 }) { return known.contains(column, of: table) }
+        let found = read(or: nil) { try RealmFile.indexedProperties($0) }
+        guard let found else { return false }
+        indexes.withLock { $0 = found }
+        return found.contains(column, of: table)
+    }
+
+    func sources(linkingTo target: ObjectAddress) -> [(table: TableID, key: ObjectKey)] {
+        read(or: []) { database in
+            let statement = try database.cachedStatement(sql: "SELECT class, key FROM links WHERE target = ?")
+            let rows = try Row.fetchCursor(statement, arguments: [DerivedRows.encoded(target)])
+            var sources: [(table: TableID, key: ObjectKey)] = []
+            while let row = try rows.next() {
+                sources.append((TableID(rawValue: row[0]), try ObjectKey(ordered: row[1])))
+            }
+            return sources
+        }
+    }
+
+    /// - Parameter fallback: what is said if the read fails, where that can be noted.
+    private func read<Result>(or fallback: Result, _ body: (Database) throws -> Result) -> Result {
+        do {
+            var result = fallback
+            try reader.withLock { result = try $0.unsafeRead(body) }
+            return result
+        } catch {
+            ReadFailures.note(file.translate(error))
+            return fallback
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import Changesets
+internal import Foundation
+internal import GRDB
+internal import RealmState
+import SyncModel
+internal import Synchronization
+
+/// The rows of a realm's objects.
+extension RealmFile {
+    static let objectSchema = """
+        CREATE TABLE IF NOT EXISTS objects(
+            class INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY(class, key)) WITHOUT ROWID;
+        \(DerivedRows.tables)
+        """
+
+    private static let upsert = """
+        INSERT INTO objects(class, key, value) VALUES(?, ?, ?)
+        ON CONFLICT(class, key) DO UPDATE SET value = excluded.value
+        """
+
+    /// - Parameter schema: the classes as they are after the changes.
+    static func write(
+        _ changes: StateChanges, _ schema: Schema, _ indexes: IndexedProperties, _ database: Database
+    ) throws {
+        for table in changes.erasedTables {
+            for rows in ["objects", "links", "indexed"] {
+                try database.execute(sql: "DELETE FROM \(rows) WHERE class = ?", arguments: [table.rawValue])
+            }
+        }
+        let derived = try DerivedRows(indexes, database)
+        let delete = try database.cachedStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
+        for erased in changes.erased {
+            let key = erased.key.orderedEncoding()
+            if let table = schema.table(erased.table) { try derived.replace(table, key, with: nil) }
+            try delete.execute(arguments: [erased.table.rawValue, key])
+        }
+        let upsert = try database.cachedStatement(sql: upsert)
+        for upserted in changes.upserted {
+            let key = upserted.key.orderedEncoding()
+            if let table = schema.table(upserted.table) { try derived.replace(table, key, with: upserted.object) }
+            try upsert.execute(arguments: [upserted.table.rawValue, key, Data(upserted.object.encoded())])
+        }
+    }
+
+    /// Writes all objects of a state into a file that has none, one after the other.
+    static func write(all state: RealmState, _ database: Database) throws {
+        let derived = try DerivedRows(IndexedProperties(), database)
+        let upsert = try database.cachedStatement(sql: upsert)
+        for table in state.schema.tables where table.kind != .embedded {
+            for (key, object) in state.cursor(of: table.name) {
+                let key = key.orderedEncoding()
+                try derived.add(table, key, object, links: table.mayHoldLinks, columns: [])
+                try upsert.execute(arguments: [table.id.rawValue, key, Data(object.encoded())])
+            }
+        }
+    }
+
+    // MARK: Forms of the file
+
+    /// The form that this SDK writes. In the first one, the bytes of keys had no order, and there were no rows of links.
+    private static let form: UInt64 = 2
+
+    /// Whether objects can be read one by one, by key and in order.
+    static func isOrdered(_ database: Database) throws -> Bool { try number("form", database) == form }
+
+    /// Brings a file to this form, in the transaction that the caller has open: whatever happens, the file has the one form or the other.
+    static func bringToForm(_ database: Database) throws {
+        let found = try number("form", database) ?? 1
+        guard found != form else { return }
+        guard found < form else {
+            throw Realm.Error(
+                .unsupportedFileFormatVersion,
+                "a newer version of the SDK has written the realm's file: it has form \(found), this one knows \(form)")
+        }
+        guard try Bool.fetchOne(database, sql: "SELECT EXISTS(SELECT 1 FROM objects)") == true else {
+            return try setNumber("form", form, database)
+        }
+        let schema = try storedSchema(database)
+        let order = DatabaseFunction("ordered_key", argumentCount: 1, pure: true) { values in
+            guard let key = Data.fromDatabaseValue(values[0]) else { throw DamagedRow.key }
+            return try ObjectKey(parsingDetached: [UInt8](key)).orderedEncoding()
+        }
+        database.add(function: order)
+        defer { database.remove(function: order) }
+        try database.execute(
+            sql: """
+                ALTER TABLE objects RENAME TO unordered_objects;
+                \(objectSchema)
+                INSERT INTO objects(class, key, value)
+                SELECT class, ordered_key(key), value FROM unordered_objects ORDER BY 1, 2;
+                DROP TABLE unordered_objects;
+                """)
+        for table in schema.tables where table.mayHoldLinks {
+            try addRows(of: table, links: true, columns: [], database)
+        }
+        try setNumber("form", form, database)
+    }
+
+    /// Makes rows of all objects of a class.
+    private static func addRows(
+        of table: TableSchema, links: Bool, columns: [ColumnSchema], _ database: Database
+    ) throws {
+        let derived = try DerivedRows(IndexedProperties(), database)
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT key, value FROM objects WHERE class = ?", arguments: [table.id.rawValue])
+        while let row = try rows.next() {
+            let object = try StoredObject(decoding: [UInt8](row[1] as Data))
+            try derived.add(table, row[0], object, links: links, columns: columns)
+        }
+    }
+
+    // MARK: Indexes
+
+    static func indexedProperties(_ database: Database) throws -> IndexedProperties {
+        try meta("indexes", database).map { try JSONDecoder().decode(IndexedProperties.self, from: $0) }
+            ?? IndexedProperties()
+    }
+
+    /// Whether properties are declared as indexed that have no index yet. A realm in memory needs none.
+    func lacksIndexes(_ declared: [ObjectSchemaDescription], _ schema: Schema) -> Bool {
+        url != nil && !indexes.withLock { $0 }.missing(from: declared, in: schema).isEmpty
+    }
+
+    /// Indexes properties that are declared so, in one transaction; with the write lock held.
+    func addIndexes(_ declared: [ObjectSchemaDescription], _ schema: Schema) throws {
+        var indexes = indexes.withLock { $0 }
+        try write { database in
+            for (table, columns) in indexes.missing(from: declared, in: schema) {
+                try Self.addRows(of: table, links: false, columns: columns, database)
+                for column in columns { indexes.insert(column.id, of: table.id) }
+            }
+            try Self.setMeta("indexes", try JSONEncoder().encode(indexes), database)
+        }
+        self.indexes.withLock { $0 = indexes }
+    }
+
+    /// All objects of a file of the first form that may not be written.
+    static func load(unordered database: Database, into state: inout RealmState) throws {
+        let rows = try Row.fetchCursor(database, sql: "SELECT class, key, value FROM objects")
+        while let row = try rows.next() {
+            guard let table = state.schema.table(TableID(rawValue: row[0])) else { continue }
+            let key = try ObjectKey(parsingDetached: [UInt8](row[1] as Data))
+            state.load(ObjectAddress(table.name, key), try StoredObject(decoding: [UInt8](row[2] as Data)))
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Changesets
+import Foundation
+import GRDB
+import RealmState
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// Objects that are read from the file when they are asked for.
+@Suite(.timeLimit(.minutes(5)))
+struct FileVersionTests {
+    /// A realm whose changed objects leave the memory after few commits.
+    private func realm(_ folder: Folder, settlingBytes: Int = 64 << 10) throws -> Realm {
+        let core = try RealmCore(location: .file(folder.file), isSynced: false, settlingBytes: settlingBytes)
+        if core.snapshot.state.schema.tables.isEmpty {
+            var state = core.snapshot.state
+            let changeset = try state.record { try SchemaAdditions.apply(Device.schema, to: &$0) }.changeset
+            try core.commitLocal(state, changeset: changeset)
+        }
+        return Realm(instance: RealmInstance(core: core, configuration: folder.configuration, session: nil))
+    }
+
+    private func version(_ realm: Realm) -> FileVersion? { realm.instance.current.state.base as? FileVersion }
+
+    @Test func openingReadsNoObjects() throws {
+        let folder = Folder()
+        try {
+            let realm = try self.realm(folder)
+            try realm.write {
+                for number in 0..<100 { realm.dynamicCreate("Task", value: ["_id": "\(number)", "count": number]) }
+            }
+        }()
+        let realm = try self.realm(folder)
+        #expect(realm.instance.current.state.cachedObjectCount == 0)
+        #expect(realm.dynamicObject(ofType: "Task", forPrimaryKey: "7")?["count"] as? Int == 7)
+        #expect(realm.dynamicObjects("Task").count == 100)
+        #expect(realm.dynamicObjects("Task")[99].primaryKey as? String == "99")
+    }
+
+    @Test func whatHasChangedLeavesTheMemory() throws {
+        let folder = Folder()
+        let realm = try self.realm(folder)
+        let first = try #require(version(realm))
+        var most = 0
+        for number in 0..<100 {
+            try realm.write { realm.dynamicCreate("Task", value: ["_id": "\(number)", "count": number]) }
+            most = max(most, realm.instance.current.state.cachedObjectCount)
+        }
+        #expect(version(realm) !== first)
+        #expect(most < 10)
+        let counts = realm.dynamicObjects("Task").compactMap { $0["count"] as? Int }
+        #expect(counts.sorted() == Array(0..<100))
+    }
+
+    @Test func frozenRealmsKeepTheirVersions() throws {
+        let folder = Folder()
+        let realm = try self.realm(folder)
+        var frozen: [Realm] = []
+        for number in 0..<60 {
+            try realm.write {
+                let task =
+                    realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")
+                    ?? realm.dynamicCreate("Task", value: ["_id": "a"])
+                task["count"] = number
+                if number % 3 == 0 { realm.dynamicCreate("Task", value: ["_id": "n\(number)"]) }
+            }
+            if number % 10 == 0 { frozen.append(realm.freeze()) }
+        }
+        for (index, realm) in frozen.enumerated() {
+            #expect(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] as? Int == index * 10)
+            #expect(realm.dynamicObjects("Task").count == 1 + (index * 10 + 3) / 3)
+        }
+        // What they held goes back, up to what is kept for later.
+        frozen = []
+        let open = realm.instance.core.file.readers.withLock { $0.all.count }
+        #expect(open <= 1 + FileReaders.idleLimit)
+    }
+
+    @Test func theLogBeginsAnew() throws {
+        let folder = Folder()
+        let realm = try self.realm(folder, settlingBytes: 1 << 20)
+        let token = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "observer")) { _ in }
+        func logBytes() throws -> Int {
+            try #require(
+                FileManager.default.attributesOfItem(atPath: folder.file.path + "-wal")[.size] as? Int)
+        }
+        for round in 0..<6 {
+            for number in 0..<100 {
+                try realm.write {
+                    realm.dynamicCreate("Task", value: ["_id": "\(number)", "count": round], update: .all)
+                }
+            }
+        }
+        // Some hundred commits of 20 kB each have gone through it.
+        #expect(try logBytes() < 8 << 20)
+        token.invalidate()
+    }
+
+    @Test func anIndexFindsWhatAQuerySelects() throws {
+        let folder = Folder()
+        let realm = try folder.models()
+        func names(_ realm: Realm) -> [String] {
+            realm.objects(Dog.self).where { $0.name == "Rex" && $0.age > 2 }.map { "\($0.age)" }.sorted()
+        }
+        try realm.write {
+            for number in 0..<200 {
+                let dog = Dog()
+                dog.name = number % 20 == 0 ? "Rex" : "Dog \(number)"
+                dog.age = number
+                realm.add(dog)
+            }
+        }
+        let expected = stride(from: 20, to: 200, by: 20).map { "\($0)" }.sorted()
+        #expect(names(realm) == expected)
+        try realm.write {
+            let dogs = Array(realm.objects(Dog.self))
+            dogs.first { $0.age == 20 }?.name = "Bello"
+            dogs.first { $0.age == 5 }?.name = "Rex"
+            if let gone = dogs.first(where: { $0.age == 40 }) { realm.delete(gone) }
+            #expect(names(realm) == ["100", "120", "140", "160", "180", "5", "60", "80"])
+        }
+        #expect(names(realm.freeze()) == ["100", "120", "140", "160", "180", "5", "60", "80"])
+        let database = try DatabaseQueue(path: folder.file.path)
+        let rows = try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM indexed") }
+        #expect(rows == 199)
+    }
+
+    @Test func anIndexIsMadeWhenAPropertyIsDeclaredAsIndexed() throws {
+        let folder = Folder()
+        func schema(isIndexed: Bool) -> [ObjectSchemaDescription] {
+            [
+                ObjectSchemaDescription(
+                    "Item", primaryKey: PropertyDescription("_id", .int),
+                    properties: [PropertyDescription("value", .int, isOptional: true, isIndexed: isIndexed)])
+            ]
+        }
+        try {
+            let realm = try Realm(
+                configuration: .init(fileURL: folder.file, dynamicSchema: schema(isIndexed: false)))
+            try realm.write {
+                for number in 0..<50 {
+                    realm.dynamicCreate("Item", value: ["_id": number, "value": number % 5 == 0 ? nil : number - 25])
+                }
+            }
+        }()
+        let realm = try Realm(configuration: .init(fileURL: folder.file, dynamicSchema: schema(isIndexed: true)))
+        func keys(_ filter: String) -> [Int] {
+            realm.dynamicObjects("Item").filter(filter).compactMap { $0.primaryKey as? Int }
+        }
+        let state = realm.instance.current.state
+        let column = try #require(state.schema.table("Item")?.column("value")?.id)
+        #expect(
+            state.keys(of: "Item", having: column, in: .between(.int(-3), .int(-1))) == [22, 23, 24].map { .int($0) })
+        #expect(keys("value >= -3 AND value < 0") == [22, 23, 24])
+        #expect(keys("value == NULL") == stride(from: 0, to: 50, by: 5).map { $0 })
+        #expect(keys("value IN {1, 3, 70}") == [26, 28])
+        #expect(keys("value BETWEEN {2, 4} AND _id != 28") == [27, 29])
+        #expect(keys("_id IN {3, 1, 99}") == [1, 3])
+    }
+
+    // MARK: Reads that fail
+
+    @Test func workThatCanThrowThrowsWhatCannotBeRead() throws {
+        let folder = Folder()
+        try {
+            let realm = try Realm(configuration: folder.configuration)
+            try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        }()
+        try RealmFileEdits.run("UPDATE objects SET value = X'FF'", at: folder.file.path)
+        let realm = try Realm(configuration: folder.configuration)
+        let copy = folder.url.appendingPathComponent("copy.realm")
+        let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: copy) }
+        #expect(error?.code == .invalidDatabase)
+        #expect(!FileManager.default.fileExists(atPath: copy.path))
+    }
+
+    @Test func aGetterStopsTheProcessAtWhatCannotBeRead() async throws {
+        let folder = Folder()
+        try {
+            let realm = try Realm(configuration: folder.configuration)
+            try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        }()
+        try RealmFileEdits.run("UPDATE objects SET value = X'FF'", at: folder.file.path)
+        await #expect(processExitsWith: .failure) { [file = folder.file as URL] in
+            let realm = try Realm(configuration: .init(fileURL: file, dynamicSchema: Device.schema))
+            _ = realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")
+        }
+    }
+}
