@@ -13,13 +13,26 @@ final class HTTPClientTransport: NetworkTransport {
     init(trusting authorities: String?) {
         isOwn = authorities != nil
         guard let authorities else {
-            client = .shared
+            client = Self.shared
             return
         }
+        var configuration = Self.configuration
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.additionalTrustRoots = [.file(authorities)]
-        client = HTTPClient(configuration: .init(tlsConfiguration: tls))
+        configuration.tlsConfiguration = tls
+        client = HTTPClient(configuration: configuration)
     }
+
+    /// A server that cannot be reached is an error at once, not when the time for the request is over: the person who logs in is told,
+    /// and the connection that asks for a token goes by its own back-off.
+    private static var configuration: HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    /// For all servers whose certificates the system's authorities vouch for.
+    private static let shared = HTTPClient(configuration: configuration)
 
     deinit { if isOwn { client.shutdown { _ in } } }
 
