@@ -50,6 +50,13 @@ func tool(_ name: String, _ dependencies: [Target.Dependency], exclude: [String]
         swiftSettings: swiftSettings)
 }
 
+/// A program of docs/examples: what an app's own package would build.
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["DeviceSync", argumentParser] + dependencies, path: "docs/examples/\(name)/Sources",
+        swiftSettings: swiftSettings)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport", "SeededRandom"] + dependencies,
@@ -251,6 +258,9 @@ let package = Package(
             ["SyncModel", "Changesets", "SyncProtocol", "LocalCluster", "WireClient", "SeededRandom"],
             exclude: ["run"]),
 
+        example("tasks", [logging]),
+        example("assigner"),
+
         tests("SyncModel"),
         tests("AMQP", ["CRabbitMQ", "Loops", logging]),
         tests("PostgreSQL", [logging]),
@@ -326,6 +336,8 @@ let package = Package(
             dependencies: [
                 "SyncModel", "AMQP", "DeviceSync", "LocalCluster", "WireClient", "Changesets", "RealmState",
                 "SyncProtocol", "TestSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 logging,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
