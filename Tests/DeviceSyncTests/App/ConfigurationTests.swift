@@ -1,0 +1,27 @@
+import Testing
+
+@testable import DeviceSync
+
+/// What an app reads back of the configurations that it makes.
+@Suite(.timeLimit(.minutes(2)))
+struct ConfigurationTests {
+    @Test func unsyncedChangesAreRecoveredUnlessTheConfigurationSaysOtherwise() async throws {
+        let device = FlexibleDevice()
+        let user = try await device.login()
+        func mode(_ configuration: Realm.Configuration) -> ResetMode? {
+            configuration.syncConfiguration?.clientResetMode.mode
+        }
+        #expect(mode(user.configuration(partitionValue: "p")) == .recover)
+        #expect(mode(user.configuration(partitionValue: AnyBSON.int64(1))) == .recover)
+        #expect(mode(user.flexibleSyncConfiguration()) == .recover)
+        #expect(mode(user.flexibleSyncConfiguration(initialSubscriptions: { _ in })) == .recover)
+        let modes: [(ClientResetMode, ResetMode)] = [
+            (.recoverOrDiscardUnsyncedChanges(), .recoverOrDiscard), (.discardUnsyncedChanges(), .discard),
+            (.manual(), .manual),
+        ]
+        for (given, expected) in modes {
+            #expect(mode(user.configuration(partitionValue: "p", clientResetMode: given)) == expected)
+            #expect(mode(user.flexibleSyncConfiguration(clientResetMode: given)) == expected)
+        }
+    }
+}
