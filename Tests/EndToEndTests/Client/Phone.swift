@@ -10,6 +10,9 @@ final class Chore: Object {
     @Persisted var text: String
     @Persisted var count: Int
     @Persisted var owner: String
+
+    /// Other tests of this process have realms of all models of the program.
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 /// A user with a realm of chores, as an app on a phone has it: everything on the main actor.
