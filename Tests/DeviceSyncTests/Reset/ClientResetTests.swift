@@ -131,6 +131,28 @@ struct ClientResetTests {
         #expect(report["modeRequested"]?.stringValue == "recoverOrDiscard")
     }
 
+    @Test func recoverOrDiscardDiscardsInTheSameResetWhereTheReplayFails() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        let calls = Calls()
+        let realm = try await offline(
+            device, server, .recoverOrDiscardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
+        // What a failing disk has left of the last write is no changeset.
+        try RealmFileEdits.run(
+            "UPDATE history SET changeset = X'FF' WHERE version = (SELECT max(version) FROM history)", on: realm)
+        server.terminate()
+        realm.syncSession?.resume()
+        #expect(await eventually { calls.counts == [1, 1] })
+        #expect(calls.contents.withLock { $0.before } == [["a": "client", "b": "offline"]])
+        #expect(realm.titles() == ["a": "old"] && device.clientErrors.isEmpty)
+        let report = try #require(await outcome(server, "discarded"))
+        #expect(report["modeRequested"]?.stringValue == "recoverOrDiscard")
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "c"]) }
+        try await #require(realm.syncSession).wait(for: .upload)
+        #expect(server.taskCount == 2)
+    }
+
     @Test func recoveryThatIsForbiddenIsLeftToTheApp() async throws {
         let server = TestServer()
         try await server.start()
