@@ -1,14 +1,14 @@
 /// Timers of the sync client, in milliseconds.
 public final class SyncTimeoutOptions: Sendable {
-    /// Until a connection attempt is given up: from name resolution to the upgrade. At least 1,000.
+    /// Until a connection attempt is given up: from name resolution to the upgrade. 120,000 unless given, at least 1,000.
     public let connectTimeout: UInt
-    /// How long a connection without sessions stays open.
+    /// How long a connection without sessions stays open. 30,000 unless given.
     public let connectionLingerTime: UInt
-    /// Time between PINGs. At least 5,000.
+    /// Time between PINGs. 60,000 unless given, at least 5,000.
     public let pingKeepalivePeriod: UInt
-    /// Without an answer to a PING for this long the connection is dead. At least 5,000.
+    /// Without an answer to a PING for this long the connection is dead, and another one is made. 120,000 unless given, at least 5,000.
     public let pongKeepaliveTimeout: UInt
-    /// A reconnection within this time resumes uploading at once. At least 1,000.
+    /// A reconnection within this time resumes uploading at once. 60,000 unless given, at least 1,000.
     public let fastReconnectLimit: UInt
 
     /// Timers; what is not given keeps its default.
@@ -26,13 +26,14 @@ public final class SyncTimeoutOptions: Sendable {
 
 /// How an `App` reaches its server. Copied when the `App` is made.
 public final class AppConfiguration: Sendable {
-    /// The origin of the server, `https://host:port`, without a path.
+    /// The origin of the server, `https://host:port`, without a path. A slash at its end is dropped.
     public let baseURL: String
     /// What carries HTTP calls, nil for the built-in client.
     public let transport: (any NetworkTransport)?
-    /// How long an HTTP call may take, in milliseconds.
+    /// How long an HTTP call may take, in milliseconds: 60,000 unless given. One that takes longer throws an `AppError`; where there is no
+    /// connection to be had, it throws at once.
     public let defaultRequestTimeoutMS: UInt
-    /// Whether all realms of one user share one connection.
+    /// Whether all realms of one user share one connection: true unless given. If not, each realm has its own.
     public let enableSessionMultiplexing: Bool
     /// Timers of the sync client.
     public let syncTimeouts: SyncTimeoutOptions?
