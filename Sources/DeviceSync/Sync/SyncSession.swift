@@ -85,16 +85,28 @@ public final class SyncSession: Sendable, Equatable {
     /// How the realm is synced; nil once the session is dead.
     public func configuration() -> SyncConfiguration? { contents.withLock { $0.syncConfiguration } }
 
-    /// Stops both directions, for this realm only. Waits under way fail.
+    /// Stops both directions, for this realm only.
+    ///
+    /// Returns at once; `state` is `.inactive` as soon as the session rests. Waits under way fail, later ones wait for `resume()`. Not kept: the
+    /// next launch begins active, and an opening that downloads resumes.
     public func suspend() { connection.perform(for: self) { $0.suspend(on: $1) } }
 
-    /// Goes on, at once: a wait for the next attempt to connect is cut short.
+    /// Goes on, at once: a wait for the next attempt to connect is cut short. Does nothing to an active session that is connected or connecting.
+    ///
+    /// After an error that stopped the session this tries once more.
     public func resume() { connection.perform(for: self) { $0.resume(on: $1) } }
 
-    /// Makes all of the app's sessions that wait for the next attempt to connect try now.
+    /// Makes all of the app's sessions that wait for the next attempt to connect try now; their waits begin again at one second.
+    ///
+    /// No promise, and no effect on sessions that are connected, connecting, suspended or stopped by an error. A connection that is silent but not yet
+    /// known to be dead is kept until `SyncTimeoutOptions.pongKeepaliveTimeout` is over.
     public func reconnect() { app.core?.sync.reconnectAll() }
 
-    /// Calls `block` once the direction has caught up, on the queue given or else on the main queue.
+    /// Calls `block` once, when the direction has caught up or cannot any more; see `wait(for:)`.
+    /// - Parameters:
+    ///   - direction: upload or download.
+    ///   - queue: where `block` is called; nil for `SyncManager.callbackQueue`, which is the main queue unless set.
+    ///   - block: gets nil, or what ended the session.
     public func wait(
         for direction: ProgressDirection, queue: DispatchQueue? = nil, block: @Sendable @escaping ((any Error)?) -> Void
     ) {
