@@ -22,13 +22,18 @@ final class Phone {
     let realm: Realm
 
     /// A new user, logged in.
-    nonisolated static func user(of id: String, isMultiplexing: Bool = true) async throws -> User {
+    ///
+    /// - Parameter pings: milliseconds between PINGs, and until one without an answer means that the connection is dead.
+    nonisolated static func user(
+        of id: String, isMultiplexing: Bool = true, pings: UInt? = nil
+    ) async throws -> User {
         // Connections end with their last session, so that tests can count them.
         let app = App(
             id: id,
             configuration: AppConfiguration(
                 baseURL: try SharedCluster.cluster.gatewayURL, enableSessionMultiplexing: isMultiplexing,
-                syncTimeouts: SyncTimeoutOptions(connectionLingerTime: 0)))
+                syncTimeouts: SyncTimeoutOptions(
+                    connectionLingerTime: 0, pingKeepalivePeriod: pings, pongKeepaliveTimeout: pings)))
         app.syncManager.callbackQueue = DispatchQueue(label: "phone.callbacks")
         return try await app.login(credentials: .jwt(token: CustomToken.sign(user: UUID().uuidString, of: id)))
     }

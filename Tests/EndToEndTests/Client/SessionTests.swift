@@ -160,4 +160,25 @@ struct SessionTests {
         try await phone.suspend()
         #expect(observed.withLock { $0.count } == count && count >= 4)
     }
+
+    @Test func aSilentConnectionIsKeptUntilItIsKnownToBeDead() async throws {
+        let cluster = try SharedCluster.cluster
+        let app = try await cluster.newApp()
+        let user = try await Phone.user(of: app, pings: 5000)
+        let phone = try await Phone(user, user.configuration(partitionValue: "home"))
+        let session = try phone.session
+        var states = session.connectionStates.makeAsyncIterator()
+        #expect(await states.next() == .connected)
+        cluster.pause("gateway")
+        let start = ContinuousClock.now
+        // As far as anybody knows, the connection is there.
+        session.reconnect()
+        try phone.add("a")
+        #expect(await states.next() == .disconnected)
+        #expect(ContinuousClock.now - start >= .seconds(4))
+        cluster.resume("gateway")
+        try await phone.upload()
+        let other = try await Phone(of: app)
+        #expect(other.ids == ["a"])
+    }
 }
