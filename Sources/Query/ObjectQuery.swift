@@ -10,6 +10,8 @@ package struct ObjectQuery: Sendable {
     package let columns: [ColumnID]
     let schema: QuerySchema
     private let test: Test
+    /// The same for conditions that look at nothing but the object itself.
+    private let objectTest: ObjectTest.Test?
 
     /// Reads and checks a query.
     /// - Parameters:
@@ -42,12 +44,19 @@ package struct ObjectQuery: Sendable {
         self.schema = schema
         columns = condition.ownColumns
         test = Compiler.compile(condition)
+        objectTest = ObjectTest.make(condition)
     }
 
     /// Whether the query selects an object; what SORT, DISTINCT and LIMIT do is `arrangement`.
     package func matches(_ object: any QueryObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
         let node = QueryNode(object: object, className: className, key: key)
         return test(Trial(node: node, graph: graph))
+    }
+
+    /// Likewise, for an object as stores have it.
+    package func matches(_ object: StoredObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
+        if let objectTest { return objectTest(object) }
+        return test(Trial(node: QueryNode(object: object, className: className, key: key), graph: graph))
     }
 
     /// The query in the text that clients send for it.

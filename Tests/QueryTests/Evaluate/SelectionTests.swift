@@ -76,6 +76,9 @@ import Testing
         let query = try TaskRealm.query(text)
         let found = Self.objects.filter { query.matches($0.object, key: .int($0.key)) }.map(\.key)
         #expect(found == keys)
+        // By the way that follows links, too, where the query needs none.
+        let others = Self.objects.filter { query.matches($0.object as any QueryObject, key: .int($0.key)) }
+        #expect(others.map(\.key) == keys)
         // As a store keeps them, decoded as far as the query looks.
         let rows = try Self.objects.filter { try query.matches(row: $0.object.encoded(), key: .int($0.key)) }.map(\.key)
         #expect(rows == keys)
