@@ -290,7 +290,8 @@ let package = Package(
         tests(
             "Inspection",
             [
-                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Views",
+                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Rules",
+                "Views",
                 "Messages",
                 "Storage",
                 "StorageSQLite",

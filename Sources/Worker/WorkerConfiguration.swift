@@ -109,6 +109,8 @@ package struct WorkerLimits: Sendable {
     package var erasure = ErasureLimits()
     package var termination = TerminationLimits()
     package var restart = RestartLimits()
+    /// Objects of a flexible realm that one commit adds to indexes that are being filled.
+    package var indexStepBytes = 256 << 10
 
     /// What apps and users may have and add, where the app has no value of its own.
     package var quotas = QuotaValues()

@@ -33,6 +33,10 @@ extension MemorySlice {
             guard !isFull(body.count) else { return false }
             objects[realm]?[row] = nil
         }
+        for entry in indexEntries[realm] ?? [] {
+            guard !isFull(0) else { return false }
+            indexEntries[realm]?.remove(entry)
+        }
         for (key, records) in history where key.realm == realm {
             for (version, record) in records {
                 guard !isFull(record.entry.changeset.count) else { return false }

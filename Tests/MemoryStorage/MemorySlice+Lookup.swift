@@ -88,16 +88,18 @@ extension MemorySlice {
     }
 
     /// A realm's objects in their order.
-    func objects(in realm: RealmID, after: ObjectRow?) -> [(row: ObjectRow, body: [UInt8])] {
+    func objects(in realm: RealmID, of table: UInt32?, after: ObjectRow?) -> [(row: ObjectRow, body: [UInt8])] {
         func place(_ row: ObjectRow) -> (UInt32, [UInt8]) { (row.table, row.key.detachedEncoding()) }
         func isBefore(_ left: (UInt32, [UInt8]), _ right: (UInt32, [UInt8])) -> Bool {
             left.0 == right.0 ? left.1.lexicographicallyPrecedes(right.1) : left.0 < right.0
         }
         let start = after.map(place)
-        return objects[realm, default: [:]].map { (place: place($0.key), row: $0.key, body: $0.value) }
-            .filter { object in start.map { isBefore($0, object.place) } ?? true }
-            .sorted { isBefore($0.place, $1.place) }
-            .map { ($0.row, $0.body) }
+        return objects[realm, default: [:]].filter { table == nil || $0.key.table == table }.map {
+            (place: place($0.key), row: $0.key, body: $0.value)
+        }
+        .filter { object in start.map { isBefore($0, object.place) } ?? true }
+        .sorted { isBefore($0.place, $1.place) }
+        .map { ($0.row, $0.body) }
     }
 }
 

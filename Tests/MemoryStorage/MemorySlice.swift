@@ -12,6 +12,7 @@ struct MemorySlice: Sendable {
     var changes: [OwnershipChange] = []
     var realms: [RealmID: RealmRecord] = [:]
     var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
+    var indexEntries: [RealmID: Set<IndexEntry>] = [:]
     var history: [HistoryKey: [ServerVersion: HistoryRecord]] = [:]
     /// In the order of their versions.
     var digests: [HistoryKey: [HistoryDigest]] = [:]
@@ -94,9 +95,12 @@ struct MemorySlice: Sendable {
         for base in batch.baseRemovals { bases[base.realm]?[base.version] = nil }
         for (realm, tables) in batch.tableRemovals {
             objects[realm] = objects[realm]?.filter { !tables.contains($0.key.table) }
+            indexEntries[realm] = indexEntries[realm]?.filter { !tables.contains($0.row.table) }
         }
         for (realm, rows) in batch.objectRemovals { objects[realm] = objects[realm]?.filter { !rows.contains($0.key) } }
         for (realm, bodies) in batch.objects { objects[realm, default: [:]].merge(bodies) { $1 } }
+        for (realm, entries) in batch.indexRemovals { indexEntries[realm]?.subtract(entries) }
+        for (realm, entries) in batch.indexEntries { indexEntries[realm, default: []].formUnion(entries) }
         for (key, records) in batch.history {
             for record in records {
                 guard history[key, default: [:]].updateValue(record, forKey: record.version) == nil else {
@@ -147,7 +151,8 @@ struct MemorySlice: Sendable {
         var changed = RealmRecord(
             id: known.id, name: known.name, generation: realm.generation, latest: realm.latest, salt: realm.salt,
             saltEpoch: realm.saltEpoch, historyBase: realm.historyBase, historyBytes: realm.historyBytes,
-            nextIdent: realm.nextIdent, schema: realm.schema, imaged: realm.imaged, compatibility: known.compatibility,
+            nextIdent: realm.nextIdent, schema: realm.schema, imaged: realm.imaged, indexed: realm.indexed,
+            compatibility: known.compatibility,
             lostIdents: known.lostIdents)
         if known.generation == realm.generation { changed.historyBase = max(known.historyBase, realm.historyBase) }
         realms[realm.id] = changed
@@ -159,7 +164,8 @@ struct MemorySlice: Sendable {
             realms[id] = RealmRecord(
                 id: known.id, name: known.name, generation: known.generation, latest: known.latest, salt: known.salt,
                 saltEpoch: known.saltEpoch, historyBase: known.historyBase, historyBytes: known.historyBytes,
-                nextIdent: next, schema: known.schema, imaged: known.imaged, compatibility: known.compatibility,
+                nextIdent: next, schema: known.schema, imaged: known.imaged, indexed: known.indexed,
+                compatibility: known.compatibility,
                 lostIdents: known.nextIdent..<next)
         }
     }

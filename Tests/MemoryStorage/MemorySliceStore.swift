@@ -73,9 +73,9 @@ package final class MemorySliceStore: SliceStore {
     }
 
     package func objects(
-        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+        in realm: RealmID, of table: UInt32?, after: ObjectRow?, maxBytes: Int
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
-        content.objects(in: realm, after: after).page(maxBytes: maxBytes) { $0.body.count }
+        content.objects(in: realm, of: table, after: after).page(maxBytes: maxBytes) { $0.body.count }
     }
 
     package func clientFiles(

@@ -15,6 +15,8 @@ package struct RealmFinding: Sendable, Equatable, Codable {
         case reciprocals
         /// Before images of a flexible realm are what objects were.
         case images
+        /// Indexes of a flexible realm's objects have what the objects have.
+        case indexes
     }
 
     package var check: Check

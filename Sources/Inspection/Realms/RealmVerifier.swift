@@ -11,6 +11,7 @@ package final class RealmVerifier {
     private var findings = FindingList()
     private var digest: String?
     private var objects = 0
+    private var objectsByTable: [UInt32: Int] = [:]
     private var highest: [FileIdent: ClientVersion] = [:]
     private var bases: [BaseRecord] = []
 
@@ -42,6 +43,7 @@ package final class RealmVerifier {
         checkSpan(span)
         bases = try await reader.bases(of: record.id)
         let replay = try await replay(progress)
+        try await IndexChecker(record)?.check(in: reader, objects: objectsByTable, &findings)
         let clientFiles = try await checkClientFiles()
         return RealmVerdict(
             app: record.name.app, partition: record.name.partition, slice: reader.slice.value,
@@ -183,6 +185,7 @@ package final class RealmVerifier {
     private func compare(with scratch: ScratchRealm?) async throws -> Bool {
         let before = findings.count
         objects = 0
+        objectsByTable = [:]
         let schema: Schema
         do {
             schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)
@@ -202,6 +205,7 @@ package final class RealmVerifier {
             objects += page.count
             var stored: [(ObjectAddress, StoredObject)] = []
             for (row, body) in page {
+                objectsByTable[row.table, default: 0] += 1
                 guard let address = schema.address(of: row) else {
                     findings.add(.encoding, "an object of class number \(row.table), which the schema does not have")
                     continue

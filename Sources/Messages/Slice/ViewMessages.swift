@@ -36,16 +36,35 @@ package struct BootstrapRequest: Codable, Sendable, Equatable {
 
 /// The last object that a bootstrap has looked at.
 package struct BootstrapPosition: Codable, Sendable, Equatable {
+    /// By which not all objects of the class are looked at.
+    package struct Way: Codable, Sendable, Equatable {
+        /// The objects of the view that the client comes from, after those of the view that it goes to.
+        package var isLeaving: Bool
+        /// The property in whose index the objects are; nil: they are those of the keys that the query names.
+        package var column: UInt32?
+        /// What the index has of the last object's value.
+        @HexBytes package var value: [UInt8]
+
+        package init(isLeaving: Bool, column: UInt32?, value: [UInt8]) {
+            self.isLeaving = isLeaving
+            self.column = column
+            _value = HexBytes(value)
+        }
+    }
+
     package var table: UInt32
-    /// The key, as stores have it.
+    /// The key, as stores have it; empty: before all.
     @HexBytes package var key: [UInt8]
+    /// Nil: all objects of the class are looked at.
+    package var way: Way?
     /// Bytes of objects that were looked at.
     package var done: UInt64
     /// Where the pages go over the history and not over objects, since the client was far behind: the last version that one has gone over.
     package var version: ServerVersion?
 
-    package init(table: UInt32, key: [UInt8], done: UInt64, version: ServerVersion? = nil) {
+    package init(table: UInt32, key: [UInt8], way: Way? = nil, done: UInt64, version: ServerVersion? = nil) {
         self.version = version
+        self.way = way
         self.table = table
         _key = HexBytes(key)
         self.done = done

@@ -33,6 +33,8 @@ package struct RealmRecord: Sendable, Equatable {
     package var schema: [UInt8]
     /// Of a flexible realm: the properties that before images are kept of (`ImagedColumns`); else empty.
     package var imaged: [UInt8]
+    /// Of a flexible realm: the properties that have indexes, and how far these are filled (`IndexedColumns`); else empty.
+    package var indexed: [UInt8]
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
     /// Idents that may have been given out in a future that the slice was put back from: nobody gets them, and who has one must
@@ -43,8 +45,8 @@ package struct RealmRecord: Sendable, Equatable {
         id: RealmID, name: RealmName, generation: UInt64, latest: SaltedServerVersion = SaltedServerVersion(),
         salt: VersionSalt, saltEpoch: Epoch, historyBase: ServerVersion = 0, historyBytes: UInt64 = 0,
         nextIdent: FileIdent = 2,
-        schema: [UInt8] = [], imaged: [UInt8] = [], compatibility: PeerCompatibility = .stockClients,
-        lostIdents: Range<FileIdent> = 0..<0
+        schema: [UInt8] = [], imaged: [UInt8] = [], indexed: [UInt8] = [],
+        compatibility: PeerCompatibility = .stockClients, lostIdents: Range<FileIdent> = 0..<0
     ) {
         self.id = id
         self.name = name
@@ -57,6 +59,7 @@ package struct RealmRecord: Sendable, Equatable {
         self.nextIdent = nextIdent
         self.schema = schema
         self.imaged = imaged
+        self.indexed = indexed
         self.compatibility = compatibility
         self.lostIdents = lostIdents
     }

@@ -34,10 +34,13 @@ package struct SliceBatch: Sendable {
     package var bases: [BaseRecord] = []
     /// Bases to forget; their changesets are deleted before, by `historyTrims`.
     package var baseRemovals: [BaseRecord] = []
-    /// Tables whose objects are all removed.
+    /// Tables whose objects are all removed, with their entries in indexes.
     package var tableRemovals: [RealmID: Set<UInt32>] = [:]
     package var objectRemovals: [RealmID: Set<ObjectRow>] = [:]
     package var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
+    /// Entries of indexes that go, as far as they are there, and that come, as far as they are not. An object's entries do not go with it.
+    package var indexRemovals: [RealmID: Set<IndexEntry>] = [:]
+    package var indexEntries: [RealmID: Set<IndexEntry>] = [:]
     /// New versions, in order.
     package var history: [HistoryKey: [HistoryRecord]] = [:]
     /// Each digest replaces those that end within the stretch that it covers. Trimming a history also deletes the digests that
@@ -73,6 +76,7 @@ package struct SliceBatch: Sendable {
     package var isEmpty: Bool {
         terminations.isEmpty && reasons.isEmpty && historyTrims.isEmpty && reciprocalResets.isEmpty && realms.isEmpty
             && tableRemovals.isEmpty && objectRemovals.isEmpty && objects.isEmpty && history.isEmpty
+            && indexRemovals.isEmpty && indexEntries.isEmpty
             && historyDigests.isEmpty && clientFiles.isEmpty && reciprocals.isEmpty && reciprocalTrims.isEmpty
             && resetCases.isEmpty && resetHolds.isEmpty && seenMessages.isEmpty && compactions.isEmpty && bases.isEmpty
             && terminationSteps.isEmpty && terminationStepsDone.isEmpty && usageRemovals.isEmpty

@@ -18,9 +18,17 @@ package protocol SliceContent: Sendable {
     func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord]
     /// A realm's next objects in the order of their table and of their key's encoding, at least one if there is one, until
     /// `maxBytes` are reached.
+    ///
+    /// - Parameter table: only its objects; nil: those of all.
     func objects(
-        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+        in realm: RealmID, of table: UInt32?, after: ObjectRow?, maxBytes: Int
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])]
+    /// The next objects that an index leads to, at least one if there is one, until `maxBytes` are reached.
+    func objects(_ query: IndexQuery, maxBytes: Int) async throws(StoreError) -> [IndexedObject]
+    /// How many entries of an index are in a query's ranges, as far as they are not more than `limit`; that else.
+    func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int
+    /// A realm's next entries in indexes, in the order of table, column, value and key.
+    func indexEntries(in realm: RealmID, after: IndexEntry?, limit: Int) async throws(StoreError) -> [IndexEntry]
     /// A realm's next client files in the order of their idents: those in one state, or all.
     func clientFiles(
         in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
@@ -68,6 +76,13 @@ extension SliceContent {
     /// What a user has added to the slice lately; nil if that is nothing.
     package func usage(of user: AppUser) async throws(StoreError) -> UserUsage? {
         try await read(SliceLookup(userUsage: [user])).userUsage[user]
+    }
+
+    /// A realm's next objects, of whatever table.
+    package func objects(
+        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+    ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
+        try await objects(in: realm, of: nil, after: after, maxBytes: maxBytes)
     }
 
     /// Those of the objects that exist.

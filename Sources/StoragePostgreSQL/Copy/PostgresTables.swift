@@ -221,7 +221,7 @@ package struct PostgresTables: StoreCopyTarget {
             ]
         case "user_usage":
             return [("user_key", zip(texts("app"), texts("user")).map { AppUser(app: $0, user: $1).userKey })]
-        case "objects":
+        case "objects", "object_index":
             guard let index = table.columns.firstIndex(of: "key") else { return [] }
             let ids = rows.map { row -> [UInt8] in
                 if case .bytes(let encoding) = row[index] { StoredKey(encoding: encoding).id } else { [] }

@@ -75,6 +75,11 @@ extension PostgresCommit {
         if !tables.isEmpty {
             add(
                 """
+                DELETE FROM object_index i USING unnest($2, $3) AS q (realm, table_id)
+                WHERE i.slice = $1 AND i.realm = ANY ($2) AND i.realm = q.realm AND i.table_id = q.table_id
+                """, .ints(tables.map(\.realm.value)), .ints(tables.map(\.table)))
+            add(
+                """
                 WITH gone AS (
                     DELETE FROM objects o USING unnest($2, $3) AS q (realm, table_id)
                     WHERE o.slice = $1 AND o.realm = ANY ($2) AND o.realm = q.realm AND o.table_id = q.table_id
@@ -156,6 +161,44 @@ extension PostgresCommit {
             \(Self.growing)
             """, .ints(objects.map(\.realm.value)), .ints(objects.map(\.table)), .byteStrings(objects.map(\.key.id)),
             .byteStrings(objects.map(\.key.encoding)), .byteStrings(objects.map(\.body)), realms, bytes)
+    }
+
+    /// Entries go before others come: an object's value may be one that another object had.
+    mutating func putIndexEntries(_ batch: SliceBatch) {
+        func columns(_ entries: [(realm: RealmID, entry: IndexEntry, key: StoredKey)]) -> [PostgresValue] {
+            [
+                .ints(entries.map(\.realm.value)), .ints(entries.map { Int64($0.entry.row.table) }),
+                .ints(entries.map { Int64($0.entry.column) }), .byteStrings(entries.map(\.entry.value)),
+                .byteStrings(entries.map(\.key.id)),
+            ]
+        }
+        func listed(_ entries: [RealmID: Set<IndexEntry>]) -> [(realm: RealmID, entry: IndexEntry, key: StoredKey)] {
+            entries.flatMap { realm, entries in
+                entries.map { (realm: realm, entry: $0, key: StoredKey($0.row.key)) }
+            }
+        }
+        let gone = listed(batch.indexRemovals)
+        if !gone.isEmpty {
+            add(
+                """
+                WITH there AS (
+                    SELECT q.* FROM unnest($2, $3, $4, $5, $6) AS q (realm, table_id, column_id, value, key_id)
+                    CROSS JOIN LATERAL (
+                        SELECT 1 FROM object_index i WHERE i.slice = $1 AND i.realm = q.realm AND i.table_id = q.table_id
+                            AND i.column_id = q.column_id AND i.value = q.value AND i.key_id = q.key_id OFFSET 0) i)
+                DELETE FROM object_index i USING there q
+                WHERE i.slice = $1 AND i.realm = ANY ($2) AND i.realm = q.realm AND i.table_id = q.table_id
+                    AND i.column_id = q.column_id AND i.value = q.value AND i.key_id = q.key_id
+                """, values: columns(gone))
+        }
+        let new = listed(batch.indexEntries)
+        guard !new.isEmpty else { return }
+        add(
+            """
+            INSERT INTO object_index (slice, realm, table_id, column_id, value, key_id, key)
+            SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, $7) AS q
+            ON CONFLICT (slice, realm, table_id, column_id, value, key_id) DO NOTHING
+            """, values: columns(new) + [.byteStrings(new.map(\.key.encoding))])
     }
 
     mutating func putDigests(_ batch: [HistoryDigest]) {

@@ -34,6 +34,7 @@ struct PostgresCommit {
         compact(batch)
         removeObjects(batch)
         putContents(batch)
+        putIndexEntries(batch)
         putDigests(batch.historyDigests)
         putClientFiles(batch.clientFiles)
         removeClientFiles(batch.clientFileRemovals)
@@ -46,7 +47,8 @@ struct PostgresCommit {
     }
 
     /// Adds a statement whose first parameter is the slice.
-    mutating func add(_ sql: String, _ values: PostgresValue...) { pipeline.add(sql, [.int(slice)] + values) }
+    mutating func add(_ sql: String, _ values: PostgresValue...) { add(sql, values: values) }
+    mutating func add(_ sql: String, values: [PostgresValue]) { pipeline.add(sql, [.int(slice)] + values) }
 
     /// The end of a statement that has, as `delta (realm, bytes)`, by how much realms grow.
     static let growing = """
@@ -121,9 +123,9 @@ struct PostgresCommit {
         add(
             """
             WITH q AS (
-                SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-                    AS q (id, app, partition, name_id, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                        history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged)),
+                SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+                    $19) AS q (id, app, partition, name_id, generation, latest, latest_salt, salt, salt_epoch, history_base,
+                        history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged, indexed)),
             made AS (
                 SELECT q.app, count(*) AS realms FROM q
                 WHERE NOT EXISTS (SELECT 1 FROM realms r WHERE r.slice = $1 AND r.id = q.id) GROUP BY q.app),
@@ -131,7 +133,7 @@ struct PostgresCommit {
                 INSERT INTO app_usage (slice, app, realms, client_files, bytes) SELECT $1, app, realms, 0, 0 FROM made
                 ON CONFLICT (slice, app) DO UPDATE SET realms = app_usage.realms + excluded.realms)
             INSERT INTO realms AS r (slice, id, app, partition, name_id, generation, latest, latest_salt, salt, salt_epoch,
-                history_base, history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged,
+                history_base, history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged, indexed,
                 stored_bytes)
             SELECT $1, q.*, 0 FROM q
             ON CONFLICT (slice, id) DO UPDATE SET latest = excluded.latest, latest_salt = excluded.latest_salt,
@@ -139,7 +141,8 @@ struct PostgresCommit {
                 history_base = CASE WHEN r.generation = excluded.generation
                     THEN greatest(r.history_base, excluded.history_base) ELSE excluded.history_base END,
                 generation = excluded.generation, history_bytes = excluded.history_bytes,
-                next_ident = excluded.next_ident, schema = excluded.schema, imaged = excluded.imaged
+                next_ident = excluded.next_ident, schema = excluded.schema, imaged = excluded.imaged,
+                indexed = excluded.indexed
             """, .ints(realms.map(\.id.value)), .strings(realms.map(\.name.app)),
             .strings(realms.map(\.name.partition)), .byteStrings(realms.map(\.name.nameID)),
             .ints(realms.map(\.generation.stored)), .ints(realms.map(\.latest.version.stored)),
@@ -148,7 +151,7 @@ struct PostgresCommit {
             .ints(realms.map(\.historyBytes.stored)), .ints(realms.map(\.nextIdent.stored)),
             .byteStrings(realms.map(\.schema)), .texts(realms.map(\.compatibility.rawValue)),
             .ints(realms.map(\.lostIdents.lowerBound.stored)), .ints(realms.map(\.lostIdents.upperBound.stored)),
-            .byteStrings(realms.map(\.imaged)))
+            .byteStrings(realms.map(\.imaged)), .byteStrings(realms.map(\.indexed)))
     }
 
     // MARK: Messages

@@ -55,7 +55,7 @@ struct PostgresLookup {
                 SELECT * FROM realms i WHERE i.slice = $1 AND i.name_id = q.name_id OFFSET 0) r
             """, .byteStrings(names.map(\.nameID))
         ) { (rows, found) throws(StoreError) in
-            for row in rows { found.realms[names[Int(row.int(16)) - 1]] = try RealmRecord(row) }
+            for row in rows { found.realms[names[Int(row.int(RealmRecord.columnCount)) - 1]] = try RealmRecord(row) }
         }
     }
 

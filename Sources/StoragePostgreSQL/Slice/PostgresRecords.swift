@@ -10,8 +10,9 @@ extension RealmRecord {
     static let columns = """
         r.id, r.app, r.partition, r.generation, r.latest, r.latest_salt, r.salt, r.salt_epoch, r.history_base, \
         r.history_bytes, r.next_ident, r.schema, r.compatibility, r.lost_from, r.lost_to, \
-        r.imaged
+        r.imaged, r.indexed
         """
+    static let columnCount = 17
 
     init(_ row: PostgresRow) throws(StoreError) {
         guard let compatibility = PeerCompatibility(rawValue: row.text(12)) else {
@@ -23,6 +24,7 @@ extension RealmRecord {
             generation: row.number(3), latest: SaltedServerVersion(version: row.number(4), salt: row.number(5)),
             salt: row.number(6), saltEpoch: Epoch(row.number(7)), historyBase: row.number(8),
             historyBytes: row.number(9), nextIdent: row.number(10), schema: row.bytes(11), imaged: row.bytes(15),
+            indexed: row.bytes(16),
             compatibility: compatibility,
             lostIdents: lost..<max(lost, row.number(14)))
     }

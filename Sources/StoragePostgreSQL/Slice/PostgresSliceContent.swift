@@ -14,6 +14,10 @@ extension PostgresSliceContent {
 
     /// Runs one statement that reads; its first parameter is the slice.
     func query(_ sql: String, _ values: PostgresValue...) async throws(StoreError) -> PostgresRows {
+        try await query(sql, values: values)
+    }
+
+    func query(_ sql: String, values: [PostgresValue]) async throws(StoreError) -> PostgresRows {
         var pipeline = PostgresPipeline()
         pipeline.add(sql, [.int(number)] + values)
         return try await ask(pipeline)[0]
@@ -57,10 +61,12 @@ extension PostgresSliceContent {
     }
 
     func objects(
-        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+        in realm: RealmID, of table: UInt32?, after: ObjectRow?, maxBytes: Int
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
         var found: [(row: ObjectRow, body: [UInt8])] = []
-        var last = (table: after.map { Int64($0.table) } ?? -1, id: after.map { StoredKey($0.key).id } ?? [])
+        var last = (
+            table: (after?.table ?? table).map { Int64($0) } ?? -1, id: after.map { StoredKey($0.key).id } ?? []
+        )
         var bytes = 0
         while bytes < maxBytes || found.isEmpty {
             // By their lengths first: what is not returned is not read.
@@ -70,14 +76,15 @@ extension PostgresSliceContent {
                     SELECT p.table_id, p.key_id, sum(p.octets) OVER (ORDER BY p.table_id, p.key_id) - p.octets AS before
                     FROM (
                         SELECT table_id, key_id, octet_length(body) + \(HistoryQuery.overhead) AS octets FROM objects
-                        WHERE slice = $1 AND realm = $2 AND (table_id, key_id) > ($3, $4)
+                        WHERE slice = $1 AND realm = $2 AND (table_id, key_id) > ($3, $4) AND table_id <= $6
                         ORDER BY table_id, key_id LIMIT \(Self.objectChunk)) p) w
                 CROSS JOIN LATERAL (
                     SELECT * FROM objects i
                     WHERE i.slice = $1 AND i.realm = $2 AND i.table_id = w.table_id AND i.key_id = w.key_id OFFSET 0) o
                 WHERE w.before < $5 OR w.before = 0
                 ORDER BY o.table_id, o.key_id
-                """, .int(realm.value), .int(last.table), .bytes(last.id), .int(Int64(maxBytes) - Int64(bytes)))
+                """, .int(realm.value), .int(last.table), .bytes(last.id), .int(Int64(maxBytes) - Int64(bytes)),
+                .int(table.map { Int64($0) } ?? .max))
             for row in rows {
                 let object = ObjectRow(
                     table: UInt32(truncatingIfNeeded: row.int(0)),

@@ -89,7 +89,10 @@ final class PostgresSliceReader: PostgresSliceContent, SliceReader {
     func problems(limit: Int) async throws(StoreError) -> [String] {
         guard limit > 0 else { return [] }
         var found: [String] = []
-        for table in ["objects", "history", "history_digests", "bases", "client_files", "reciprocals", "reset_cases"] {
+        for table in [
+            "objects", "object_index", "history", "history_digests", "bases", "client_files", "reciprocals",
+            "reset_cases",
+        ] {
             let rows = try await query(
                 """
                 WITH RECURSIVE there AS (

@@ -1,7 +1,8 @@
 /// The tables of slices: those of a slice's file in SQLite, with the slice's number before each key. Nothing here or in the
 /// statements needs an extension, a function or a trigger of the database's.
 enum PostgresSliceSchema {
-    static let schema = PostgresSchema(part: "slice", steps: [.version(version1), .addition(views)])
+    static let schema = PostgresSchema(
+        part: "slice", steps: [.version(version1), .addition(views), .addition(objectIndex)])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
     /// beginning and its digest.
@@ -13,6 +14,17 @@ enum PostgresSliceSchema {
         "ALTER TABLE realms ADD COLUMN imaged bytea NOT NULL DEFAULT ''::bytea",
         "ALTER TABLE history ADD COLUMN images bytea NOT NULL DEFAULT ''::bytea",
         "ALTER TABLE client_files ADD COLUMN views bytea NOT NULL DEFAULT ''::bytea",
+    ]
+
+    /// By the values of properties of flexible realms' objects. A process that does not know of it makes versions under its own salt, by
+    /// which it is told that entries are out of date.
+    private static let objectIndex = [
+        "ALTER TABLE realms ADD COLUMN indexed bytea NOT NULL DEFAULT ''::bytea",
+        """
+        CREATE TABLE object_index (
+            slice bigint, realm bigint, table_id bigint, column_id bigint, value bytea, key_id bytea, key bytea NOT NULL,
+            PRIMARY KEY (slice, realm, table_id, column_id, value, key_id))
+        """,
     ]
 
     private static let ownership = [

@@ -98,6 +98,7 @@ extension PostgresSliceStore {
 
     private static let swept = [
         Swept(table: "objects", key: ["table_id", "key_id"], bytes: "octet_length(body)"),
+        Swept(table: "object_index", key: ["table_id", "column_id", "value", "key_id"]),
         Swept(table: "history", key: ["generation", "version"], bytes: "octet_length(changeset)"),
         Swept(table: "history_digests", key: ["generation", "through"], bytes: "octet_length(body)"),
         Swept(table: "bases", key: ["version"]),

@@ -45,6 +45,14 @@ struct RepeatedStatement {
         bind(index + 1, row.key.detachedEncoding())
     }
 
+    /// Binds an index entry's table, column, value and key to this parameter and the next three.
+    func bind(_ index: Int32, _ entry: IndexEntry) {
+        bind(index, Int64(entry.row.table))
+        bind(index + 1, Int64(entry.column))
+        bind(index + 2, entry.value)
+        bind(index + 3, entry.row.key.detachedEncoding())
+    }
+
     // MARK: Running
 
     /// Runs a statement that returns no rows.

@@ -40,15 +40,15 @@ extension SQLiteCommit {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged, indexed)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                     history_base = CASE WHEN generation = excluded.generation
                         THEN max(history_base, excluded.history_base) ELSE excluded.history_base END,
                     generation = excluded.generation, history_bytes = excluded.history_bytes,
                     next_ident = excluded.next_ident, schema = excluded.schema,
-                    imaged = excluded.imaged
+                    imaged = excluded.imaged, indexed = excluded.indexed
                 """)
         for realm in batch.realms {
             try statement.execute(arguments: [
@@ -56,7 +56,7 @@ extension SQLiteCommit {
                 realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
                 realm.compatibility.rawValue, realm.lostIdents.lowerBound.stored, realm.lostIdents.upperBound.stored,
-                Data(realm.imaged),
+                Data(realm.imaged), Data(realm.indexed),
             ])
         }
     }
@@ -108,6 +108,7 @@ extension SQLiteCommit {
                     Int64(table))
                 delete.bind(2, Int64(table))
                 try delete.run()
+                try db.run("DELETE FROM object_index WHERE realm = ? AND table_id = ?", realm.value, Int64(table))
             }
         }
         for (realm, rows) in batch.objectRemovals {
@@ -130,6 +131,30 @@ extension SQLiteCommit {
                 growth.add(body.count, to: realm)
                 put.bind(2, row)
                 put.bind(4, body)
+                try put.run()
+            }
+        }
+    }
+
+    /// Entries go before others come: an object's value may be one that another object had.
+    func putIndexEntries() throws {
+        for (realm, entries) in batch.indexRemovals {
+            let delete = try RepeatedStatement(
+                db,
+                "DELETE FROM object_index WHERE realm = ? AND table_id = ? AND column_id = ? AND value = ? AND key = ?")
+            delete.bind(1, realm.value)
+            for entry in entries {
+                delete.bind(2, entry)
+                try delete.run()
+            }
+        }
+        for (realm, entries) in batch.indexEntries {
+            let put = try RepeatedStatement(
+                db, "INSERT OR IGNORE INTO object_index (realm, table_id, column_id, value, key) VALUES (?, ?, ?, ?, ?)"
+            )
+            put.bind(1, realm.value)
+            for entry in entries {
+                put.bind(2, entry)
                 try put.run()
             }
         }

@@ -24,6 +24,7 @@ struct SQLiteCommit {
         try putRealms()
         try compact()
         try putObjects()
+        try putIndexEntries()
         try append()
         try putDigests()
         try putClientFiles()

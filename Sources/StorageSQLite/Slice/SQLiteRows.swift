@@ -8,7 +8,7 @@ import SyncModel
 extension RealmRecord: FetchableRecord {
     static let columns = """
         id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
-        schema, compatibility, lost_from, lost_to, imaged
+        schema, compatibility, lost_from, lost_to, imaged, indexed
         """
 
     init(row: Row) throws {
@@ -20,7 +20,7 @@ extension RealmRecord: FetchableRecord {
             latest: SaltedServerVersion(version: .init(stored: row[4]), salt: .init(stored: row[5])),
             salt: .init(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
             historyBase: .init(stored: row[8]), historyBytes: UInt64(stored: row[9]),
-            nextIdent: .init(stored: row[10]), schema: row.bytes(11), imaged: row.bytes(15),
+            nextIdent: .init(stored: row[10]), schema: row.bytes(11), imaged: row.bytes(15), indexed: row.bytes(16),
             compatibility: compatibility,
             lostIdents: FileIdent(stored: row[13])..<max(FileIdent(stored: row[13]), FileIdent(stored: row[14])))
     }

@@ -52,18 +52,20 @@ extension SQLiteSliceContent {
     }
 
     func objects(
-        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+        in realm: RealmID, of table: UInt32?, after: ObjectRow?, maxBytes: Int
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
         try await query { db in
             let statement = try db.cachedStatement(
                 sql: """
-                    SELECT table_id, key, body FROM objects WHERE realm = ? AND (table_id, key) > (?, ?)
+                    SELECT table_id, key, body FROM objects WHERE realm = ? AND (table_id, key) > (?, ?) AND table_id <= ?
                     ORDER BY table_id, key
                     """)
             let rows = try Row.fetchCursor(
                 statement,
                 arguments: [
-                    realm.value, after.map { Int64($0.table) } ?? -1, Data(after?.key.detachedEncoding() ?? []),
+                    realm.value, (after?.table ?? table).map { Int64($0) } ?? -1,
+                    Data(after?.key.detachedEncoding() ?? []),
+                    table.map { Int64($0) } ?? .max,
                 ])
             return try rows.page(maxBytes: maxBytes) { row in
                 let body = row.bytes(2)

@@ -69,6 +69,9 @@ enum SQLiteSliceSchema {
                     ALTER TABLE client_files ADD COLUMN views BLOB NOT NULL DEFAULT x'';
                     """)
         }
+        migrator.registerMigration("indexes of flexible realms' objects") { db in
+            try db.execute(sql: objectIndex)
+        }
         return migrator
     }
 
@@ -195,6 +198,13 @@ enum SQLiteSliceSchema {
             last_ident INTEGER, marked INTEGER NOT NULL, chunks INTEGER, reported INTEGER NOT NULL) WITHOUT ROWID;
         CREATE INDEX realms_by_app ON realms (app);
         CREATE INDEX user_usage_by_age ON user_usage (at);
+        """
+
+    private static let objectIndex = """
+        ALTER TABLE realms ADD COLUMN indexed BLOB NOT NULL DEFAULT x'';
+        CREATE TABLE object_index (
+            realm INTEGER NOT NULL, table_id INTEGER NOT NULL, column_id INTEGER NOT NULL, value BLOB NOT NULL,
+            key BLOB NOT NULL, PRIMARY KEY (realm, table_id, column_id, value, key)) WITHOUT ROWID;
         """
 
     /// With a rowid: a digest is longer than what a page of an index holds well.

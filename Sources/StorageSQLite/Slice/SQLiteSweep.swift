@@ -17,6 +17,7 @@ struct SQLiteSweep {
 
     private static let swept = [
         Swept(table: "objects", key: ["table_id", "key"], bytes: "length(body)"),
+        Swept(table: "object_index", key: ["table_id", "column_id", "value", "key"]),
         Swept(table: "history", key: ["generation", "version"], bytes: "length(changeset)"),
         Swept(table: "history_digests", key: ["generation", "through"], bytes: "length(body)"),
         Swept(table: "bases", key: ["version"]),

@@ -44,7 +44,7 @@ package struct ViewAnchor: Hashable, Sendable {
 
 extension Value {
     /// The one value of a property that rules take for this one; nil if there may be others, or none.
-    fileprivate init?(_ value: RuleValue, of column: ColumnSchema) {
+    init?(_ value: RuleValue, of column: ColumnSchema) {
         func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         switch (value, column.element.type) {
         // Of a string that is no UTF-8 rules see this mark.

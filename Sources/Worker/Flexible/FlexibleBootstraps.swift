@@ -7,7 +7,7 @@ import Views
 
 /// Brings clients from one view to another, page by page.
 ///
-/// The pages go over the objects as the store has them, each page at its own time; what a version has touched since the client's cursor is left
+/// The pages go over the objects that one of the views may have (`BootstrapSelection`), each page at its own time; what a version has touched since the client's cursor is left
 /// out of them. The last one brings that, and everything as it is then: so no snapshot is held open, however slow a client is, and another
 /// owner can go on.
 struct FlexibleBootstraps: SlicePart {
@@ -33,6 +33,7 @@ struct FlexibleBootstraps: SlicePart {
         do throws(ViewError) {
             new = try context.view(definition)
             if try columns.add(new, since: latest) { work.change(context).setImaged(columns) }
+            if request.position == nil { index(new) }
         } catch {
             return answer(.refused(error.message))
         }
@@ -62,6 +63,14 @@ struct FlexibleBootstraps: SlicePart {
             request.position != nil || cursor.serverVersion == latest
         else { return answer(.behind) }
         return try await page(request, definition, views, after: cursor, from: old, to: new, maxBytes: maxBytes)
+    }
+
+    /// Has what a view may have found by its properties from now on, or once the indexes are filled.
+    private func index(_ view: View) {
+        var indexed = context.indexed
+        guard indexed.add(view) else { return }
+        work.change(context).setIndexed(indexed)
+        work.memory.indexes.begin(context.name)
     }
 
     /// Set 0: the client has nothing yet but the schema.
@@ -95,24 +104,23 @@ struct FlexibleBootstraps: SlicePart {
         _ request: BootstrapRequest, _ definition: ViewDefinition, _ views: ClientViews, after cursor: DownloadCursor,
         from old: View, to new: View, maxBytes: Int
     ) async throws -> PageAnswer? {
-        let after = try request.position.map { position in
-            do {
-                return ObjectRow(table: position.table, key: try ObjectKey(parsingDetached: position.key))
-            } catch {
-                throw WorkerError(.corrupt, "a bootstrap's position cannot be read", underlying: error)
-            }
-        }
         let touched = try await work.touches(after: cursor.serverVersion, in: context)
         let scanned = min(max(maxBytes, 1), limits.maxPageBytes)
-        let rows = try await store.objects(in: context.record.id, after: after, maxBytes: scanned)
-        var part = try difference(rows, without: touched, from: old, to: new, at: cursor)
-        let bytes = rows.reduce(0) { $0 + $1.body.count }
+        let selection = BootstrapSelection(work: work, context: context, old: old, new: new)
+        guard let selected = try await selection.page(after: request.position, maxBytes: scanned) else {
+            // An index is gone that pages before went by: the client begins anew, in another session.
+            return pages.answer(
+                after: cursor, .init(cursor: cursor),
+                ViewPart(
+                    bootstrap: BootstrapPart(version: request.version, outcome: .begunElsewhere, progress: 0)))
+        }
+        var part = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
+        let bytes = selected.objects.reduce(0) { $0 + $1.body.count }
         let done = (request.position?.done ?? 0) + UInt64(bytes)
-        if let last = rows.last {
+        if var position = selected.position {
             var views = views
             if !part.entries.isEmpty { keep(&views, begun: begun(request)) }
-            let position = BootstrapPosition(
-                table: last.row.table, key: last.row.key.detachedEncoding(), done: done)
+            position.done = done
             return pages.answer(
                 after: cursor, part,
                 ViewPart(
@@ -148,13 +156,14 @@ struct FlexibleBootstraps: SlicePart {
 
     /// What makes the old view of some objects the new one.
     private func difference(
-        _ rows: [(row: ObjectRow, body: [UInt8])], without touched: RecentTouches, from old: View, to new: View,
+        _ objects: [BootstrapSelection.Object], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
     ) throws -> FlexiblePages.Stretch {
         var erased = ChangesetSelection()
         var whole = StateChangesets(schema: context.state.schema)
         var made: [Changeset] = []
-        for (row, body) in rows {
+        for selected in objects {
+            let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
             let (before, after) = (old[slot.table], new[slot.table])
             guard before?.query != nil || after?.query != nil, !touched.isTouched(slot, after: cursor.serverVersion),
@@ -173,7 +182,9 @@ struct FlexibleBootstraps: SlicePart {
             let address = ObjectAddress(table.name, row.key)
             let hidden = after?.role?.hiddenColumns ?? []
             let isShownOtherwise = was && is_ && before?.role?.hiddenColumns != hidden
-            if was, !is_ || isShownOtherwise { erased.erase(address) }
+            if was, !is_, selected.purpose != .entering { erased.erase(address) }
+            guard selected.purpose != .leaving else { continue }
+            if isShownOtherwise { erased.erase(address) }
             if is_, !was || isShownOtherwise {
                 made += whole.append(address, try SliceWork.object(body, of: context.name), without: hidden)
             }

@@ -1,5 +1,6 @@
 import RealmState
 import Storage
+import SyncModel
 import Views
 
 /// What an owner holds of a flexible realm beside what it holds of any realm. All of it can be worked out anew.
@@ -11,6 +12,7 @@ struct FlexibleMemory {
     /// The schema that gateways were told of.
     var announced: UInt64?
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
+    private var decodedIndexes: (bytes: [UInt8], columns: IndexedColumns) = ([], IndexedColumns())
 
     mutating func view(_ definition: ViewDefinition, schema: Schema) throws(ViewError) -> View {
         try views.view(definition, schema: schema)
@@ -23,6 +25,14 @@ struct FlexibleMemory {
     mutating func imaged(_ bytes: [UInt8]) -> ImagedColumns {
         if decoded.bytes != bytes { decoded = (bytes, (try? ImagedColumns(decoding: bytes)) ?? ImagedColumns()) }
         return decoded.columns
+    }
+
+    /// The properties that have indexes.
+    ///
+    /// - Parameter salt: under which the bytes were written.
+    mutating func indexed(_ bytes: [UInt8], at salt: VersionSalt) -> IndexedColumns {
+        if decodedIndexes.bytes != bytes { decodedIndexes = (bytes, IndexedColumns(decoding: bytes, at: salt)) }
+        return decodedIndexes.columns
     }
 
     /// Whether gateways were told of another schema.

@@ -27,6 +27,8 @@ final class RealmContext {
     private var clientFiles: [FileIdent: ClientFileEntry] = [:]
     private var uses: UInt64 = 0
     private var unsaved: Unsaved
+    /// The salt that `record.indexed` was written with.
+    private var indexSalt: VersionSalt
     private var draft: Draft?
 
     /// What the messages that are through have changed since the last commit.
@@ -42,6 +44,7 @@ final class RealmContext {
         /// Gateways are told its latest version although nothing has changed.
         var isToldAgain = false
         var isListed = false
+        var indexedBefore: IndexedValues = [:]
     }
 
     /// What the message in hand changes: how that was before, and what waits until the message is through.
@@ -53,7 +56,11 @@ final class RealmContext {
         /// In the order in which they were dealt with: one, or one for each of its changesets.
         var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
         var isToldAgain = false
+        var indexedBefore: IndexedValues = [:]
     }
+
+    /// What indexes had of objects before these were first changed; nothing for one that is new.
+    private typealias IndexedValues = [ObjectSlot: [ColumnID: [UInt8]]]
 
     /// - Parameter isNew: it is not stored yet.
     init(
@@ -62,6 +69,7 @@ final class RealmContext {
     ) {
         let latest = record.latest.version
         self.record = record
+        indexSalt = record.latest.salt
         self.sessions = sessions
         self.isNew = isNew
         state = RealmState(schema: schema, residency: .partial, compatibility: record.compatibility)
@@ -117,6 +125,9 @@ final class RealmContext {
 
     /// The properties that before images are kept of.
     var imaged: ImagedColumns { flexible.imaged(record.imaged) }
+
+    /// The properties by which the store finds objects.
+    var indexed: IndexedColumns { flexible.indexed(record.indexed, at: indexSalt) }
 
     /// Tells the realm's schema from others.
     var schemaStamp: UInt64 { flexible.stamp(of: state.schema) }
@@ -179,6 +190,7 @@ final class RealmContext {
         unsaved.isRecordChanged = unsaved.isRecordChanged || draft.isRecordChanged
         unsaved.clientFiles.formUnion(draft.clientFiles.keys)
         unsaved.isToldAgain = unsaved.isToldAgain || draft.isToldAgain
+        unsaved.indexedBefore.merge(draft.indexedBefore) { first, _ in first }
         defer { unsaved.isListed = true }
         return !unsaved.isListed
     }
@@ -246,6 +258,7 @@ final class RealmContext {
         }
         let before = RealmState.addresses(touchedBy: changeset).map { ($0, state.object($0)) }
         try state.apply(changeset)
+        noteIndexed(before)
         let imaged = imaged
         return BeforeImages(
             before.compactMap { address, object in
@@ -253,6 +266,18 @@ final class RealmContext {
                 return BeforeImages.Image(
                     ObjectSlot(table.id, address.key), before: object.map { imaged.image(of: $0, in: table.id) })
             })
+    }
+
+    /// Remembers what indexes have of objects that were just changed, as far as they are changed for the first time.
+    private func noteIndexed(_ before: [(ObjectAddress, StoredObject?)]) {
+        let indexed = indexed
+        guard !indexed.isEmpty else { return }
+        for (address, object) in before {
+            guard let table = state.schema.table(address.className) else { continue }
+            let slot = ObjectSlot(table.id, address.key)
+            guard draft?.indexedBefore[slot] == nil else { continue }
+            draft?.indexedBefore[slot] = object.map { indexed.values(of: $0, in: table) } ?? [:]
+        }
     }
 
     /// Tries what a changeset would do; nothing of it stays.
@@ -270,6 +295,13 @@ final class RealmContext {
     func setImaged(_ columns: ImagedColumns) {
         precondition(draft != nil, "a realm is changed only by a message in hand")
         record.imaged = columns.encoded()
+        draft?.isRecordChanged = true
+    }
+
+    /// Has the store find objects by more properties, or says how far that is.
+    func setIndexed(_ columns: IndexedColumns) {
+        precondition(draft != nil, "a realm is changed only by a message in hand")
+        record.indexed = columns.encoded(at: indexSalt)
         draft?.isRecordChanged = true
     }
 
@@ -338,18 +370,44 @@ extension RealmContext {
         }
         for (table, key) in changes.erased {
             batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
+            gatherEntries(of: ObjectSlot(table, key), now: nil, into: &batch)
         }
         for (table, key, object) in changes.upserted {
             let bytes = object.encoded()
             objectBytes += bytes.count
             batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = bytes
+            gatherEntries(of: ObjectSlot(table, key), now: object, into: &batch)
         }
-        if unsaved.isRecordChanged { batch.realms.append(record) }
+        if unsaved.isRecordChanged {
+            if indexSalt != record.latest.salt, !record.indexed.isEmpty {
+                let columns = indexed
+                indexSalt = record.latest.salt
+                record.indexed = columns.encoded(at: indexSalt)
+            }
+            batch.realms.append(record)
+        }
         if !unsavedHistory.isEmpty { batch.history[historyKey] = Array(unsavedHistory) }
         batch.historyDigests += digests.take()
         batch.clientFiles += unsaved.clientFiles.sorted().compactMap { clientFiles[$0]?.record }
         batch.reciprocals.merge(unsaved.reciprocals) { $1 }
         batch.reciprocalTrims.merge(unsaved.reciprocalTrims) { $1 }
+    }
+
+    /// Adds what has changed of an object's entries in indexes.
+    private func gatherEntries(of slot: ObjectSlot, now object: StoredObject?, into batch: inout SliceBatch) {
+        let indexed = indexed
+        guard !indexed.columns(of: slot.table).isEmpty, let table = state.schema.table(slot.table) else { return }
+        let row = ObjectRow(table: slot.table.rawValue, key: slot.key)
+        let before = unsaved.indexedBefore[slot] ?? [:]
+        let now = object.map { indexed.values(of: $0, in: table) } ?? [:]
+        for (column, value) in before where now[column] != value {
+            batch.indexRemovals[record.id, default: []].insert(
+                IndexEntry(row: row, column: column.rawValue, value: value))
+        }
+        for (column, value) in now where before[column] != value {
+            batch.indexEntries[record.id, default: []].insert(
+                IndexEntry(row: row, column: column.rawValue, value: value))
+        }
     }
 
     private var unsavedHistory: ArraySlice<HistoryRecord> {

@@ -123,6 +123,8 @@ struct RealmRestart: SlicePart {
         record.historyBytes = run.history.bytes
         record.imaged = ((try? ImagedColumns(decoding: record.imaged)) ?? ImagedColumns()).since(record.latest.version)
             .encoded()
+        // The objects are the same.
+        record.indexed = context.indexed.encoded(at: record.latest.salt)
         var batch = SliceBatch()
         batch.realms = [record]
         batch.reciprocalResets = [record.id]

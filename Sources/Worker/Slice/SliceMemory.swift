@@ -27,6 +27,7 @@ final class SliceMemory {
     var terminations = OpenTerminations()
     var restarts = OpenRestarts()
     var realmResets = OpenRealmResets()
+    var indexes = OpenIndexes()
     /// Sessions of erased realms that ended before there was another realm of the name.
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
@@ -48,5 +49,6 @@ final class SliceMemory {
         terminations = OpenTerminations()
         restarts = OpenRestarts()
         realmResets = OpenRealmResets()
+        indexes = OpenIndexes()
     }
 }

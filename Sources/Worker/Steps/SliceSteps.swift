@@ -1,5 +1,5 @@
 /// What an owner does between messages, since it would take too long with any one of them: marking and reporting the client files
-/// of large terminations and of large realms' resets, restarting large realms, deleting what was erased.
+/// of large terminations and of large realms' resets, restarting large realms, deleting what was erased, filling indexes.
 ///
 /// Each step is a commit of bounded size, after which another message may be dealt with, or another owner may go on.
 struct SliceSteps: SlicePart {
@@ -8,7 +8,7 @@ struct SliceSteps: SlicePart {
     /// Whether something may be left to be done.
     static func isPending(_ memory: SliceMemory) -> Bool {
         memory.erasure.isBehind || !memory.terminations.isLoaded || !memory.terminations.isEmpty
-            || !memory.restarts.isEmpty || !memory.realmResets.isEmpty
+            || !memory.restarts.isEmpty || !memory.realmResets.isEmpty || !memory.indexes.isEmpty
     }
 
     /// Takes steps until nothing is left to do or the time is over; a round of them at least.
@@ -24,12 +24,13 @@ struct SliceSteps: SlicePart {
         let terminations = try await TerminationRun(work: work).step()
         let restarts = try await RealmRestart(work: work).step()
         let resets = try await RealmReset(work: work).step()
+        let indexes = try await IndexFilling(work: work).step()
         var erasures = false
         if work.memory.erasure.isBehind {
             erasures = try await ErasureSteps(work: work).step()
             work.memory.erasure.isBehind = erasures
         }
-        return terminations || restarts || resets || erasures
+        return terminations || restarts || resets || indexes || erasures
     }
 }
 

@@ -3,6 +3,7 @@ import Logging
 import RealmState
 import Storage
 import SyncModel
+import Views
 
 extension SliceWork {
     /// The app's sync generation in this slice.
@@ -54,6 +55,7 @@ extension SliceWork {
         }
         let context = RealmContext(record: record, schema: try schema(record), limits: environment.limits)
         memory.realms.use(context)
+        if context.indexed.isBehind { memory.indexes.begin(name) }
         return context
     }
 

@@ -311,6 +311,8 @@ extension SliceBatch {
         appErasures += other.appErasures
         appRemovals += other.appRemovals
         bases += other.bases
+        indexRemovals.merge(other.indexRemovals) { $0.union($1) }
+        indexEntries.merge(other.indexEntries) { $0.union($1) }
         history.merge(other.history) { $1 }
         historyDigests += other.historyDigests
         clientFiles += other.clientFiles

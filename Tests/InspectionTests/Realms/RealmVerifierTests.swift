@@ -1,5 +1,7 @@
+import Changesets
 import Messages
 import RealmState
+import Rules
 import Storage
 import StorageSQLite
 import SyncModel
@@ -47,6 +49,83 @@ import Views
             #expect(verdict.findings.first?.check == .images)
             #expect(verdict.findings.first?.what.contains(expected) == true, "\(verdict.findings)")
         }
+    }
+
+    @Test func entriesOfIndexesAreWhatObjectsHave() async throws {
+        // The dogs 8 and 9 with a property `name` besides, by which they are found.
+        var changeset = Changeset()
+        let dog = changeset.strings.intern("Dog")
+        let name = changeset.strings.intern("name")
+        changeset.instructions = [
+            .addColumn(.init(table: dog, field: name, type: .string, nullable: false, collection: .single)),
+            .update(
+                .init(
+                    target: FieldPath(table: dog, object: .int(8), field: name),
+                    value: .string("rex"), qualifier: .isDefault(false))),
+        ]
+        let realm = try await StoredRealm(
+            changesets: StoredRealm.dogs + [HexBytes(changeset.encoded()).hex], name: RealmName(flexible: "tasks"))
+        let schema = try Schema(decoding: realm.record.schema)
+        let view = try View(
+            ViewDefinition(
+                version: 1, queries: #"{"Dog": "name == 'rex'"}"#, roles: try Self.everything()), schema: schema)
+        var indexed = IndexedColumns()
+        let isNew = indexed.add(view)
+        #expect(isNew)
+        _ = indexed.fillingNext()
+        indexed.filled(through: nil)
+        let column = try #require(schema.table("Dog")?.column("name"))
+        let entries = try [7, 8, 9].map { key in
+            let table = try #require(schema.table("Dog"))
+            var object = StoredObject()
+            if key == 8 { object[column.id] = .string("rex") }
+            return IndexEntry(
+                row: try realm.dog(Int64(key)), column: column.id.rawValue,
+                value: try #require(indexed.values(of: object, in: table)[column.id]))
+        }
+        var record = realm.record
+        record.indexed = indexed.encoded(at: record.latest.salt)
+        try await realm.commit {
+            $0.realms = [record]
+            $0.indexEntries = [record.id: Set(entries)]
+        }
+        let sound = try await realm.verify()
+        #expect(sound.isSound, "\(sound.findings)")
+
+        var wrong = entries[1]
+        wrong.value = entries[0].value
+        let nobody = IndexEntry(row: try realm.dog(99), column: column.id.rawValue, value: entries[0].value)
+        for (gone, come, expected) in [
+            (entries[1], wrong, "another value of object Dog/8 in name"),
+            (entries[2], nobody, "has object Dog/99, which does not exist"),
+            (entries[2], nil, "by name has 2 entries; expected 3"),
+        ] as [(IndexEntry, IndexEntry?, String)] {
+            try await realm.commit {
+                $0.indexRemovals = [record.id: [gone]]
+                $0.indexEntries = [record.id: Set([come].compactMap(\.self))]
+            }
+            let verdict = try await realm.verify()
+            #expect(verdict.findings.map(\.check) == [.indexes])
+            #expect(verdict.findings.first?.what.contains(expected) == true, "\(verdict.findings)")
+            try await realm.commit {
+                $0.indexRemovals = [record.id: Set([come].compactMap(\.self))]
+                $0.indexEntries = [record.id: [gone]]
+            }
+        }
+        // What an owner has written who knows of no index is made anew by the next one that does.
+        record.indexed = indexed.encoded(at: 5)
+        try await realm.commit {
+            $0.realms = [record]
+            $0.indexRemovals = [record.id: [entries[0]]]
+        }
+        #expect(try await realm.verify().isSound)
+    }
+
+    private static func everything() throws -> String {
+        let role =
+            #"{"name": "all", "apply_when": {}, "read": true, "write": true, "document_filters": {"read": true, "write": true}}"#
+        let check = RulesCheck(Array(#"{"defaultRoles": [\#(role)]}"#.utf8))
+        return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
     }
 
     @Test func anObjectThatTheHistoryDoesNotMakeIsFound() async throws {

@@ -40,7 +40,9 @@ import Testing
                     var batch = SliceBatch()
                     batch.realms = [Sample.realm(realm)]
                     batch.clientFiles = [Sample.file(2, realm: realm), Sample.file(3, realm: realm)]
-                    batch.objects = [RealmID(realm): [ObjectRow(table: 1, key: .int(1)): [UInt8(realm)]]]
+                    let row = ObjectRow(table: 1, key: .int(1))
+                    batch.objects = [RealmID(realm): [row: [UInt8(realm)]]]
+                    batch.indexEntries = [RealmID(realm): [IndexEntry(row: row, column: 2, value: [1, UInt8(realm)])]]
                     batch.history = [
                         HistoryKey(realm: RealmID(realm), generation: 1): (1...50).map {
                             Sample.entry(ServerVersion($0))

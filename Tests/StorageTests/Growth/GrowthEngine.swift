@@ -100,6 +100,10 @@ struct GrowingCluster: Sendable {
             batch.objects[id] = Dictionary(
                 (1...5).map { (ObjectRow(table: 1, key: .int(Int64($0))), [UInt8(offset), UInt8($0)]) }
             ) { first, _ in first }
+            batch.indexEntries[id] = Set(
+                (1...5).map {
+                    IndexEntry(row: ObjectRow(table: 1, key: .int(Int64($0))), column: 3, value: [UInt8($0)])
+                })
             batch.history[HistoryKey(realm: id, generation: 2)] = (1...9).map {
                 Sample.entry(ServerVersion($0), [UInt8(offset), UInt8($0)])
             }

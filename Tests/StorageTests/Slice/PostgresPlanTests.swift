@@ -17,6 +17,9 @@ extension PostgresSliceTests {
                 let file = ClientFileKey(realm: RealmID(id), ident: 2)
                 var batch = SliceBatch()
                 batch.objectRemovals = [RealmID(id): [ObjectRow(table: 0, key: .int(id))]]
+                batch.indexRemovals = [
+                    RealmID(id): [IndexEntry(row: ObjectRow(table: 0, key: .int(id)), column: 1, value: [1])]
+                ]
                 batch.historyTrims = [history: 1]
                 batch.historyDigests = [HistoryDigest(key: history, after: 0, through: 1, body: [1])]
                 batch.reciprocalTrims = [file: 1]

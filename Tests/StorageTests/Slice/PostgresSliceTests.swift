@@ -19,6 +19,9 @@ import Testing
             batch.clientFiles.append(Sample.file(2, realm: id, user: "u\(id)"))
             batch.history[HistoryKey(realm: RealmID(id), generation: 1)] = [Sample.entry(1)]
             batch.objects[RealmID(id)] = [ObjectRow(table: 0, key: .int(id)): [1, 2, 3]]
+            batch.indexEntries[RealmID(id)] = [
+                IndexEntry(row: ObjectRow(table: 0, key: .int(id)), column: 1, value: [1])
+            ]
             batch.reciprocals[ClientFileKey(realm: RealmID(id), ident: 2)] = [1: [4]]
             batch.seenMessages.append("m\(id)")
             batch.outbox.append(OutboxRecord(id: "o\(id)", body: [1]))

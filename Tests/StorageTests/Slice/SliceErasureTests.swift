@@ -24,6 +24,10 @@ import Testing
                     1, 2,
                 ]
             }
+            batch.indexEntries[realm.id] = Set(
+                (0..<40).map {
+                    IndexEntry(row: ObjectRow(table: 0, key: .int(Int64($0))), column: 1, value: [UInt8($0)])
+                })
             let key = HistoryKey(realm: realm.id, generation: 1)
             batch.history[key] = (1...9).map { Sample.entry(ServerVersion(UInt64($0))) }
             batch.historyDigests.append(HistoryDigest(key: key, after: 0, through: 9, body: [1]))
@@ -50,6 +54,7 @@ import Testing
         let key = HistoryKey(realm: realm, generation: 1)
         let file = ClientFileKey(realm: realm, ident: 11)
         guard try await store.objects(in: realm, after: nil, maxBytes: 1).isEmpty,
+            try await store.indexEntries(in: realm, after: nil, limit: 1).isEmpty,
             try await store.history(of: key, after: 0, through: 99, maxBytes: 1).isEmpty,
             try await store.historyDigests(of: key, after: 0, maxBytes: 1).isEmpty,
             try await store.bases(of: realm).isEmpty,

@@ -6,6 +6,7 @@ import Rules
 import Storage
 import SyncModel
 import Testing
+import Views
 
 @testable import Worker
 
@@ -105,6 +106,31 @@ enum FlexibleItems {
             items[key] = Item(owner: owner, a: a)
         }
         return items
+    }
+
+    /// Compares all entries of the realm's indexes with what its objects have, as far as the indexes are filled.
+    ///
+    /// - Returns: whether they are.
+    @discardableResult
+    static func expectSoundIndexes(_ harness: OwnerHarness) async throws -> Bool {
+        let record = try await harness.record()
+        let schema = try Schema(decoding: record.schema)
+        let indexed = IndexedColumns(decoding: record.indexed, at: record.latest.salt)
+        guard indexed.isClean else { return false }
+        var expected: Set<IndexEntry> = []
+        var possible: Set<IndexEntry> = []
+        for (row, body) in try await harness.store.objects(in: record.id, after: nil, maxBytes: .max) {
+            let table = try #require(schema.table(TableID(rawValue: row.table)))
+            for (column, value) in indexed.values(of: try StoredObject(decoding: body), in: table) {
+                let entry = IndexEntry(row: row, column: column.rawValue, value: value)
+                possible.insert(entry)
+                if indexed.isComplete(column, of: table.id) { expected.insert(entry) }
+            }
+        }
+        let entries = try await harness.store.indexEntries(in: record.id, after: nil, limit: 1_000_000)
+        #expect(Set(entries).count == entries.count)
+        #expect(Set(entries).isSubset(of: possible) && expected.isSubset(of: entries))
+        return !indexed.isBehind && !indexed.isEmpty
     }
 
     /// The owners that changesets speak of.

@@ -51,6 +51,7 @@ import Testing
         }
         // Clients are soon far behind.
         if seed % 4 == 1 { limits.maxViewArrears = pick(0...2) * 100 }
+        limits.indexStepBytes = seed.isMultiple(of: 2) ? 1 : 1 << 10
         // Every merge, or every other, goes on beside the slice.
         let takesTurns = seed % 10 < 2
         if takesTurns { limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400 }
@@ -151,6 +152,8 @@ import Testing
                 harness = try await OwnerHarness.make(
                     limits: limits, on: harness.store, realm: harness.realm, takesTurns: takesTurns)
             }
+            // Indexes are filled in steps of one object or so, or not at all.
+            if seed % 3 > 0, pick(0...2) == 0 { _ = try await harness.owner.step(for: .zero) }
             // Some notices are lost on their way.
             let notices = harness.takeNotices()
             if pick(0...19) > 0 { try gateway.take(notices) }
@@ -172,6 +175,7 @@ import Testing
             }
         }
         let items = try await FlexibleItems.items(harness)
+        try await FlexibleItems.expectSoundIndexes(harness)
         for (index, peer) in peers.enumerated() {
             let view = items.filter { peer.query.contains($0.value.owner) && peer.readable.contains($0.value.owner) }
             #expect(FlexibleItems.items(peer.client.state) == view, "seed \(seed), client \(index)")

@@ -11,6 +11,9 @@ final class CountingStore: SliceStore {
     /// Calls of `read`, and each object that one asked for.
     let lookups = Mutex(0)
     let objectsRead = Mutex<[ObjectRow]>([])
+    /// Objects that were read one after the other, and by indexes.
+    let objectsScanned = Mutex(0)
+    let objectsFound = Mutex(0)
     /// Calls for what waits and what is due.
     let agendaCalls = Mutex(0)
     /// Apps and users whose usage was asked for.
@@ -127,9 +130,24 @@ final class CountingStore: SliceStore {
         try await store.ownershipHistory(limit: limit)
     }
     func objects(
-        in realm: RealmID, after: ObjectRow?, maxBytes: Int
+        in realm: RealmID, of table: UInt32?, after: ObjectRow?, maxBytes: Int
     ) async throws(StoreError) -> [(row: ObjectRow, body: [UInt8])] {
-        try await store.objects(in: realm, after: after, maxBytes: maxBytes)
+        let found = try await store.objects(in: realm, of: table, after: after, maxBytes: maxBytes)
+        objectsScanned.withLock { $0 += found.count }
+        return found
+    }
+    func objects(_ query: IndexQuery, maxBytes: Int) async throws(StoreError) -> [IndexedObject] {
+        let found = try await store.objects(query, maxBytes: maxBytes)
+        objectsFound.withLock { $0 += found.count }
+        return found
+    }
+    func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int {
+        try await store.countEntries(query, limit: limit)
+    }
+    func indexEntries(
+        in realm: RealmID, after: IndexEntry?, limit: Int
+    ) async throws(StoreError) -> [IndexEntry] {
+        try await store.indexEntries(in: realm, after: after, limit: limit)
     }
     func clientFiles(
         in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int

@@ -1,0 +1,83 @@
+package import Changesets
+import Query
+package import RealmState
+import Rules
+
+/// A way to the objects of a class that a view may have: no others are in the view, though not all that are found need be.
+package enum ClassAccess: Equatable, Sendable {
+    /// Values from `low` to `high`, both included, as indexes have them (`IndexedColumns`).
+    package struct Range: Equatable, Sendable {
+        package var low: [UInt8]
+        package var high: [UInt8]
+    }
+
+    /// The objects of these keys, in the order of the keys' encodings.
+    case keys([ObjectKey])
+    /// The objects whose value of a property is in one of these ranges, which are in ascending order and apart from each other.
+    case column(ColumnID, [Range])
+
+    /// The property whose index the way goes by.
+    package var column: ColumnID? { if case .column(let column, _) = self { column } else { nil } }
+
+    /// Whether it leads to single values only.
+    package var arePoints: Bool {
+        switch self {
+        case .keys: true
+        case .column(_, let ranges): ranges.allSatisfy { $0.low == $0.high }
+        }
+    }
+}
+
+extension ClassView {
+    /// All ways to what may be in the view; nil: nothing can be.
+    package var accesses: [ClassAccess]? {
+        guard let query, let role else { return nil }
+        let normalized = NormalizedQuery(query)
+        if case .constant(false) = normalized.condition { return nil }
+        let maxCount = IndexedColumns.maxValueBytes
+        var ranges = query.valueRanges(maxCount: maxCount)
+        for id in role.columns {
+            guard let column = table.columns.first(where: { $0.id == id }), column.collection == .single,
+                let allowed = role.role.visibleValues(of: column.name.string)
+            else { continue }
+            let points = allowed.compactMap { Value($0, of: column) }.compactMap {
+                OrderedBytes.of($0, maxCount: maxCount)
+            }
+            guard points.count == allowed.count else { continue }
+            let seen = ValueRanges(points: points)
+            ranges[id] = ranges[id].map { $0.intersection(seen) } ?? seen
+        }
+        var found: [ClassAccess] = []
+        for equality in normalized.equalities where equality.property.slot == .key {
+            let keys = equality.values.compactMap(ObjectKey.init)
+            guard keys.count == equality.values.count else { continue }
+            found.append(.keys(keys.sorted { $0.detachedEncoding().lexicographicallyPrecedes($1.detachedEncoding()) }))
+            if keys.isEmpty { return nil }
+        }
+        for (column, values) in ranges.sorted(by: { $0.key < $1.key }) {
+            if values.ranges.isEmpty { return nil }
+            found.append(.column(column, values.ranges.map { .init(low: $0.low, high: $0.high) }))
+        }
+        return found
+    }
+
+    /// Whether both have the same objects with the same properties.
+    package func selectsLike(_ other: ClassView) -> Bool {
+        role?.role == other.role?.role && role?.hiddenColumns == other.role?.hiddenColumns
+            && query?.canonicalText == other.query?.canonicalText
+    }
+}
+
+extension ObjectKey {
+    /// Nil for a value that is no key.
+    fileprivate init?(_ value: Value) {
+        switch value {
+        case .null: self = .null
+        case .int(let value): self = .int(value)
+        case .string(let value): self = .string(value)
+        case .objectID(let value): self = .objectID(value)
+        case .uuid(let value): self = .uuid(value)
+        default: return nil
+        }
+    }
+}
