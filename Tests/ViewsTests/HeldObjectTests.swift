@@ -85,6 +85,10 @@ import Views
         #expect(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: false) == .leaves)
         #expect(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: true) == .enters(erasingFirst: true))
         #expect(Passage.nothing.changing(wasInOld: false, wasInNew: false, isInNew: false) == .nothing)
+        // Its page may have made another one of the same key than is there now.
+        #expect(
+            Passage.passes(after: 12).changing(wasInOld: false, wasInNew: true, isInNew: true)
+                == .enters(erasingFirst: true))
         // What the client has made meanwhile it has.
         #expect(
             Passage.passes(after: 12).changing(wasInOld: false, wasInNew: false, isInNew: true) == .passes(after: 12))

@@ -10,10 +10,15 @@ import Views
     private static func object(_ owner: Int64) -> StoredObject { StoredObject([ColumnID(rawValue: 0): .int(owner)]) }
 
     private func verdict(
-        views: [(ServerVersion, Set<Int64>)] = [(0, [1])],
+        views: [(ServerVersion, Set<Int64>)] = [(0, [1])], since: ServerVersion? = nil,
         _ touches: [(own: Bool, before: Int64?)], now: Int64?, creates: Bool = false
     ) -> WriteJudge<Set<Int64>>.Verdict {
-        let judge = WriteJudge(views: ViewHistory(views.map { .init(start: $0.0, view: $0.1) })) { object, owners in
+        // The last view's pages may have begun before.
+        let segments = views.enumerated().map { index, view in
+            ViewHistory<Set<Int64>>.Segment(
+                start: view.0, view: view.1, since: index == views.count - 1 ? since : nil)
+        }
+        let judge = WriteJudge(views: ViewHistory(segments)) { object, owners in
             guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
             return owners.contains(owner)
         }
@@ -64,6 +69,28 @@ import Views
         #expect(
             verdict(views: [(0, [1]), (13, [2])], [(false, 1), (true, 1)], now: nil, creates: true)
                 == .insert(resyncs: false))
+    }
+
+    /// Another's object of the same key was in the new view when its pages began, and is gone when they end: the client may have been sent it
+    /// and its erasure, which takes the client's own with it.
+    @Test func whatWasThereWhilePagesBroughtANewViewIsSentAnew() {
+        let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [2])]
+        let touches: [(own: Bool, before: Int64?)] = [(false, nil), (false, 2)]
+        #expect(verdict(views: views, since: 11, touches, now: nil, creates: true) == .insert(resyncs: true))
+        // Nothing was there when they began, or it was in neither view.
+        #expect(verdict(views: views, since: 12, touches, now: nil, creates: true) == .insert(resyncs: false))
+        #expect(
+            verdict(views: views, since: 11, [(false, nil), (false, 3)], now: nil, creates: true)
+                == .insert(resyncs: false))
+        // What the client made meanwhile, and goes on with.
+        #expect(
+            verdict(
+                views: [(0, [1]), (13, [1, 2])], since: 11, [(false, nil), (false, 2), (true, nil)], now: 1)
+                == .merge(resyncs: true))
+        // In both views all the time.
+        #expect(
+            verdict(views: [(0, [1]), (12, [1, 2])], since: 10, [(false, 1), (false, 1)], now: 1)
+                == .merge(resyncs: false))
     }
 
     @Test func whatItNeverHadItCannotChange() {

@@ -113,9 +113,10 @@ extension HeldObject.Passage {
     ///   - isInNew: whether it is in the new one now.
     package func changing(wasInOld: Bool, wasInNew: Bool, isInNew: Bool) -> Self {
         if case .passes = self {
-            // What was in both was left alone by the pages; what was in the old one alone may have been erased by them.
+            // What was in both was left alone by the pages; what was in the old one alone may have been erased by them. What was in the new one
+            // alone they may have made, though it is another by now that the client made itself or can be sent by versions.
             guard isInNew else { return .leaves }
-            return wasInOld && !wasInNew ? .enters(erasingFirst: true) : self
+            return wasInOld != wasInNew ? .enters(erasingFirst: true) : self
         }
         if isInNew { return .enters(erasingFirst: true) }
         switch self {

@@ -6,10 +6,13 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         /// The client was sent this view's objects as of this version.
         package var start: ServerVersion
         package var view: Element
+        /// The version at which the client stood when the first page of the view's data was made; nil: all came at once, as of `start`.
+        package var since: ServerVersion?
 
-        package init(start: ServerVersion, view: Element) {
+        package init(start: ServerVersion, view: Element, since: ServerVersion? = nil) {
             self.start = start
             self.view = view
+            self.since = since
         }
     }
 
@@ -21,8 +24,25 @@ package struct ViewHistory<Element: Sendable>: Sendable {
     package var latest: Element? { segments.last?.view }
     package var start: ServerVersion? { segments.first?.start }
 
-    package mutating func begin(_ view: Element, at version: ServerVersion) {
-        segments.append(Segment(start: version, view: view))
+    package mutating func begin(_ view: Element, at version: ServerVersion, since: ServerVersion? = nil) {
+        segments.append(Segment(start: version, view: view, since: since))
+    }
+
+    /// How the client was brought from one view to another by pages.
+    package struct Change: Sendable {
+        package var old: Element
+        package var new: Element
+        /// Where the client stood until the last page, and where that has brought it.
+        package var since: ServerVersion
+        package var end: ServerVersion
+    }
+
+    /// Those whose pages were made while versions came.
+    package var changes: [Change] {
+        zip(segments, segments.dropFirst()).compactMap { old, new in
+            guard let since = new.since, since < new.start else { return nil }
+            return Change(old: old.view, new: new.view, since: since, end: new.start)
+        }
     }
 
     /// Those in force at some of the versions. At the version where one takes the place of another both are: a client that

@@ -63,14 +63,17 @@ package struct ClientViews: Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = VarintWriter()
-        writer.write(UInt64(partition != nil ? 3 : schemaVersion == nil ? 1 : 2))
+        writer.write(UInt64(4))
+        writer.write(partition != nil)
         if let partition { writer.write(lengthAnd: Array(partition.utf8)) }
-        if partition != nil { writer.write(schemaVersion != nil) }
+        writer.write(schemaVersion != nil)
         if let schemaVersion { writer.write(schemaVersion) }
         writer.write(lengthAnd: Array(roles.utf8))
         writer.write(UInt64(views.segments.count))
         for segment in views.segments {
             writer.write(segment.start.rawValue)
+            writer.write(segment.since != nil)
+            if let since = segment.since { writer.write(since.rawValue) }
             writer.write(segment.view.version)
             writer.write(lengthAnd: Array(segment.view.queries.utf8))
             writer.write(lengthAnd: Array(segment.view.roles.utf8))
@@ -89,11 +92,15 @@ package struct ClientViews: Sendable {
     /// - Throws: if the bytes are not what `encoded` wrote.
     package init(decoding bytes: [UInt8]) throws(ChangesetError) {
         var reader = VarintReader(bytes)
-        switch try reader.readUInt64() {
+        let format = try reader.readUInt64()
+        switch format {
         case 1: break
         case 2: schemaVersion = try reader.readUInt64()
         case 3:
             partition = try reader.readText()
+            if try reader.readBool() { schemaVersion = try reader.readUInt64() }
+        case 4:
+            if try reader.readBool() { partition = try reader.readText() }
             if try reader.readBool() { schemaVersion = try reader.readUInt64() }
         default: throw reader.malformed("a client file's views of another version")
         }
@@ -101,12 +108,15 @@ package struct ClientViews: Sendable {
         var segments: [ViewHistory<ViewDefinition>.Segment] = []
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "views")) {
             let start = ServerVersion(try reader.readUInt64())
+            var since: ServerVersion?
+            if format == 4, try reader.readBool() { since = ServerVersion(try reader.readUInt64()) }
             let version = try reader.readUInt64()
             segments.append(
                 .init(
                     start: start,
                     view: ViewDefinition(
-                        version: version, queries: try reader.readText(), roles: try reader.readText())))
+                        version: version, queries: try reader.readText(), roles: try reader.readText()),
+                    since: since))
         }
         views = ViewHistory(segments)
         if try reader.readBool() {

@@ -104,9 +104,11 @@ package struct WriteJudge<Element: Sendable>: Sendable {
                 views.views(from: state.from, through: state.through).allSatisfy { isIn(state.object, $0) }
             }
         let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
-        if had, always || !creates && !hasLeftByItself(touches, timeline) { return .merge(resyncs: !always && isNow) }
+        if had, always || !creates && !hasLeftByItself(touches, timeline) {
+            return .merge(resyncs: isNow && (!always || wasReplaced(timeline)))
+        }
         if !had, creates, timeline.now == nil {
-            return .insert(resyncs: mayHaveBeenErased(timeline))
+            return .insert(resyncs: mayHaveBeenErased(timeline) || wasReplaced(timeline))
         }
         return .refuse
     }
@@ -127,6 +129,21 @@ package struct WriteJudge<Element: Sendable>: Sendable {
             if was, !stays { return true }
         }
         return false
+    }
+
+    /// Whether a version has touched the object while pages brought the client from one view to another, one of which had it and not the other
+    /// all the time: then a page may have sent the object as it was, and the last page erases whatever the client has under its key.
+    private func wasReplaced(_ timeline: ObjectTimeline) -> Bool {
+        views.changes.contains { change in
+            guard timeline.base < change.end,
+                timeline.touches.contains(where: { $0.version > change.since && $0.version <= change.end })
+            else { return false }
+            let states = timeline.states(since: timeline.base, timeline.touches[...]).filter {
+                $0.from <= change.end && $0.through >= change.since
+            }
+            let places = states.map { (isIn($0.object, change.old), isIn($0.object, change.new)) }
+            return places.contains { $0 || $1 } && !places.allSatisfy { $0 && $1 }
+        }
     }
 
     /// Whether the client itself has put the object out of its view: then it knew.

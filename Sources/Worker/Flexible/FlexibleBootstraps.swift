@@ -132,7 +132,7 @@ struct FlexibleBootstraps: SlicePart {
         guard let end = try await pages.stretch(after: cursor, views, from: old, to: new) else { return nil }
         part = end
         var changed = views
-        changed.views.begin(definition, at: context.record.latest.version)
+        changed.views.begin(definition, at: context.record.latest.version, since: cursor.serverVersion)
         changed.roles = request.roles
         // What is longer than a page the gateway may send in several messages.
         if part.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begun(request) }

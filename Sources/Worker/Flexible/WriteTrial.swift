@@ -49,7 +49,7 @@ struct WriteTrial {
             views.views.segments.map { segment in
                 // What was a view when it was asked for is one still: the schema only grows.
                 let view = try? context.view(segment.view)
-                return .init(start: segment.start, view: view ?? .nothing)
+                return .init(start: segment.start, view: view ?? .nothing, since: segment.since)
             })
         view = history.latest
         roles = try? context.view(.empty(roles: views.roles))

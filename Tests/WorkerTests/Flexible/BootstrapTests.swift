@@ -95,6 +95,44 @@ import Views
         #expect(Items.items(reader.state) == (try await Items.items(harness)))
     }
 
+    /// Of a key that a client has made an object of without a connection another one is in its new view: it is sent that, which others erase
+    /// before the data has come. What erases it at the client erases the client's own with it.
+    @Test(arguments: [false, true])
+    func anObjectOfOnesOwnSurvivesAnotherOfItsKeyThatComesAndGoes(uploadsBetween: Bool) async throws {
+        let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await owner(harness, 1)
+        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try writer.write(at: 9, Items.create(1, .init(owner: 1, a: 1)))
+        try await writer.upload(to: harness)
+        var author = try await owner(harness, 2)
+        #expect(try await author.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try writer.write(at: 10, Items.create(5, .init(owner: 1, a: 7)))
+        try writer.write(at: 11, Items.create(9, .init(owner: 1, a: 9)))
+        try author.write(at: 20, Items.create(5, .init(owner: 0, a: 3)))
+        try await writer.upload(to: harness)
+        var pages = 0
+        // What a client uploads meanwhile goes beside its download.
+        var beside = author
+        let refusal = try await author.bootstrap(2, Items.query([0, 1]), from: harness, maxBytes: 1) {
+            pages += 1
+            // Key 5 is there in the second page.
+            guard pages == 2 else { return true }
+            try writer.write(at: 30, Items.erase(5))
+            try await writer.upload(to: harness)
+            if uploadsBetween { try await beside.upload(to: harness) }
+            return true
+        }
+        #expect(refusal == nil && pages >= 2)
+        try author.write(at: 40, Items.set(9, "a", 10))
+        try await author.upload(to: harness)
+        try await author.download(from: harness)
+        try await author.upload(to: harness)
+        try await author.download(from: harness)
+        let items = try await Items.items(harness)
+        #expect(items[5] == .init(owner: 0, a: 3))
+        #expect(Items.items(author.state) == items)
+    }
+
     // MARK: Far behind
 
     /// A reader of owner 0's items who missed much: some of them changed, some went, others came.
