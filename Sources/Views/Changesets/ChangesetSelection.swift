@@ -59,6 +59,9 @@ package struct ObjectWrite: Equatable, Sendable {
     package var erases = false
     /// The properties that are set.
     package var fields: Set<ByteString> = []
+
+    /// Whether nothing is left of the object.
+    package var isErasure: Bool { erases && !creates }
 }
 
 extension Changeset {

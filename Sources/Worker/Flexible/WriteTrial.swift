@@ -83,7 +83,8 @@ struct WriteTrial {
             switch judge.verdict(on: timeline, creates: write.creates) {
             case .merge(let resyncs):
                 courses[address] = .merge
-                if resyncs { isResynced.insert(address) }
+                // What the client erases it has no more, whatever it was sent in between; what it makes under the same key counts anew.
+                if resyncs, !write.isErasure { isResynced.insert(address) }
             case .insert(let resyncs):
                 courses[address] = .insert
                 if resyncs { isResynced.insert(address) }

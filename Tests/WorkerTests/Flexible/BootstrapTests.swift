@@ -188,6 +188,24 @@ import Views
         #expect(Items.items(reader.state) == (try await Items.items(harness)))
     }
 
+    /// What a client makes under a key whose object it has erased counts, though what it has missed was sent to it in pages.
+    @Test func whatAClientFarBehindErasedAndMadeAnewIsKept() async throws {
+        let (harness, behind) = try await farBehind(protocolVersion: 14)
+        var reader = behind
+        // One that others have changed, and one that they have left alone.
+        for key in [1, 35] as [Int64] {
+            try reader.write(at: 30, Items.erase(key))
+            try reader.write(at: 31, Items.create(key, .init(owner: 0, a: 70 + key)))
+        }
+        try await reader.download(from: harness)
+        #expect(reader.sessionsEnded == 1)
+        try await reader.upload(to: harness)
+        try await reader.download(from: harness)
+        let items = try await view(harness)
+        #expect(items[1] == .init(owner: 0, a: 71) && items[35] == .init(owner: 0, a: 105))
+        #expect(Items.items(reader.state) == items && reader.told.isEmpty)
+    }
+
     @Test func aSetThatAClientFarBehindAsksForComesAfterWhatItHasMissed() async throws {
         let (harness, behind) = try await farBehind(protocolVersion: 14)
         var reader = behind
