@@ -20,6 +20,9 @@ package struct ClientViews: Sendable {
     /// Beyond, a client's uploads wait until it has downloaded.
     package static let maxCompensations = 1_000
     package static let maxCompensationBytes = 16 << 20
+    /// Beyond, new subscription sets are refused until an upload has confirmed the ones before.
+    package static let maxViews = 256
+    package static let maxViewBytes = 4 << 20
 
     package init(
         views: ViewHistory<ViewDefinition> = ViewHistory(), roles: String = "", schemaVersion: UInt64? = nil,
@@ -37,6 +40,18 @@ package struct ClientViews: Sendable {
     package mutating func settle(_ version: ServerVersion) {
         views.trim(before: version)
         compensations.removeAll { $0.version <= version }
+    }
+
+    /// Whether the client has had so many views since what its uploads confirm that no more are remembered: each write of it is judged by
+    /// all of them.
+    package var hasManyViews: Bool {
+        views.segments.count >= Self.maxViews
+            || views.segments.reduce(0) { $0 + $1.view.queries.utf8.count } >= Self.maxViewBytes
+    }
+
+    /// Whether the client has had many views at one version, since nothing is written that would move its cursor.
+    package func mustBeConfirmed(at version: ServerVersion) -> Bool {
+        views.segments.count >= Self.maxViews / 4 && views.segments.last?.start == version
     }
 
     package var isFull: Bool {

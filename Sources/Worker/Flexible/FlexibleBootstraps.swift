@@ -38,6 +38,12 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.refused(error.message))
         }
         var views = try work.clientViews(of: file, in: context)
+        if request.position == nil, views.hasManyViews {
+            return answer(
+                .refused(
+                    "the client has asked for \(views.views.segments.count) subscription sets that its uploads do not confirm yet: it has to wait"
+                        + " until it has uploaded how far it is"))
+        }
         if request.position == nil, let begun = views.begun, begun.version == request.version,
             begun.gateway != session.gateway || begun.session != session.number
         {
@@ -128,6 +134,11 @@ struct FlexibleBootstraps: SlicePart {
                         version: request.version, outcome: .more(position),
                         // How much there is nobody has counted; it approaches the end.
                         progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))))
+        }
+        if views.mustBeConfirmed(at: context.record.latest.version) {
+            // A client says how far it is when there is something beyond what it has said: a version that says nothing.
+            work.change(context).append(
+                Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
         }
         guard let end = try await pages.stretch(after: cursor, views, from: old, to: new) else { return nil }
         part = end
