@@ -122,18 +122,6 @@ extension ObjectKey {
     static func unique() -> ObjectKey {
         .globalKey(high: .random(in: 0...ChangesetLimits.maxGlobalKeyFile), low: .random(in: .min ... .max))
     }
-
-    /// The key that a value is; nil if it can be none.
-    init?(_ value: RealmValue) {
-        switch value {
-        case .null: self = .null
-        case .int(let value): self = .int(value)
-        case .string(let value): self = .string(value)
-        case .objectID(let value): self = .objectID(value)
-        case .uuid(let value): self = .uuid(value)
-        default: return nil
-        }
-    }
 }
 
 extension RealmInstance {

@@ -136,18 +136,13 @@ struct ResultsQuery: Sendable {
     private static func candidates(
         _ queries: [ObjectQuery], _ className: ByteString, _ state: RealmState
     ) -> [ObjectKey]? {
-        let restrictions = queries.flatMap(\.restrictions)
-        for restriction in restrictions where restriction.slot == .key {
-            guard case .among(let values) = restriction.selection else { continue }
-            return Set(values.compactMap { ObjectKey($0) }).sorted()
+        for equality in queries.flatMap({ NormalizedQuery($0).equalities }) where equality.property.slot == .key {
+            return Set(equality.values.compactMap { ObjectKey($0) }).sorted()
         }
+        let ranges = queries.flatMap { $0.valueRanges(maxCount: DerivedRows.indexedBytes) }
         // Single values first: they leave fewer objects, as a rule.
-        let columns = restrictions.filter { if case .among = $0.selection { true } else { false } } + restrictions
-        for restriction in columns {
-            guard case .column(let column) = restriction.slot,
-                let keys = state.keys(of: className, having: column, in: restriction.selection)
-            else { continue }
-            return keys
+        for (column, values) in ranges.filter(\.value.arePoints) + ranges {
+            if let keys = state.keys(of: className, having: column, in: values.ranges) { return keys }
         }
         return nil
     }

@@ -68,8 +68,8 @@ struct DerivedRows {
     private func replaceValue(
         _ table: TableID, _ column: ColumnSchema, _ key: Data, _ old: StoredObject?, _ new: StoredObject?
     ) throws {
-        let before = old.map { $0[column].indexEncoding() }
-        let after = new.map { $0[column].indexEncoding() }
+        let before = old.flatMap { Self.indexed($0[column]) }
+        let after = new.flatMap { Self.indexed($0[column]) }
         guard before != after else { return }
         if let before {
             try deleteValue.execute(arguments: [table.rawValue, column.id.rawValue, before, key])
@@ -77,6 +77,13 @@ struct DerivedRows {
         if let after {
             try insertValue.execute(arguments: [table.rawValue, column.id.rawValue, after, key])
         }
+    }
+
+    /// Of a longer value, the index has the beginning.
+    static let indexedBytes = 256
+
+    private static func indexed(_ value: Value) -> Data? {
+        OrderedBytes.of(value, maxCount: indexedBytes).map { Data($0) }
     }
 
     /// The class by name, as links have it, and the key.
@@ -123,30 +130,6 @@ extension ColumnSchema {
         switch element.type {
         case .int, .bool, .string, .timestamp, .objectID, .uuid: return true
         default: return false
-        }
-    }
-}
-
-extension Value {
-    /// Of a longer string, the index has the beginning.
-    private static let indexedBytes = 256
-
-    /// Of all integers, or all times: from the first to behind the last.
-    static let indexRange = (ObjectKey.int(.min).orderedEncoding(), ObjectKey.string("").orderedEncoding())
-
-    /// The form in which an index has a value: equal values have equal forms, and those of integers and times have the order of the values.
-    func indexEncoding() -> Data {
-        switch self {
-        case .null: ObjectKey.null.orderedEncoding()
-        case .int(let value): ObjectKey.int(value).orderedEncoding()
-        case .bool(let value): ObjectKey.int(value ? 1 : 0).orderedEncoding()
-        case .string(let value):
-            ObjectKey.string(ByteString(Array(value.bytes.prefix(Self.indexedBytes)))).orderedEncoding()
-        case .objectID(let value): ObjectKey.objectID(value).orderedEncoding()
-        case .uuid(let value): ObjectKey.uuid(value).orderedEncoding()
-        case .timestamp(let time):
-            ObjectKey.int(time.seconds).orderedEncoding() + ObjectKey.int(Int64(time.nanoseconds)).orderedEncoding()
-        case .binary, .float, .double, .decimal, .link, .list, .dictionary, .set, .embedded: Data()
         }
     }
 }

@@ -120,35 +120,22 @@ final class FileVersion: StateBase {
     /// So many objects are looked up one by one, or an eighth of the class, rather than gone through with the class.
     private static let selectionLimit = 1000
 
-    func keys(of table: TableID, having column: ColumnID, in selection: ValueSelection) -> [ObjectKey]? {
+    func keys(of table: TableID, having column: ColumnID, in ranges: [OrderedBytes.Range]) -> [ObjectKey]? {
         guard isIndexed(column, of: table) else { return nil }
         let limit = max(Self.selectionLimit, count(of: table) / 8)
         return read(or: nil) { database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value >= ? AND value <= ?")
             var keys: [ObjectKey] = []
-            func take(_ rows: some Cursor<Data>) throws {
-                while keys.count <= limit, let key = try rows.next() { keys.append(try ObjectKey(ordered: key)) }
-            }
-            switch selection {
-            case .among(let values):
-                let statement = try database.cachedStatement(
-                    sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value = ?")
-                for value in Set(values.map { $0.indexEncoding() }) {
-                    try take(
-                        Data.fetchCursor(statement, arguments: [table.rawValue, column.rawValue, value]))
+            for range in ranges {
+                let rows = try Data.fetchCursor(
+                    statement, arguments: [table.rawValue, column.rawValue, Data(range.low), Data(range.high)])
+                while let key = try rows.next() {
+                    guard keys.count < limit else { return nil }
+                    keys.append(try ObjectKey(ordered: key))
                 }
-            case .between(let low, let high):
-                let statement = try database.cachedStatement(
-                    sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value >= ? AND value <= ?")
-                let (first, last) = Value.indexRange
-                try take(
-                    Data.fetchCursor(
-                        statement,
-                        arguments: [
-                            table.rawValue, column.rawValue, low?.indexEncoding() ?? first,
-                            high?.indexEncoding() ?? last,
-                        ]))
             }
-            return keys.count <= limit ? keys : nil
+            return keys
         }
     }
 

@@ -4,11 +4,7 @@ package import RealmState
 /// Ranges of `OrderedBytes` in which a property's value has to be for a condition to hold: in ascending order, apart from each other. Not all
 /// that is in them need meet the condition.
 package struct ValueRanges: Hashable, Sendable {
-    package struct Range: Hashable, Sendable {
-        package var low: [UInt8]
-        /// Included.
-        package var high: [UInt8]
-    }
+    package typealias Range = OrderedBytes.Range
 
     package private(set) var ranges: [Range]
 
@@ -113,7 +109,7 @@ extension QueryProperty {
 
     /// Where a value has to be to compare so with a constant of the property's own type. To null only equality is looked at.
     fileprivate func range(_ op: ComparisonOperator, _ constant: Value, _ maxCount: Int) -> ValueRanges.Range? {
-        guard !isCollection, OrderedBytes.has(type), let bytes = OrderedBytes.of(constant, maxCount: maxCount) else {
+        guard !isCollection, type.hasOrderedBytes, let bytes = OrderedBytes.of(constant, maxCount: maxCount) else {
             return nil
         }
         let isNull = constant == .null
@@ -124,6 +120,16 @@ extension QueryProperty {
         case .less, .lessOrEqual: isNull ? nil : ValueRanges.Range(low: least, high: bytes)
         case .greater, .greaterOrEqual: isNull ? nil : ValueRanges.Range(low: bytes, high: OrderedBytes.greatest)
         case .notEqual, .beginsWith, .endsWith, .contains, .like: nil
+        }
+    }
+}
+
+extension QueryType {
+    /// Whether values of the type have `OrderedBytes`.
+    package var hasOrderedBytes: Bool {
+        switch self {
+        case .int, .bool, .string, .binary, .timestamp, .float, .double, .objectID, .uuid: true
+        default: false
         }
     }
 }

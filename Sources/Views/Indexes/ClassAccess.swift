@@ -5,16 +5,10 @@ import Rules
 
 /// A way to the objects of a class that a view may have: no others are in the view, though not all that are found need be.
 package enum ClassAccess: Equatable, Sendable {
-    /// Values from `low` to `high`, both included, as indexes have them (`IndexedColumns`).
-    package struct Range: Equatable, Sendable {
-        package var low: [UInt8]
-        package var high: [UInt8]
-    }
-
     /// The objects of these keys, in the order of the keys' encodings.
     case keys([ObjectKey])
     /// The objects whose value of a property is in one of these ranges, which are in ascending order and apart from each other.
-    case column(ColumnID, [Range])
+    case column(ColumnID, [OrderedBytes.Range])
 
     /// The property whose index the way goes by.
     package var column: ColumnID? { if case .column(let column, _) = self { column } else { nil } }
@@ -56,7 +50,7 @@ extension ClassView {
         }
         for (column, values) in ranges.sorted(by: { $0.key < $1.key }) {
             if values.ranges.isEmpty { return nil }
-            found.append(.column(column, values.ranges.map { .init(low: $0.low, high: $0.high) }))
+            found.append(.column(column, values.ranges))
         }
         return found
     }
@@ -65,19 +59,5 @@ extension ClassView {
     package func selectsLike(_ other: ClassView) -> Bool {
         role?.role == other.role?.role && role?.hiddenColumns == other.role?.hiddenColumns
             && query?.canonicalText == other.query?.canonicalText
-    }
-}
-
-extension ObjectKey {
-    /// Nil for a value that is no key.
-    fileprivate init?(_ value: Value) {
-        switch value {
-        case .null: self = .null
-        case .int(let value): self = .int(value)
-        case .string(let value): self = .string(value)
-        case .objectID(let value): self = .objectID(value)
-        case .uuid(let value): self = .uuid(value)
-        default: return nil
-        }
     }
 }

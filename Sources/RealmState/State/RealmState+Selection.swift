@@ -1,23 +1,16 @@
 package import Changesets
 import HashTreeCollections
 
-/// Which values of a property are looked for.
-package enum ValueSelection: Sendable, Hashable {
-    case among([Value])
-    /// Both included; nil where there is no bound. Null is not among them.
-    case between(Value?, Value?)
-}
-
 extension RealmState {
-    /// The keys of the objects of a class that may hold such a value in a column, ascending: all that do, some that do not.
+    /// The keys of the objects of a class that may hold a value in these ranges in a column, ascending: all that do, some that do not.
     ///
     /// What the state itself knows of is always among them.
     /// - Returns: nil if the base has no index of the column, or finds so many that going through the class takes no longer.
     package func keys(
-        of className: ByteString, having column: ColumnID, in selection: ValueSelection
+        of className: ByteString, having column: ColumnID, in ranges: [OrderedBytes.Range]
     ) -> [ObjectKey]? {
         guard let table = schema.table(className)?.id,
-            let found = base?.keys(of: table, having: column, in: selection)
+            let found = base?.keys(of: table, having: column, in: ranges)
         else { return nil }
         return Set(found).union((rows[table] ?? [:]).keys).sorted()
     }

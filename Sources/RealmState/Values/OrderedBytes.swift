@@ -1,5 +1,4 @@
 import Changesets
-package import RealmState
 
 /// Bytes of a value, in the order in which queries compare values of one property: null first, strings by their bytes, NaN before all other
 /// numbers, 0 and -0 alike.
@@ -10,13 +9,16 @@ package enum OrderedBytes {
     package static let least: [UInt8] = []
     package static let greatest: [UInt8] = [0xFF]
     /// Before the bytes of all values but null.
-    static let leastValue: [UInt8] = [1]
+    package static let leastValue: [UInt8] = [1]
 
-    /// Whether values of a type have such bytes.
-    package static func has(_ type: QueryType) -> Bool {
-        switch type {
-        case .int, .bool, .string, .binary, .timestamp, .float, .double, .objectID, .uuid: true
-        default: false
+    /// Those from `low` to `high`, both included.
+    package struct Range: Hashable, Sendable {
+        package var low: [UInt8]
+        package var high: [UInt8]
+
+        package init(low: [UInt8], high: [UInt8]) {
+            self.low = low
+            self.high = high
         }
     }
 
