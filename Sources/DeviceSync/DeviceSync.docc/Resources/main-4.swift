@@ -1,6 +1,6 @@
 import DeviceSync
 
-let app = App(id: "todos", configuration: AppConfiguration(baseURL: "http://127.0.0.1:9090"))
+let app = App(id: "todos", configuration: AppConfiguration(baseURL: "http://127.0.0.1:9080"))
 let user = try await app.login(credentials: .anonymous)
 
 var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in

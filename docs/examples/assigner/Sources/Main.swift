@@ -8,7 +8,7 @@ struct Main: AsyncParsableCommand {
         commandName: "assigner", abstract: "Gives the tasks of all lists to the members of a team.",
         discussion: "Runs until it gets SIGTERM or SIGINT. Any number of them may run, each with a folder of its own.")
 
-    @Option(help: "The server's address: that of a gateway.") var server = "http://127.0.0.1:9090"
+    @Option(help: "The server's address: that of a gateway.") var server = "http://127.0.0.1:9080"
     @Option(help: "The app's id on the server.") var app = "tasks"
     @Option(help: "The e-mail address of the program's own account.") var user: String
     @Option(help: "Its password; needed until it has logged in once.") var password: String?

@@ -9,7 +9,7 @@ struct Tasks: AsyncParsableCommand {
         commandName: "tasks", abstract: "A task list that several people share, online or not.",
         discussion: "Reads commands from standard input; `help` lists them.")
 
-    @Option(help: "The server's address: that of a gateway.") var server = "http://127.0.0.1:9090"
+    @Option(help: "The server's address: that of a gateway.") var server = "http://127.0.0.1:9080"
     @Option(help: "The app's id on the server.") var app = "tasks"
     @Option(help: "Your e-mail address.") var user: String
     @Option(help: "Your password; needed until this device has logged in once.") var password: String?
