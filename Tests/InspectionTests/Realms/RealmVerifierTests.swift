@@ -87,6 +87,7 @@ import Views
         record.indexed = indexed.encoded(at: record.latest.salt)
         try await realm.commit {
             $0.realms = [record]
+            $0.clientFiles = [realm.clientFile { $0.upload.clientVersion = 4 }]
             $0.indexEntries = [record.id: Set(entries)]
         }
         let sound = try await realm.verify()
