@@ -66,6 +66,14 @@ public struct Results<Element>: RealmCollection, Sendable {
         return AnyIterator { rest.next().map { make(instance, ObjectAddress(className, $0)) } }
     }
 
+    /// What a closure makes of each of the objects that there are now. Goes through the objects of one version, also if some are deleted
+    /// meanwhile.
+    public func map<T, E>(_ transform: (Element) throws(E) -> T) throws(E) -> [T] {
+        var result: [T] = []
+        for element in self { result.append(try transform(element)) }
+        return result
+    }
+
     /// The realm.
     public var realm: Realm? { Realm(instance: instance) }
     /// Whether the collection belongs to a frozen realm.

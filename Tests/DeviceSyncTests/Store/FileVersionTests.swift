@@ -160,6 +160,25 @@ struct FileVersionTests {
         #expect(keys("_id IN {3, 1, 99}") == [1, 3])
     }
 
+    @Test func aResetHoldsWhatDiffers() throws {
+        let (folder, other) = (Folder(), Folder())
+        let realms = try [realm(folder), realm(other)]
+        for (index, realm) in realms.enumerated() {
+            try realm.write {
+                for number in 0..<500 where number != 3 + index {
+                    let count = index == 1 && number % 100 == 0 ? -number : number
+                    realm.dynamicCreate("Task", value: ["_id": "\(number)", "count": count])
+                }
+            }
+        }
+        let fresh = try self.realm(other).instance.current.state
+        var state = try self.realm(folder).instance.current.state
+        let statistics = try StateTransfer.transfer(from: fresh, to: &state)
+        #expect(statistics == StateTransfer.Statistics(inserted: 1, updated: 4, deleted: 1))
+        #expect(state.cachedObjectCount == 6 && fresh.cachedObjectCount == 0)
+        #expect(StateDump.canonical(of: state) == StateDump.canonical(of: fresh))
+    }
+
     // MARK: Reads that fail
 
     @Test func workThatCanThrowThrowsWhatCannotBeRead() throws {

@@ -27,17 +27,30 @@ private final class Heard: Sendable {
 /// The two realms, and what happens to them.
 private final class Twins {
     private static let schema =
-        Device.schema + [
+        Device.schema.map { description in
+            // Of a realm in memory, an index makes no difference.
+            var indexed = description
+            indexed.properties = description.properties.map { property in
+                var property = property
+                property.isIndexed = ["title", "count", "done"].contains(property.name)
+                return property
+            }
+            return indexed
+        } + [
             ObjectSchemaDescription(
                 "Number", primaryKey: PropertyDescription("_id", .int),
                 properties: [
-                    PropertyDescription("value", .int), PropertyDescription("task", .object("Task")),
+                    PropertyDescription("value", .int, isIndexed: true), PropertyDescription("task", .object("Task")),
                     PropertyDescription("others", .object("Number"), collection: .set),
                     PropertyDescription("any", .any),
                 ])
         ]
     private static let filters = [
         ("Task", "count > 3"), ("Task", "best.count > 2 OR title == 'b'"), ("Task", "ANY friends.done == true"),
+        ("Task", "title == 'b' AND count > 1"), ("Task", "title == NULL"), ("Task", "title IN {'a', 'c'}"),
+        ("Task", "count >= 2 AND count < 9 AND done == true"), ("Task", "_id IN {'t3', 't5', 'x'}"),
+        ("Number", "value > 2 AND value <= 6"), ("Number", "value IN {1, 2, NULL}"),
+        ("Number", "_id == 3 OR value == 4"),
         ("Task", "@links.@count > 1"), ("Task", "address.street == 'street 1'"), ("Number", "value BETWEEN {2, 6}"),
         ("Number", "task.title != NULL"), ("Number", "others.@count > 0 AND _id < 0"), ("Number", "_id IN {-1, 3, 5}"),
     ]
@@ -98,6 +111,7 @@ private final class Twins {
             var state = core.snapshot.state
             let changeset = try state.record { try SchemaAdditions.apply(Self.schema, to: &$0) }.changeset
             try core.commitLocal(state, changeset: changeset)
+            try core.addIndexes(Self.schema)
         }
         let configuration = Realm.Configuration(dynamicSchema: Self.schema)
         return Realm(instance: RealmInstance(core: core, configuration: configuration, session: nil))
