@@ -56,8 +56,7 @@ extension Realm {
         // Check before the file is made: the next `.once` would open an empty file at once.
         let opensAsItIs = behavior == .once && fileExists(for: configuration)
         guard opensAsItIs || sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
-        let isOnce = behavior == .once
-        if let instance = try await downloaded(configuration, sync, ifNeeded: isOnce) {
+        if let instance = try await downloaded(configuration, sync, ifNeeded: opensAsItIs) {
             return Realm(instance: instance)
         }
         // The server kept the file for another schema version. All that was in it is uploaded, and it begins anew.
