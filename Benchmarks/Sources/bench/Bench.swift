@@ -11,6 +11,6 @@ struct Bench: AsyncParsableCommand {
             OneClient.self,
             Latency.self, Bootstrap.self, QueryChange.self, CommitCost.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
-            ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
+            LocalBench.self, ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
         ])
 }
