@@ -33,6 +33,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case campaigns = "campaigns"
     case campaign = "campaigns/:campaign"
     case clientRealms = "campaigns/:campaign/client-realms"
+    case clientRealmExport = "campaigns/:campaign/client-realms/export"
     case campaignEvents = "campaigns/:campaign/events"
     case logins = "apps/:app/logins"
     case login = "apps/:app/logins/:provider"
@@ -94,6 +95,10 @@ package enum AdminQuery: String, Sendable {
     case outcome
     /// Accounts only, or with `false` and without it all other campaigns.
     case accounts
+    /// Only campaigns that are not closed.
+    case open
+    /// How a file is written: `csv` or `json`.
+    case format
     /// The realm's partition value, a word or extended JSON.
     case partition
     case user
@@ -138,6 +143,8 @@ package enum AdminLimits {
     package static let maxOfflineDays = 1...3650
     /// Streams of events that are open at once.
     package static let eventStreams = 100
+    /// Files of client realms that are written at once.
+    package static let exports = 10
     /// Streams of passing messages that are open at once: each has a queue of its own at the broker.
     package static let messageStreams = 10
 }

@@ -315,14 +315,15 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func campaigns(
-        app: String?, accounts: Bool, after: String?, limit: Int
+        _ filter: CampaignFilter, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         let content = content
         var newestFirst = content.campaigns.reversed()[...]
         if let after { newestFirst = newestFirst.drop { $0.id != after }.dropFirst() }
-        return newestFirst.filter { (app == nil || $0.app == app) && ($0.kind == .account) == accounts }.prefix(
-            max(limit, 0)
-        ).map(content.summary)
+        return newestFirst.filter { campaign in
+            (filter.app == nil || campaign.app == filter.app) && (campaign.kind == .account) == filter.accounts
+                && !(filter.isOpen && campaign.state == .closed)
+        }.prefix(max(limit, 0)).map(content.summary)
     }
 
     package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
@@ -356,13 +357,15 @@ package final class MemoryControlStore: ControlStore {
     }
 
     package func clientRealms(
-        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+        campaign: String, _ filter: ClientRealmFilter, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
         let listed = content.entries.values.map(\.clientRealm)
             .filter { $0.campaign == campaign && $0.foundAt != nil }
         return Array(
             listed.filter { realm in
-                (outcome == nil || realm.outcome == outcome)
+                (filter.outcome == nil || realm.outcome == filter.outcome)
+                    && (filter.partition == nil || realm.partition == filter.partition)
+                    && (filter.user == nil || realm.user == filter.user)
                     && (after.map { (realm.partition, realm.clientFile) > ($0.partition, $0.clientFile) } ?? true)
             }.sorted { ($0.partition, $0.clientFile) < ($1.partition, $1.clientFile) }.prefix(max(limit, 0)))
     }

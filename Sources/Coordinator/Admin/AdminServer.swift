@@ -48,7 +48,10 @@ struct AdminServer: Sendable {
         ErasureRoutes(context: context).add(to: group)
         SyncRoutes(context: context).add(to: group)
         MigrationRoutes(context: context).add(to: group)
-        CampaignRoutes(context: context, events: CampaignEvents(context: context, places: places)).add(to: group)
+        CampaignRoutes(
+            context: context, events: CampaignEvents(context: context, places: places),
+            export: CampaignExport(context: context)
+        ).add(to: group)
         PlanRoutes(context: context).add(to: group)
         ClusterRoutes(context: context).add(to: group)
         let events = ClusterEvents(context: context, picture: ClusterPicture(context: context), places: places)

@@ -9,15 +9,16 @@ import Synchronization
 final class CampaignEvents: Sendable {
     private let context: CoordinatorContext
     private let places: EventPlaces
-
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
-    private static let period: Duration = .milliseconds(300)
+    private let looks: CampaignLooks
+
     /// Without a change the line is repeated so often, which also finds out that the client has left.
     private static let repeatAfter: Duration = .seconds(10)
 
     init(context: CoordinatorContext, places: EventPlaces) {
         self.context = context
         self.places = places
+        looks = CampaignLooks(store: context.store)
     }
 
     func response(campaign: String) async throws -> Response {
@@ -47,8 +48,8 @@ final class CampaignEvents: Sendable {
                 (written, writtenAt) = (current, ContinuousClock.now)
             }
             guard current.campaign.state != .closed, !context.state.isStopping else { return }
-            try await Task.sleep(for: Self.period)
-            guard let next = try await context.store.campaign(campaign) else { return }
+            try await Task.sleep(for: CampaignLooks.period)
+            guard let next = try await looks.campaign(campaign) else { return }
             current = next
         }
     }

@@ -7,12 +7,15 @@ import SyncModel
 struct CampaignRoutes: Sendable {
     let context: CoordinatorContext
     let events: CampaignEvents
+    let export: CampaignExport
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.get, .campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await context.store.campaigns(
-                app: AdminRequest.query(.app, request), accounts: try AdminRequest.flag(.accounts, request),
+                CampaignFilter(
+                    app: AdminRequest.query(.app, request), accounts: try AdminRequest.flag(.accounts, request),
+                    isOpen: try AdminRequest.flag(.open, request)),
                 after: AdminRequest.query(.after, request), limit: limit)
             return try AdminResponse.json(
                 CampaignList(
@@ -23,6 +26,12 @@ struct CampaignRoutes: Sendable {
         }
         group.on(.get, .clientRealms) { request, route in
             try await clientRealms(request, campaign: route.value(of: .campaign))
+        }
+        group.on(.get, .clientRealmExport) { request, route in
+            let format: CampaignExport.Format? = try AdminRequest.value(
+                AdminRequest.query(.format, request), called: AdminQuery.format.rawValue)
+            return try await export.response(
+                campaign: route.value(of: .campaign), as: format ?? .csv, filter(request))
         }
         group.on(.get, .campaignEvents) { _, route in
             try await events.response(campaign: route.value(of: .campaign))
@@ -35,16 +44,16 @@ struct CampaignRoutes: Sendable {
 
     private func clientRealms(_ request: Request, campaign: String) async throws -> Response {
         let limit = try AdminRequest.limit(request)
-        let outcome: OutcomeClass? = try AdminRequest.value(
-            AdminRequest.query(.outcome, request), called: AdminQuery.outcome.rawValue)
+        let filter = try filter(request)
         var after: ClientRealmCursor?
         if let text = AdminRequest.query(.after, request) {
             after = ClientRealmCursor(text: text)
             guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
         }
-        _ = try await context.campaign(campaign)
         let found = try await context.store.clientRealms(
-            campaign: campaign, outcome: outcome, after: after, limit: limit)
+            campaign: campaign, filter, after: after, limit: limit)
+        // To look at the campaign is to count all its client realms.
+        if found.isEmpty { _ = try await context.campaign(campaign) }
         let next = found.count == limit ? found.last : nil
         return try AdminResponse.json(
             ClientRealmList(
@@ -52,14 +61,26 @@ struct CampaignRoutes: Sendable {
                 next: next.map { ClientRealmCursor(partition: $0.partition, clientFile: $0.clientFile).text }))
     }
 
+    private func filter(_ request: Request) throws -> ClientRealmFilter {
+        ClientRealmFilter(
+            outcome: try AdminRequest.value(
+                AdminRequest.query(.outcome, request), called: AdminQuery.outcome.rawValue),
+            partition: AdminRequest.query(.partition, request).map(RealmName.partition(fromText:)),
+            user: AdminRequest.query(.user, request))
+    }
+
     private func history(_ request: Request, app: String, clientFile: UInt64?) async throws -> Response {
         guard let clientFile = clientFile.map(FileIdent.init), clientFile.fitsTheWire else {
             throw AdminError.invalid("the client file ident must be a whole number")
         }
-        guard let partition = AdminRequest.query(.partition, request) else {
+        let realm: RealmName
+        if let partition = AdminRequest.query(.partition, request) {
+            realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
+        } else if try await context.store.app(app)?.syncMode == .flexible {
+            realm = RealmName(app: app, partition: "")
+        } else {
             throw AdminError.invalid("the query must name the partition: ?partition=...")
         }
-        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
         let found = try await context.store.clientRealmHistory(
             ClientRealmKey(realm: realm, clientFile: clientFile), limit: try AdminRequest.limit(request))
         return try AdminResponse.json(ClientRealmList(clientRealms: found))

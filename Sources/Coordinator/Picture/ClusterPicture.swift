@@ -10,11 +10,13 @@ actor ClusterPicture {
     private let context: CoordinatorContext
     private var made: OverviewDocument?
     private var letters: (count: Int?, at: UInt64)?
-    private var campaigns: (running: Int, pending: Int, at: UInt64)?
+    private var campaigns: (running: Int, pending: Int, at: UInt64, age: UInt64)?
 
     /// Milliseconds for which the picture, and what the broker and the store are asked for, count as new.
     static let age: UInt64 = 900
     static let askedAge: UInt64 = 1_900
+    /// A part of the time as large as one by this, at most, goes into counting client realms.
+    static let patience: UInt64 = 20
     /// Campaigns that are looked at: an app has few that run.
     static let maxCampaigns = 200
 
@@ -50,13 +52,14 @@ actor ClusterPicture {
     }
 
     private func runningCampaigns(_ now: UInt64) async throws -> (running: Int, pending: Int) {
-        if let campaigns, now >= campaigns.at, now - campaigns.at < Self.askedAge {
+        if let campaigns, now >= campaigns.at, now - campaigns.at < campaigns.age {
             return (campaigns.running, campaigns.pending)
         }
-        let open = try await context.store.campaigns(app: nil, accounts: false, after: nil, limit: Self.maxCampaigns)
-            .filter { $0.campaign.state != .closed }
+        let open = try await context.store.campaigns(
+            CampaignFilter(isOpen: true), after: nil, limit: Self.maxCampaigns)
         let pending = open.reduce(0) { $0 + $1.counts.pending }
-        campaigns = (open.count, pending, now)
+        let end = context.now
+        campaigns = (open.count, pending, end, max(Self.askedAge, (end > now ? end - now : 0) * Self.patience))
         return (open.count, pending)
     }
 }

@@ -9,11 +9,9 @@ package protocol CampaignStore: Sendable {
     func unpublishedCampaigns() async throws(StoreError) -> [CampaignRecord]
 
     /// Newest first.
-    /// - Parameters:
-    ///   - accounts: true for accounts only, false for all other campaigns.
-    ///   - after: the id that the previous page ended with.
+    /// - Parameter after: the id that the previous page ended with.
     func campaigns(
-        app: String?, accounts: Bool, after: String?, limit: Int
+        _ filter: CampaignFilter, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary]
 
     /// A campaign with what its slices have reported, by their numbers; slices that have said nothing are left out.
@@ -21,7 +19,7 @@ package protocol CampaignStore: Sendable {
 
     /// The client realms that a campaign has found, by partition and client file.
     func clientRealms(
-        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+        campaign: String, _ filter: ClientRealmFilter, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm]
 
     /// What all campaigns that have found a client realm say of it, newest first.
@@ -34,6 +32,13 @@ package protocol CampaignStore: Sendable {
 extension CampaignStore {
     /// Campaigns without the accounts, newest first.
     package func campaigns(app: String?, after: String?, limit: Int) async throws(StoreError) -> [CampaignSummary] {
-        try await campaigns(app: app, accounts: false, after: after, limit: limit)
+        try await campaigns(CampaignFilter(app: app), after: after, limit: limit)
+    }
+
+    /// Of all partitions and users.
+    package func clientRealms(
+        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+    ) async throws(StoreError) -> [CampaignClientRealm] {
+        try await clientRealms(campaign: campaign, ClientRealmFilter(outcome: outcome), after: after, limit: limit)
     }
 }

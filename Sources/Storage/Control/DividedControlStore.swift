@@ -144,20 +144,20 @@ extension DividedControlStore {
         try await ofCampaigns.unpublishedCampaigns()
     }
 
-    package func campaigns(app: String?, accounts: Bool, after: String?, limit: Int) async throws(StoreError)
+    package func campaigns(_ filter: CampaignFilter, after: String?, limit: Int) async throws(StoreError)
         -> [CampaignSummary]
     {
-        try await ofCampaigns.campaigns(app: app, accounts: accounts, after: after, limit: limit)
+        try await ofCampaigns.campaigns(filter, after: after, limit: limit)
     }
 
     package func campaign(_ id: String) async throws(StoreError) -> CampaignSummary? {
         try await ofCampaigns.campaign(id)
     }
 
-    package func clientRealms(campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int)
-        async throws(StoreError) -> [CampaignClientRealm]
-    {
-        try await ofCampaigns.clientRealms(campaign: campaign, outcome: outcome, after: after, limit: limit)
+    package func clientRealms(
+        campaign: String, _ filter: ClientRealmFilter, after: ClientRealmCursor?, limit: Int
+    ) async throws(StoreError) -> [CampaignClientRealm] {
+        try await ofCampaigns.clientRealms(campaign: campaign, filter, after: after, limit: limit)
     }
 
     package func clientRealmHistory(_ key: ClientRealmKey, limit: Int) async throws(StoreError) -> [CampaignClientRealm]

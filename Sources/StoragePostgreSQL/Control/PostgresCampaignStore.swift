@@ -25,7 +25,7 @@ struct PostgresCampaignStore: CampaignStore {
     }
 
     func campaigns(
-        app: String?, accounts: Bool, after: String?, limit: Int
+        _ filter: CampaignFilter, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         try await database.snapshot("the campaigns") { queries in
             try await Self.summaries(
@@ -34,8 +34,9 @@ struct PostgresCampaignStore: CampaignStore {
                     SELECT * FROM campaigns
                     WHERE ($1::text IS NULL OR app = $1) AND (kind = 'account') = $2
                       AND ($3::text IS NULL OR number < (SELECT number FROM campaigns WHERE id = $3))
+                      AND (NOT $5 OR state <> 'closed')
                     ORDER BY number DESC LIMIT $4
-                    """, app, accounts, after, max(limit, 0)), queries)
+                    """, filter.app, filter.accounts, after, max(limit, 0), filter.isOpen), queries)
         }
     }
 
@@ -94,17 +95,21 @@ struct PostgresCampaignStore: CampaignStore {
 
     // MARK: Client realms
 
+    /// Each page begins in the primary key where the one before ended: going through all of a campaign costs the same everywhere.
     func clientRealms(
-        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+        campaign: String, _ filter: ClientRealmFilter, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
-        try await database.read("the campaign's client realms") { queries in
+        let place =
+            filter.partition == nil ? "(partition, client_file) > ($3, $4)" : "partition = $3 AND client_file > $4"
+        return try await database.read("the campaign's client realms") { queries in
             try await queries.rows(
                 """
                 SELECT * FROM campaign_realms
                 WHERE campaign = $1 AND found_at IS NOT NULL AND ($2::text IS NULL OR outcome = $2)
-                  AND ($3::text IS NULL OR (partition, client_file) > ($3, $4))
+                  AND ($6::text IS NULL OR "user" = $6) AND \(place)
                 ORDER BY partition, client_file LIMIT $5
-                """, campaign, outcome?.rawValue, after?.partition, after?.clientFile, max(limit, 0)
+                """, campaign, filter.outcome?.rawValue, filter.partition ?? after?.partition ?? "",
+                after?.clientFile ?? 0, max(limit, 0), filter.user
             ).map(CampaignClientRealm.init(row:))
         }
     }

@@ -24,7 +24,7 @@ struct SQLiteCampaignStore: CampaignStore, SQLiteControlPart {
     }
 
     func campaigns(
-        app: String?, accounts: Bool, after: String?, limit: Int
+        _ filter: CampaignFilter, after: String?, limit: Int
     ) async throws(StoreError) -> [CampaignSummary] {
         try await read("the campaigns") { db in
             try Self.summaries(
@@ -33,9 +33,14 @@ struct SQLiteCampaignStore: CampaignStore, SQLiteControlPart {
                     sql: """
                         SELECT * FROM campaigns
                         WHERE (:app IS NULL OR app = :app) AND (kind = 'account') = :accounts
+                          AND (NOT :open OR state <> 'closed')
                           AND (:after IS NULL OR number < (SELECT number FROM campaigns WHERE id = :after))
                         ORDER BY number DESC LIMIT :limit
-                        """, arguments: ["app": app, "accounts": accounts, "after": after, "limit": max(limit, 0)]), db)
+                        """,
+                    arguments: [
+                        "app": filter.app, "accounts": filter.accounts, "open": filter.isOpen, "after": after,
+                        "limit": max(limit, 0),
+                    ]), db)
         }
     }
 
@@ -95,24 +100,35 @@ struct SQLiteCampaignStore: CampaignStore, SQLiteControlPart {
 
     // MARK: Client realms
 
+    /// Each page begins in the primary key where the one before ended: going through all of a campaign costs the same everywhere.
     func clientRealms(
-        campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
+        campaign: String, _ filter: ClientRealmFilter, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {
-        try await read("the campaign's client realms") { db in
+        let place =
+            filter.partition == nil
+            ? "(partition, client_file) > (:partition, :file)" : "partition = :partition AND client_file > :file"
+        return try await read("the campaign's client realms") { db in
             try Row.fetchAll(
                 db,
                 sql: """
                     SELECT * FROM campaign_realms
                     WHERE campaign = :campaign AND found_at IS NOT NULL AND (:outcome IS NULL OR outcome = :outcome)
-                      AND (:partition IS NULL OR (partition, client_file) > (:partition, :file))
+                      AND (:user IS NULL OR user = :user) AND \(place)
                     ORDER BY partition, client_file LIMIT :limit
                     """,
-                arguments: [
-                    "campaign": campaign, "outcome": outcome?.rawValue, "partition": after?.partition,
-                    "file": sqlInteger(after?.clientFile), "limit": max(limit, 0),
-                ]
+                arguments: Self.arguments(campaign, filter, after, limit)
             ).map(CampaignClientRealm.init(row:))
         }
+    }
+
+    private static func arguments(
+        _ campaign: String, _ filter: ClientRealmFilter, _ after: ClientRealmCursor?, _ limit: Int
+    ) -> StatementArguments {
+        [
+            "campaign": campaign, "outcome": filter.outcome?.rawValue, "user": filter.user,
+            "partition": filter.partition ?? after?.partition ?? "", "file": sqlInteger(after?.clientFile ?? 0),
+            "limit": max(limit, 0),
+        ]
     }
 
     func clientRealmHistory(

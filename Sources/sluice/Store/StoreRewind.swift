@@ -37,7 +37,7 @@ struct StoreRewind {
     ) async throws -> CampaignRecord? {
         var last: String?
         while true {
-            let page = try await control.campaigns(app: app, accounts: false, after: last, limit: 100)
+            let page = try await control.campaigns(app: app, after: last, limit: 100)
             if let found = page.first(where: { $0.campaign.kind == .termination }) { return found.campaign }
             guard page.count == 100 else { return nil }
             last = page.last?.campaign.id

@@ -19,7 +19,7 @@ import Testing
                 _ = try await store.apply([.found(report), outcome(ident, .recovered)], slices: 4, at: 2)
             }
             #expect(try await store.campaigns(app: nil, after: nil, limit: 9).map(\.campaign.id) == ["real"])
-            let accounts = try await store.campaigns(app: "tasks", accounts: true, after: nil, limit: 9)
+            let accounts = try await store.campaigns(CampaignFilter(app: "tasks", accounts: true), after: nil, limit: 9)
             #expect(accounts.map(\.campaign.id) == ["tasks.resets-2026-11-23"])
             #expect(accounts[0].counts == CampaignCounts(recovered: 30) && accounts[0].campaign.state == .closed)
             #expect(try await store.newestCampaigns().map(\.campaign.id) == ["real"])

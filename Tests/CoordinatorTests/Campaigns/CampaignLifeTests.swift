@@ -97,6 +97,12 @@ import Testing
                 ])
             #expect(try await store.campaigns(app: "tasks", after: nil, limit: 2).map(\.campaign.id) == ["c3", "c2"])
             #expect(try await store.campaigns(app: "tasks", after: "c2", limit: 2).map(\.campaign.id) == ["c1"])
+            // Nobody was found for it, so it is over.
+            _ = try await store.campaignPublished("c3", at: 31)
+            _ = try await store.apply([found([], of: "c3", generation: 4)], slices: 1, at: 32)
+            #expect(
+                try await store.campaigns(CampaignFilter(app: "tasks", isOpen: true), after: nil, limit: 9)
+                    .map(\.campaign.id) == ["c2", "c1"])
 
             _ = try await store.apply(
                 [
@@ -109,6 +115,15 @@ import Testing
             let rest = try await store.clientRealms(
                 campaign: "c1", outcome: .pending, after: .init(partition: "\"b\"", clientFile: 2), limit: 2)
             #expect(rest.map(\.clientFile) == [10])
+            func of(_ filter: ClientRealmFilter, after: ClientRealmCursor? = nil) async throws -> [FileIdent] {
+                try await store.clientRealms(campaign: "c1", filter, after: after, limit: 9).map(\.clientFile)
+            }
+            #expect(try await of(ClientRealmFilter(partition: "\"b\"")) == [2, 10])
+            let cursor = ClientRealmCursor(partition: "\"b\"", clientFile: 2)
+            #expect(try await of(ClientRealmFilter(partition: "\"b\"", user: "u1"), after: cursor) == [10])
+            #expect(try await of(ClientRealmFilter(user: "u1")) == [3, 2, 10])
+            #expect(try await of(ClientRealmFilter(user: "u2")) == [])
+            #expect(try await of(ClientRealmFilter(outcome: .failed, partition: "\"b\"")) == [])
         }
     }
 }
