@@ -8,11 +8,14 @@ package struct OverviewDocument: Codable, Sendable, Equatable {
         package var text: String
         /// The dashboard's page that shows more.
         package var page: String
+        /// The alert of `deploy/prometheus` that tells of the same.
+        package var alert: String?
 
-        package init(_ level: Level, _ text: String, page: String) {
+        package init(_ level: Level, _ text: String, page: String, alert: String? = nil) {
             self.level = level
             self.text = text
             self.page = page
+            self.alert = alert
         }
     }
 
@@ -88,8 +91,13 @@ package struct HistoryPoint: Codable, Sendable, Equatable {
 /// The last hour's figures, as this coordinator has seen it, oldest first.
 package struct HistoryDocument: Codable, Sendable, Equatable {
     package var points: [HistoryPoint]
+    /// Of each slice by its number, if that was asked for: messages waiting, the most of each minute, the newest last.
+    package var strips: [[Int]]?
 
-    package init(points: [HistoryPoint]) { self.points = points }
+    package init(points: [HistoryPoint], strips: [[Int]]? = nil) {
+        self.points = points
+        self.strips = strips
+    }
 }
 
 /// One slice: how it stands, its figures of the last hour, and who has owned it.
@@ -131,15 +139,55 @@ package struct SlicePictureDocument: Codable, Sendable, Equatable {
         }
     }
 
+    /// What the slice is busy with.
+    package struct Busy: Codable, Sendable, Equatable {
+        package var app: String
+        /// Absent: all of the app's realms in the slice together. Empty: the app's one realm.
+        package var partition: String?
+        /// Integrated in the last five minutes, about.
+        package var changesets: Int
+
+        package init(app: String, partition: String? = nil, changesets: Int) {
+            self.app = app
+            self.partition = partition
+            self.changesets = changesets
+        }
+    }
+
+    /// What the owner has refused an app's clients since it took the slice.
+    package struct Refusals: Codable, Sendable, Equatable {
+        package var app: String
+        /// Uploads whose merge would have gone beyond its budget.
+        package var merges: UInt64
+        /// What went beyond a quota.
+        package var quotas: UInt64
+
+        package init(app: String, merges: UInt64, quotas: UInt64) {
+            self.app = app
+            self.merges = merges
+            self.quotas = quotas
+        }
+    }
+
     package var slice: SliceDocument
     package var points: [Point]
     /// The newest first.
     package var owners: [Owning]
+    /// The busiest first.
+    package var realms: [Busy]
+    package var apps: [Busy]
+    package var refusals: [Refusals]
 
-    package init(slice: SliceDocument, points: [Point], owners: [Owning]) {
+    package init(
+        slice: SliceDocument, points: [Point], owners: [Owning], realms: [Busy] = [], apps: [Busy] = [],
+        refusals: [Refusals] = []
+    ) {
         self.slice = slice
         self.points = points
         self.owners = owners
+        self.realms = realms
+        self.apps = apps
+        self.refusals = refusals
     }
 }
 

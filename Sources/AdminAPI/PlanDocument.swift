@@ -76,6 +76,10 @@ package struct PlanDocument: Codable, Sendable, Equatable {
     package var lastSeen: [Age]
     package var platforms: [Platform] = []
     package var waiting = Waiting()
+    /// Bytes of changesets that gateways have taken from the app's clients and no owner has integrated, as they said in the last
+    /// seconds: the unsynced work that is known. What comes behind the termination goes back to its client. Nil from a coordinator of
+    /// an earlier version.
+    package var unsyncedBytes: UInt64?
     /// Writers not seen for an hour or more: whether they hold unsynced changes, only they know.
     package var offlineWriters = 0
     /// Those not seen for longest, writers first.

@@ -106,7 +106,7 @@ import Testing
                 + #""lastSeen":[{"clientRealms":80,"within":300,"writers":21},{"clientRealms":7,"writers":2}],"#
                 + #""listed":[{"behind":12,"clientFile":17,"hasUploaded":true,"lastSeen":8,"partition":"\"nw\"","#
                 + #""platform":"p","slice":5,"user":"u"}],"offlineWriters":11,"platforms":[{"clientRealms":90,"platform":"p"}],"#
-                + #""realms":3,"syncState":"enabled","waiting":{"ready":4,"unacknowledged":12,"unknownSlices":[6]},"#
+                + #""realms":3,"syncState":"enabled","unsyncedBytes":77,"waiting":{"ready":4,"unacknowledged":12,"unknownSlices":[6]},"#
                 + #""writers":40}"#)
     }
 

@@ -28,6 +28,23 @@ import Testing
         #expect(all[1].owner == nil && all[1].standBy == ["a"])
     }
 
+    @Test func whatASliceIsBusyWithIsWhatItsOwnerSays() throws {
+        var view = ClusterView()
+        func busy(_ changesets: Int) -> [SliceActivity] {
+            [SliceActivity(slice: SliceNumber(0), apps: [.init(app: "tasks", changesets: changesets)])]
+        }
+        for (worker, epoch, changesets) in [("a", UInt64(4), 7), ("b", 5, 9), ("c", 3, 1)] {
+            var message = beat(worker, owns: [0], epoch: epoch)
+            message.activity = busy(changesets)
+            view.heard(message, at: 1000)
+        }
+        #expect(view.activity(of: SliceNumber(0), at: 1001)?.apps.map(\.changesets) == [9])
+        #expect(view.activity(of: SliceNumber(1), at: 1001) == nil)
+        #expect(view.activity(of: SliceNumber(0), at: 1000 + ClusterView.silence) == nil)
+        view.heard(beat("b", owns: [0], epoch: 6), at: 1002)
+        #expect(view.activity(of: SliceNumber(0), at: 1003) == nil)
+    }
+
     @Test func ofTwoOwnersTheLaterEpochIsRight() throws {
         for order in [["a", "b"], ["b", "a"]] {
             var view = ClusterView()

@@ -64,6 +64,26 @@ import Testing
         }
     }
 
+    @Test func whatGatewaysHaveOfTheAppIsKnownToBeAtRisk() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                #expect(
+                    try await coordinator.request("GET", "apps/tasks/termination-plan")["unsyncedBytes"] == "0")
+                try await eventually {
+                    try await harness.channel.publish(
+                        try AMQPMessage(
+                            GatewayFigures(
+                                gateway: "g1", at: 1, connections: 1, sessions: 1, changesets: 1, errors: 0,
+                                unacknowledged: ["tasks": 40_960, "other": 7], isStaying: true)),
+                        exchange: harness.topology.outcomes, routingKey: Topology.figuresKey, mandatory: false)
+                    return try await coordinator.request("GET", "apps/tasks/termination-plan")["unsyncedBytes"]
+                        == "40960"
+                }
+            }
+        }
+    }
+
     @Test func slicesWithoutAnOwnerAreSaidNotToBeKnown() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))

@@ -56,6 +56,9 @@ import Testing
         #expect(reason?.contains("from version 0 to 7") == true)
         // Nothing of it is in the history, and the others go on.
         #expect(try await scene.harness.record().latest.version == 7)
+        let activity = scene.harness.owner.activity(at: scene.harness.time.now())
+        #expect(
+            activity?.refusals == [.init(app: OwnerHarness.app, merges: 1)] && activity?.apps.first?.changesets == 7)
         let notice = try await scene.harness.send(
             scene.harness.upload(scene.a, follows: 7, base: 7, [Changes.set(1, title: "on")])
         ).one(IntegratedNotice.self)

@@ -73,6 +73,10 @@ import Testing
         _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[quota] = 1 << 20 }
         _ = try await harness.send(upload).one(IntegratedNotice.self)
         #expect(try await harness.titles() == [1: "kept"])
+        // Operators are told of both.
+        let activity = harness.owner.activity(at: harness.time.now())
+        #expect(activity?.refusals == [.init(app: OwnerHarness.app, quotas: 1)])
+        #expect(activity?.realms == [.init(realm: harness.realm, changesets: 2)])
     }
 
     @Test(arguments: [Quota.bytes, .userBytes])

@@ -35,7 +35,8 @@ struct PlanRoutes: Sendable {
                 try await reader.forEachClientFile(in: realm.id) { plan.add($0, of: realm, slice: slice) }
             }
         }
-        return plan.finished(waiting: await waiting())
+        return plan.finished(
+            waiting: await waiting(), unsynced: context.state.unacknowledgedBytes(of: app.id, at: context.now))
     }
 
     private func waiting() async -> PlanDocument.Waiting {

@@ -55,11 +55,14 @@ struct TerminationPlan: Sendable {
     }
 
     /// The whole plan.
-    /// - Parameter waiting: messages on their way to the owners, of all apps: those of this one cannot be told apart without
-    ///   taking them. They come before the termination in their queues, so what they carry is integrated first.
-    mutating func finished(waiting: PlanDocument.Waiting) -> PlanDocument {
+    /// - Parameters:
+    ///   - waiting: messages on their way to the owners, of all apps: those of this one cannot be told apart without
+    ///     taking them. They come before the termination in their queues, so what they carry is integrated first.
+    ///   - unsynced: bytes of the app's changesets that gateways have and no owner.
+    mutating func finished(waiting: PlanDocument.Waiting, unsynced: UInt64) -> PlanDocument {
         trim()
         document.waiting = waiting
+        document.unsyncedBytes = unsynced
         document.platforms = platforms.map { PlanDocument.Platform(platform: $0.key, clientRealms: $0.value) }
             .sorted { ($1.clientRealms, $0.platform) < ($0.clientRealms, $1.platform) }
         return document

@@ -28,6 +28,14 @@ struct ClusterView: Sendable {
         }.sorted { $0.worker < $1.worker }
     }
 
+    /// What the slice is busy with, as its owner says; nil if with nothing, or if it has none.
+    func activity(of slice: SliceNumber, at now: UInt64) -> SliceActivity? {
+        let owner = heard.values.filter { message, at in
+            message.isStaying && (now < at || now - at < Self.silence) && message.owns.contains(slice)
+        }.max { ($0.message.epochs[slice.description] ?? 0) < ($1.message.epochs[slice.description] ?? 0) }
+        return owner?.message.activity?.first { $0.slice == slice }
+    }
+
     func slices(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
         let alive = workers().filter { $0.isStaying && (now < $0.lastHeardAt || now - $0.lastHeardAt < Self.silence) }
         var result = count.all.map(SliceDocument.init)

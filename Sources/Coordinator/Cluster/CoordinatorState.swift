@@ -78,6 +78,9 @@ extension CoordinatorState {
     var history: ClusterHistory { state.withLock { $0.history } }
     var lastPoint: HistoryPoint? { state.withLock { $0.history.points.last } }
     func gateways(at now: UInt64) -> Int { state.withLock { $0.figures.gateways(at: now) } }
+    func unacknowledgedBytes(of app: String, at now: UInt64) -> UInt64 {
+        state.withLock { $0.figures.unacknowledgedBytes(of: app, at: now) }
+    }
 
     /// The slices as heartbeats, the broker and the last minutes tell.
     func slicePictures(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {

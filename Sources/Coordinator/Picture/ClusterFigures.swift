@@ -8,6 +8,8 @@ struct ClusterFigures: Sendable {
         var commits = RunningRate()
         var errors = RunningRate()
         var sessions = 0
+        /// Bytes by app; see `GatewayFigures`.
+        var unacknowledged: [String: UInt64] = [:]
         var isGateway = false
         var heardAt: UInt64 = 0
         var isStaying = true
@@ -45,6 +47,7 @@ struct ClusterFigures: Sendable {
             source.isGateway = true
             source.errors.heard(message.errors)
             source.sessions = max(0, message.sessions)
+            source.unacknowledged = message.unacknowledged ?? [:]
             source.isStaying = message.isStaying
         }
     }
@@ -61,6 +64,13 @@ struct ClusterFigures: Sendable {
 
     /// How many gateways were heard within a worker's `silence`.
     func gateways(at now: UInt64) -> Int { sources.values.count { $0.isGateway && $0.isHeard(at: now) } }
+
+    /// Bytes of an app's changesets that gateways have taken and no owner has acknowledged.
+    func unacknowledgedBytes(of app: String, at now: UInt64) -> UInt64 {
+        sources.values.reduce(0) {
+            $1.isHeard(at: now) ? $0.addingReportingOverflow($1.unacknowledged[app] ?? 0).partialValue : $0
+        }
+    }
 
     /// What has happened since the last call; sources that have long been silent are forgotten.
     mutating func take(at now: UInt64) -> Sums {

@@ -85,6 +85,16 @@ struct ClusterHistory: Sendable {
     func inPerSecond(of slice: SliceNumber) -> Double? { strips[slice]?.inPerSecond }
     func owners(of slice: SliceNumber) -> [SlicePictureDocument.Owning] { strips[slice]?.owners ?? [] }
 
+    /// Messages waiting in each slice, the most of each two points, the newest last.
+    func strips(of count: SliceCount) -> [[Int]] {
+        count.all.map { slice in
+            let waiting = (strips[slice]?.points ?? []).map { Int($0.ready) + Int($0.unacknowledged) }
+            let odd = waiting.count % 2
+            return waiting.prefix(odd)
+                + stride(from: odd, to: waiting.count, by: 2).map { max(waiting[$0], waiting[$0 + 1]) }
+        }
+    }
+
     func points(of slice: SliceNumber) -> [SlicePictureDocument.Point] {
         guard let points = strips[slice]?.points else { return [] }
         // A slice that came later has fewer points than there are times.

@@ -1,5 +1,6 @@
 import AdminAPI
 import Hummingbird
+import Messages
 import SyncModel
 
 /// What the dashboard shows of the cluster: `cluster/overview`, `cluster/history`, `cluster/events` and one slice.
@@ -9,8 +10,11 @@ struct PictureRoutes: Sendable {
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.get, .overview) { _, _ in try AdminResponse.json(try await events.picture.overview()) }
-        group.on(.get, .history) { _, _ in
-            try AdminResponse.json(HistoryDocument(points: context.state.history.points))
+        group.on(.get, .history) { request, _ in
+            let history = context.state.history
+            let isOfSlices = try AdminRequest.flag(.slices, request)
+            return try AdminResponse.json(
+                HistoryDocument(points: history.points, strips: isOfSlices ? history.strips(of: context.slices) : nil))
         }
         group.on(.get, .clusterEvents) { request, _ in
             try await events.response(withSlices: try AdminRequest.flag(.slices, request))
@@ -22,10 +26,21 @@ struct PictureRoutes: Sendable {
             }
             let slice = SliceNumber(number)
             let history = context.state.history
-            return try AdminResponse.json(
-                SlicePictureDocument(
-                    slice: context.slicePictures(at: context.now)[number], points: history.points(of: slice),
-                    owners: history.owners(of: slice)))
+            var document = SlicePictureDocument(
+                slice: context.slicePictures(at: context.now)[number], points: history.points(of: slice),
+                owners: history.owners(of: slice))
+            if let activity = context.state.cluster.activity(of: slice, at: context.now) { document.add(activity) }
+            return try AdminResponse.json(document)
         }
+    }
+}
+
+extension SlicePictureDocument {
+    fileprivate mutating func add(_ activity: SliceActivity) {
+        realms = activity.realms.map {
+            Busy(app: $0.realm.app, partition: $0.realm.partition, changesets: $0.changesets)
+        }
+        apps = activity.apps.map { Busy(app: $0.app, changesets: $0.changesets) }
+        refusals = activity.refusals.map { Refusals(app: $0.app, merges: $0.merges, quotas: $0.quotas) }
     }
 }

@@ -127,11 +127,13 @@ final class ClusterLink: Sendable {
     }
 
     /// Tells whichever coordinators listen how the gateway stands; that nobody does is no error.
-    func showFigures(isStaying: Bool) {
+    func showFigures(unacknowledged: [String: UInt64]?, isStaying: Bool) {
         guard isUp else { return }
-        let figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
+        var figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
+        figures.unacknowledged = unacknowledged
+        let message = figures
         send({ _ in }, to: configuration.topology.outcomes, key: Topology.figuresKey) {
-            try AMQPMessage(figures, persistent: false)
+            try AMQPMessage(message, persistent: false)
         }
     }
 

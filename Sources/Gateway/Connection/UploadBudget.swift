@@ -31,6 +31,13 @@ final class UploadBudget: Sendable {
         metrics.unacknowledged(total)
     }
 
+    /// Bytes by app, of the `count` apps that have the most.
+    func largest(_ count: Int) -> [String: UInt64] {
+        let apps = state.withLock(\.apps)
+        let chosen = apps.count > count ? Array(apps.sorted { $0.value > $1.value }.prefix(count)) : Array(apps)
+        return Dictionary(uniqueKeysWithValues: chosen.map { ($0.key, UInt64(clamping: $0.value)) })
+    }
+
     /// Whether an app's upload of so many bytes may be taken now.
     func hasRoom(for bytes: Int, of app: String) -> Bool {
         state.withLock { state in

@@ -78,7 +78,8 @@ package final class GatewayService: Service {
             configuration: .init(
                 services: [
                     KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), mails, link,
-                    watch, FiguresReporter(link: link, interval: .seconds(5)), application(environment, metrics),
+                    watch, FiguresReporter(link: link, budget: environment.budget, interval: .seconds(5)),
+                    application(environment, metrics),
                     keeper,
                 ], logger: logger))
         do {

@@ -11,12 +11,15 @@ package struct GatewayFigures: Message, Equatable {
     package var changesets: UInt64
     /// Error messages that its clients were sent.
     package var errors: UInt64
+    /// Bytes of changesets that clients have uploaded and no owner has acknowledged, by app, of those apps that have the most; nil
+    /// if there are none.
+    package var unacknowledged: [String: UInt64]?
     /// False in the last one of a gateway that is shutting down.
     package var isStaying: Bool
 
     package init(
         gateway: String, at: UInt64, connections: Int, sessions: Int, changesets: UInt64, errors: UInt64,
-        isStaying: Bool
+        unacknowledged: [String: UInt64]? = nil, isStaying: Bool
     ) {
         self.gateway = gateway
         self.at = at
@@ -24,6 +27,7 @@ package struct GatewayFigures: Message, Equatable {
         self.sessions = sessions
         self.changesets = changesets
         self.errors = errors
+        self.unacknowledged = unacknowledged
         self.isStaying = isStaying
     }
 }

@@ -95,6 +95,8 @@ package struct HeartbeatMessage: Message, Equatable {
     package var heldResets: [HeldResets]?
     /// What the worker has done since it started; nil from a worker of an earlier version.
     package var totals: WorkerTotals?
+    /// What the busiest slices are busy with; nil if there is nothing to say.
+    package var activity: [SliceActivity]?
     /// Changesets integrated per second over the last interval.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
@@ -103,7 +105,7 @@ package struct HeartbeatMessage: Message, Equatable {
     package init(
         worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
         holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, heldResets: [HeldResets]? = nil,
-        totals: WorkerTotals? = nil, load: Double, isStaying: Bool
+        totals: WorkerTotals? = nil, activity: [SliceActivity]? = nil, load: Double, isStaying: Bool
     ) {
         self.worker = worker
         self.at = at
@@ -114,6 +116,7 @@ package struct HeartbeatMessage: Message, Equatable {
         self.lags = lags
         self.heldResets = heldResets
         self.totals = totals
+        self.activity = activity
         self.load = load
         self.isStaying = isStaying
     }

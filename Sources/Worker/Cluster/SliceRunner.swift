@@ -54,6 +54,8 @@ actor SliceRunner {
     var isConsuming: Bool { consumer != nil }
     /// The apps whose clients must wait until an operator lets them reset.
     var heldResets: [ResetHoldRecord] { owner?.heldResets ?? [] }
+    /// What the slice is busy with; nil if with nothing, or if it is not owned.
+    var activity: SliceActivity? { owner?.activity(at: with.clock.uptime()) }
     /// Deliveries that the broker has given and that are not acknowledged yet.
     var unacknowledged: Int { progress.inHand + (consumer?.bufferedCount ?? 0) }
     var handled: Int { progress.handled }

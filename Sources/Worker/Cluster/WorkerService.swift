@@ -218,12 +218,14 @@ package final class WorkerService: Service {
         var holds: [String: Int] = [:]
         var lags: [String: SliceLag] = [:]
         var held: [HeldResets] = []
+        var activity: [SliceActivity] = []
         for runner in runners {
             held += await runner.heldResets.map {
                 HeldResets(
                     slice: runner.slice, app: $0.app, since: $0.heldSince ?? 0, asked: $0.asked,
                     clientFiles: $0.clientFiles)
             }
+            if let busy = await runner.activity { activity.append(busy) }
             if await runner.isConsuming {
                 holds[runner.slice.description] = await runner.unacknowledged
                 lags[runner.slice.description] = await runner.lag()
@@ -235,9 +237,14 @@ package final class WorkerService: Service {
                 standsBy.append(runner.slice)
             }
         }
+        if activity.count > ActivityTally.maxSlices {
+            activity.sort { ($0.apps.first?.changesets ?? 0) > ($1.apps.first?.changesets ?? 0) }
+            activity.removeLast(activity.count - ActivityTally.maxSlices)
+        }
         let message = HeartbeatMessage(
             worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
-            lags: lags, heldResets: held.isEmpty ? nil : held, totals: metrics.totals, load: load, isStaying: isStaying)
+            lags: lags, heldResets: held.isEmpty ? nil : held, totals: metrics.totals,
+            activity: activity.isEmpty ? nil : activity, load: load, isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
                 message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))

@@ -55,6 +55,7 @@ struct Allowances: SlicePart {
 
     private func refuse(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
         metrics.quotaMet(quota, app: user.app)
+        activity.refusedByQuota(app: user.app)
         return .beyond(quota, limit: limit, of: user)
     }
 

@@ -13,6 +13,7 @@ struct SliceEnvironment: Sendable {
     let slices: SliceCount?
     let limits: WorkerLimits
     let held: ResetHolds
+    let activity: ActivityTally
     let clock: WorkerClock
     let metrics: WorkerMetrics
     let logger: Logger
@@ -30,6 +31,7 @@ extension SlicePart {
     var limits: WorkerLimits { work.environment.limits }
     var clock: WorkerClock { work.environment.clock }
     var metrics: WorkerMetrics { work.environment.metrics }
+    var activity: ActivityTally { work.environment.activity }
     var logger: Logger { work.environment.logger }
 
     var admittance: Admittance { Admittance(work: work) }

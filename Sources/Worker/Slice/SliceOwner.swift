@@ -14,6 +14,7 @@ package actor SliceOwner {
     package nonisolated let epoch: Epoch
     private let environment: SliceEnvironment
     private nonisolated let held = ResetHolds()
+    private nonisolated let tally = ActivityTally()
     /// Nil while a batch is gone through: there is nothing then that a second one could see or change.
     private var memory: SliceMemory?
 
@@ -32,11 +33,15 @@ package actor SliceOwner {
         memory = SliceMemory(limits, merges: merges)
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
-            limits: limits, held: held, clock: clock, metrics: metrics, logger: logger)
+            limits: limits, held: held, activity: tally, clock: clock, metrics: metrics, logger: logger)
     }
 
     /// The apps whose clients must wait until an operator lets them reset.
     package nonisolated var heldResets: [ResetHoldRecord] { held.current }
+
+    /// What the slice is busy with; nil if with nothing.
+    /// - Parameter uptime: in milliseconds.
+    nonisolated func activity(at uptime: UInt64) -> SliceActivity? { tally.activity(of: slice, at: uptime) }
 
     /// Deals with messages in their order. What they change is durable when this returns.
     ///

@@ -96,7 +96,10 @@ struct Uploads: SlicePart {
                 return try admittance.refuse(context.name, upload.session, .retry(error.reason))
             } catch let error as BadChangesetError {
                 work.undo()
-                if error.isTooDear { metrics.cutOff(app: app.id) }
+                if error.isTooDear {
+                    metrics.cutOff(app: app.id)
+                    activity.refusedMerge(app: app.id)
+                }
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 if let delivery { try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true) }
                 return try await admittance.refuseForReset(
@@ -113,6 +116,7 @@ struct Uploads: SlicePart {
         in context: RealmContext
     ) async throws {
         metrics.integrated(entries.count, app: app.id)
+        activity.integrated(entries.count, into: context.name, at: clock.uptime())
         try await inference.observe(
             .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
     }
@@ -222,6 +226,7 @@ struct Uploads: SlicePart {
         // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
         if let id = delivery.id { work.stage { $0.seenMessages.append(id) } }
         metrics.integrated(message.entries.count, app: app.id)
+        activity.integrated(message.entries.count, into: context.name, at: clock.uptime())
     }
 
     /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.

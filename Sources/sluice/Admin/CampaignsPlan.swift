@@ -33,6 +33,11 @@ struct CampaignsPlan: AdminCommand {
             recovery       \(plan.clientRecovery ? "allowed: clients keep their unsynced changes if they can" : "off: clients discard or keep a backup")
             on the way     \(plan.waiting.ready) messages ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
             """)
+        if let bytes = plan.unsyncedBytes {
+            Printing.line(
+                "at risk        \(bytes) bytes of unsynced work that are known: with gateways, and integrated by no owner yet"
+            )
+        }
         if !plan.waiting.unknownSlices.isEmpty {
             let slices = plan.waiting.unknownSlices.map(\.description).joined(separator: ", ")
             Printing.line("               slices \(slices) have no owner or no queue: what waits there is not known")

@@ -56,6 +56,15 @@ import Testing
         figures.heard(gateway("g2", sessions: 2, errors: 0), at: 2_000)
         #expect(figures.gateways(at: 2_000) == 2)
         #expect(figures.take(at: 2_000) == .init(changesets: 120, commits: 12, errors: 3, sessions: 7))
+        var loaded = gateway("g1", sessions: 5, errors: 4)
+        loaded.unacknowledged = ["tasks": 40_000]
+        figures.heard(loaded, at: 2_000)
+        loaded.gateway = "g2"
+        figures.heard(loaded, at: 2_000)
+        #expect(figures.unacknowledgedBytes(of: "tasks", at: 2_000) == 80_000)
+        #expect(figures.unacknowledgedBytes(of: "other", at: 2_000) == 0)
+        figures.heard(gateway("g1", sessions: 5, errors: 4), at: 2_000)
+        #expect(figures.unacknowledgedBytes(of: "tasks", at: 2_000) == 40_000)
         figures.heard(gateway("g2", sessions: 2, errors: 0, isStaying: false), at: 3_000)
         #expect(figures.take(at: 3_000).sessions == 5)
         #expect(figures.take(at: 2_000 + ClusterView.silence).sessions == 0)
@@ -82,6 +91,9 @@ import Testing
         #expect(points.count == ClusterHistory.slicePoints)
         #expect(points.last.map { $0.at - points[0].at } == 3_570_000)
         #expect(points.map(\.ready) == points.map { Int($0.at / ClusterHistory.step) })
+        // The most of each two points; the newest last, of which there may be no second one.
+        let strips = history.strips(of: try #require(SliceCount(2)))
+        #expect(strips.map(\.count) == [60, 60] && strips[0].suffix(2) == [points[117].ready, points[119].ready])
         #expect(history.owners(of: SliceNumber(0)).count == ClusterHistory.ownings)
         #expect(history.owners(of: SliceNumber(0)).first?.epoch == 499)
         // That nobody has been heard yet is no change.
@@ -141,7 +153,16 @@ import Testing
                         HeartbeatMessage(
                             worker: "w1", at: 1, owns: Array(harness.slices.all), standsBy: [],
                             epochs: Dictionary(uniqueKeysWithValues: harness.slices.all.map { ($0.description, 3) }),
-                            totals: WorkerTotals(changesets: 5), load: 1, isStaying: true),
+                            totals: WorkerTotals(changesets: 5),
+                            activity: [
+                                SliceActivity(
+                                    slice: SliceNumber(0),
+                                    realms: [
+                                        .init(realm: RealmName(app: "tasks", partition: "\"nw\""), changesets: 3),
+                                        .init(realm: RealmName(app: "flexible", partition: ""), changesets: 2),
+                                    ], apps: [.init(app: "tasks", changesets: 4)],
+                                    refusals: [.init(app: "tasks", merges: 1, quotas: 2)])
+                            ], load: 1, isStaying: true),
                         to: harness.topology.presence, mandatory: false)
                     let overview = try await coordinator.request("GET", "cluster/overview")
                     return overview["workers"] == "1" && overview["gateways"] == "1"
@@ -149,6 +170,11 @@ import Testing
                 }
                 let one = try await coordinator.request("GET", "cluster/slices/0")
                 #expect(one["slice.owner"] == "w1" && one["slice.epoch"] == "3")
+                #expect(one["realms.0.partition"] == "\"nw\"" && one["realms.1.partition"] == "")
+                #expect(one["apps.0.changesets"] == "4" && one["refusals.0.merges"] == "1")
+                let strips = try await coordinator.request("GET", "cluster/history?slices=true")
+                #expect(strips["strips.\(harness.slices.value - 1)"] != nil)
+                #expect(try await coordinator.request("GET", "cluster/history")["strips"] == nil)
                 #expect(try await coordinator.request("GET", "cluster/slices/\(harness.slices.value)").status == 404)
                 #expect(try await coordinator.request("GET", "cluster/slices/x").status == 404)
                 #expect(try await coordinator.request("GET", "cluster/history")["points.0.at"] != nil)

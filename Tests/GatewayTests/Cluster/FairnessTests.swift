@@ -15,6 +15,15 @@ import Testing
         #expect(budget.hasRoom(for: 1_000, of: "flood"))
     }
 
+    @Test func theAppsWithTheMostUnderWayAreTold() {
+        let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
+        #expect(budget.largest(2) == [:])
+        for (app, bytes) in [("a", 5), ("b", 30), ("c", 20)] { budget.change(by: bytes, app: app) }
+        #expect(budget.largest(2) == ["b": 30, "c": 20])
+        budget.change(by: -30, app: "b")
+        #expect(budget.largest(9) == ["a": 5, "c": 20])
+    }
+
     @Test func aFloodOfUploadsFromOneAppHoldsUpNoOther() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
         budget.change(by: 1000, app: "flood")
