@@ -27,6 +27,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char format_js[] = {
 #embed "pages/format.js"
 };
+static const unsigned char grafana_js[] = {
+#embed "pages/grafana.js"
+};
 static const unsigned char live_js[] = {
 #embed "pages/live.js"
 };
@@ -91,6 +94,7 @@ static const sluice_dashboard_entry files[] = {
     {"dialog.js", dialog_js, sizeof dialog_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"format.js", format_js, sizeof format_js},
+    {"grafana.js", grafana_js, sizeof grafana_js},
     {"live.js", live_js, sizeof live_js},
     {"plot.js", plot_js, sizeof plot_js},
     {"table.js", table_js, sizeof table_js},

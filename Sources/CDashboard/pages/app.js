@@ -92,8 +92,10 @@ function route() {
     link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${name}`);
     if (link.hasAttribute("aria-current")) link.setAttribute("aria-current", "page");
   }
+  // What had the focus goes with the page that it was on.
+  if (main.contains(document.activeElement)) main.focus({ preventScroll: true });
   replace(main);
-  main.scrollTop = 0;
+  scrollTo(0, 0);
   if (!page) return replace(main, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "#/" }, "Overview")));
   const { signal } = shown;
   Promise.resolve(page.show(main, rest, signal)).catch((error) => {

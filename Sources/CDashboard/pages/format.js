@@ -61,13 +61,3 @@ export function time(at) {
 export function plural(number, word, many = `${word}s`) {
   return `${count(number)} ${number === 1 ? word : many}`;
 }
-
-/**
- * One value of a CSV file; one that a spreadsheet would take for a formula gets a quote before it.
- * @param {string | number | null | undefined} value
- */
-export function csv(value) {
-  let text = value === null || value === undefined ? "" : String(value);
-  if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

@@ -8,6 +8,7 @@ import { pagedTable, table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
 export async function show(main, rest, signal) {
+  if (rest[0] && rest[1]) return user(main, rest[0], rest[1], signal);
   if (rest[0]) return one(main, rest[0], signal);
   const list = table({
     label: "Apps", key: (/** @type {any} */ app) => app.id, empty: "There is no app yet: sluice apps create makes one.",
@@ -59,7 +60,7 @@ async function one(main, id, signal) {
       title: `${what === "pause" ? "Pause" : what === "enable" ? "Enable" : "Allow resets of"} ${id}`, act: what === "pause" ? "Pause" : what === "enable" ? "Enable" : "Allow",
       word: id, plan: async (place) => {
         replace(place, h("p", {}, words));
-        if (what === "pause") await planOf(id, place, "Sessions of", false);
+        if (what === "pause") await planOf(id, place, false);
       },
       done: async () => {
         await send("POST", `apps/${path(id)}/sync/${what}`, {});
@@ -79,7 +80,7 @@ async function one(main, id, signal) {
  */
 function terminate(id) {
   confirm({
-    title: `Terminate sync of ${id}`, act: "Terminate", word: id, plan: (place) => planOf(id, place, "", true),
+    title: `Terminate sync of ${id}`, act: "Terminate", word: id, plan: (place) => planOf(id, place, true),
     fields: [h("label", { for: "reason" }, "Reason, for the campaign and the clients"),
       h("input", { id: "reason", name: "reason", maxlength: 500, autocomplete: "off" }),
       h("label", {}, h("input", { type: "checkbox", name: "enable", checked: true }), " Enable sync again at once, so that clients can reset")],
@@ -94,14 +95,15 @@ function terminate(id) {
  * What a termination would do, as the dry run says.
  * @param {string} id
  * @param {HTMLElement} place
- * @param {string} _
  * @param {boolean} isReset
  */
-async function planOf(id, place, _, isReset) {
+async function planOf(id, place, isReset) {
   const plan = await get(`apps/${path(id)}/termination-plan?limit=5`);
   const list = h("ul", {},
-    h("li", {}, h("strong", {}, plural(plan.clientRealms, "client realm")), isReset ? " would reset" : " could not sync", `, of ${plural(plan.realms, "realm")}`),
-    h("li", {}, `${plural(plan.writers, "of them has", "of them have")} ever written`),
+    h("li", {}, h("strong", {}, plural(plan.clientRealms, "client realm")), isReset ? " would reset" : " could not sync", ", ",
+      h("strong", {}, size(plan.unsyncedBytes ?? 0)), ` of unsynced work known to be ${isReset ? "at risk" : "on its way"}: uploaded to gateways, and stored by no slice yet`),
+    h("li", {}, `${plural(plan.realms, "realm")} of the app`),
+    h("li", {}, `${plural(plan.writers, "of the client realms has", "of the client realms have")} ever written`),
     plan.offlineWriters > 0
       ? h("li", { class: "warn" }, `${plural(plan.offlineWriters, "writer")} not seen for an hour: what they have written since only they know`) : null,
     plan.alreadyResetting > 0 ? h("li", {}, `${count(plan.alreadyResetting)} more have yet to reset for an earlier campaign`) : null,
@@ -109,6 +111,57 @@ async function planOf(id, place, _, isReset) {
     h("li", {}, `${plural(plan.waiting.ready + plan.waiting.unacknowledged, "message")} of all apps in the queues come first`));
   place.append(list);
   if (place.firstElementChild?.textContent?.startsWith("Finding out")) place.firstElementChild.remove();
+}
+
+/**
+ * One user, and what an operator does about it.
+ * @param {HTMLElement} main
+ * @param {string} app
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
+async function user(main, app, id, signal) {
+  const base = `apps/${path(app)}/users/${path(id)}`;
+  const facts = h("dl", { class: "facts" });
+  const actions = h("div", { class: "actions" });
+  const said = h("p", { role: "status" });
+  const custom = h("pre", { tabindex: 0, "aria-label": "Custom data" });
+  replace(main, h("p", {}, h("a", { href: `#/apps/${path(app)}` }, `App ${app}`)), h("h1", {}, `User ${id}`), actions, said, facts,
+    h("h2", {}, "Custom data"), custom);
+
+  async function read() {
+    const found = await get(base, signal);
+    replace(facts, [["State", found.isDisabled ? "disabled" : "may log in"], ["Address", found.email ?? "none"], ["Since", time(found.createdAt)],
+      ...(found.identities ?? []).map((/** @type {any} */ identity) => [`Logs in by ${identity.provider}`, identity.id])]
+      .map(([name, value]) => h("div", { class: value.length > 20 ? "wide" : null }, h("dt", {}, name), h("dd", {}, value))));
+    say(custom, found.customData === undefined ? "none" : JSON.stringify(found.customData, null, 2));
+    replace(actions,
+      found.isDisabled
+        ? actionButton("Enable ...", "operate", () => ask("Enable", "The user may log in again.", () => send("POST", `${base}/enable`, {}), "The user is enabled."))
+        : actionButton("Disable ...", "operate", () => ask("Disable", "The user's sessions end, and there are no new ones; what it wrote stays.",
+          () => send("POST", `${base}/disable`, {}), "The user is disabled.")),
+      actionButton("Revoke logins ...", "operate", () => ask("Revoke logins", "Every device of the user has to log in again.",
+        () => send("POST", `${base}/logins/revoke`, {}), "The logins are revoked.")));
+  }
+
+  /**
+   * @param {string} act
+   * @param {string} words
+   * @param {() => Promise<any>} carryOut
+   * @param {string} done
+   */
+  function ask(act, words, carryOut, done) {
+    confirm({
+      title: `${act}: ${id}`, act, plan: (place) => replace(place, h("p", {}, words)),
+      done: async () => {
+        await carryOut();
+        say(said, done);
+        await read();
+      },
+    });
+  }
+
+  await read();
 }
 
 /**
@@ -161,7 +214,7 @@ async function more(main, id, signal, failed) {
   const users = pagedTable({
     label: "Users", key: (/** @type {any} */ entry) => entry.id, empty: "No user yet.",
     columns: [
-      { title: "User", cell: (entry) => entry.id }, { title: "Address", cell: (entry) => entry.email ?? "–" },
+      { title: "User", cell: (entry) => ({ text: entry.id, href: `#/apps/${path(id, entry.id)}` }) }, { title: "Address", cell: (entry) => entry.email ?? "–" },
       { title: "Logs in by", class: "spare", cell: (entry) => (entry.identities ?? []).map((/** @type {any} */ identity) => identity.provider ?? identity).join(", ") },
       { title: "", cell: (entry) => entry.isDisabled ? "disabled" : "" }, { title: "Since", class: "spare", cell: (entry) => time(entry.createdAt) },
     ],

@@ -2,17 +2,21 @@
 
 import { h, replace, say } from "./dom.js";
 import { get, path, query, stream } from "./api.js";
-import { ago, count, csv, plural, time } from "./format.js";
+import { ago, count, time } from "./format.js";
+import { grafanaLink } from "./grafana.js";
 import { pagedTable } from "./table.js";
 
 const outcomes = ["recovered", "discarded", "manual", "failed", "superseded", "unknown", "pending"];
 const perPage = 200;
+/** Each campaign of a list is counted anew. */
+const campaignsPerPage = 50;
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
 export async function show(main, rest, signal) {
   if (rest[0]) return one(main, rest[0], signal);
   const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 20, spellcheck: "false", autocapitalize: "none",
     on: { change: () => list.reload() } }));
+  const open = /** @type {HTMLInputElement} */ (h("input", { id: "open", type: "checkbox", on: { change: () => list.reload() } }));
   const accounts = /** @type {HTMLInputElement} */ (h("input", { id: "accounts", type: "checkbox", on: { change: () => list.reload() } }));
   const problem = h("p", { class: "bad", role: "alert" });
   const list = pagedTable({
@@ -30,16 +34,32 @@ export async function show(main, rest, signal) {
     ],
   }, async (after) => {
     say(problem, "");
-    const found = await get(`campaigns${query({ app: app.value.trim(), accounts: accounts.checked || null, after, limit: perPage })}`, signal);
+    const found = await get(`campaigns${query({ app: app.value.trim(), accounts: accounts.checked || null, open: open.checked || null, after, limit: campaignsPerPage })}`, signal);
     return { rows: found.campaigns, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
   replace(main, h("h1", {}, "Campaigns"),
-    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, accounts,
-      h("label", { for: "accounts" }, "accounts of resets that nobody asked for")),
+    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, h("span", {}, open, h("label", { for: "open" }, " not closed")),
+      h("span", {}, accounts,
+      h("label", { for: "accounts" }, " accounts of resets that nobody asked for"))),
     problem, list.element);
-  await list.reload();
-  const timer = setInterval(() => { if (!document.hidden && list.element.scrollTop === 0) list.reload(); }, 10_000);
-  signal.addEventListener("abort", () => clearInterval(timer));
+  // Counting many client realms takes its time: it is done the less often.
+  for (let took = 0; !signal.aborted; await pause(Math.max(10_000, took * 9), signal)) {
+    if (document.hidden || list.element.scrollTop > 0) continue;
+    const begun = Date.now();
+    await list.reload();
+    took = Date.now() - begun;
+  }
+}
+
+/** @param {number} milliseconds @param {AbortSignal} signal ends it early @returns {Promise<void>} */
+function pause(milliseconds, signal) {
+  return new Promise((done) => {
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      done();
+    }, { once: true });
+  });
 }
 
 /**
@@ -67,12 +87,17 @@ async function one(main, id, signal) {
   const problem = h("p", { class: "bad", role: "alert" });
   const wanted = /** @type {HTMLSelectElement} */ (h("select", { id: "outcome", on: { change: () => list.reload() } },
     h("option", { value: "" }, "all"), outcomes.map((outcome) => h("option", { value: outcome }, outcome))));
+  const partition = /** @type {HTMLInputElement} */ (h("input", { id: "of-partition", size: 14, spellcheck: "false", autocapitalize: "none", on: { change: () => list.reload() } }));
+  const user = /** @type {HTMLInputElement} */ (h("input", { id: "of-user", size: 14, spellcheck: "false", autocapitalize: "none", on: { change: () => list.reload() } }));
+  const filter = () => ({ outcome: wanted.value, partition: partition.value, user: user.value.trim() });
+  let appID = "";
   const list = pagedTable({
     label: "Client realms", key: (/** @type {any} */ realm) => `${realm.clientFile} ${realm.partition}`,
     empty: "No client realm is so.",
     columns: [
       { title: "Partition", class: "wide", cell: (realm) => realm.partition },
-      { title: "Client file", class: "number", cell: (realm) => String(realm.clientFile) },
+      { title: "Client file", class: "number", cell: (realm) => appID === "" ? String(realm.clientFile)
+        : { text: String(realm.clientFile), href: `#/realms/${path(appID, realm.partition || "-", realm.clientFile)}` } },
       { title: "User", class: "spare", cell: (realm) => realm.user ?? "–" },
       { title: "Outcome", cell: (realm) => realm.outcome },
       { title: "Said by", class: "spare", cell: (realm) => realm.report?.evidence ?? "–" },
@@ -81,15 +106,19 @@ async function one(main, id, signal) {
       { title: "Changed", class: "spare", cell: (realm) => ago(realm.updatedAt) },
     ],
   }, async (after) => {
-    const found = await get(`campaigns/${path(id)}/client-realms${query({ outcome: wanted.value, after, limit: perPage })}`, signal);
+    const found = await get(`campaigns/${path(id)}/client-realms${query({ ...filter(), after, limit: perPage })}`, signal);
     return { rows: found.clientRealms, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
-  const save = (/** @type {"csv" | "json"} */ kind) => h("button", { type: "button", on: {
-    click: () => download(id, wanted.value, kind, problem).catch((error) => say(problem, error.message)),
-  } }, `Export ${kind.toUpperCase()}`);
+  // The browser saves the file as it comes: the page holds nothing of it.
+  const save = (/** @type {"csv" | "json"} */ format) => h("a", { class: "button", download: `${id}.${format}`, href: "", on: {
+    click: (/** @type {any} */ event) => {
+      event.currentTarget.href = `/api/admin/v1/campaigns/${path(id)}/client-realms/export${query({ format, ...filter() })}`;
+    },
+  } }, `Export ${format.toUpperCase()}`);
   replace(main, h("p", {}, h("a", { href: "#/campaigns" }, "All campaigns")), h("h1", {}, `Campaign ${id}`), about, place, legend, sum,
     facts, h("h2", {}, "Client realms"),
-    h("p", { class: "filters" }, h("label", { for: "outcome" }, "Outcome"), wanted, save("csv"), save("json")),
+    h("p", { class: "filters" }, h("label", { for: "outcome" }, "Outcome"), wanted, h("label", { for: "of-partition" }, "Partition"), partition,
+      h("label", { for: "of-user" }, "User"), user, save("csv"), save("json")),
     problem, list.element);
 
   /** @type {any} */
@@ -97,8 +126,11 @@ async function one(main, id, signal) {
   /** @param {any} campaign */
   function tell(campaign) {
     const { counts } = campaign;
+    appID = campaign.app;
     replace(about, `${campaign.kind} of `, h("a", { href: `#/apps/${path(campaign.app)}` }, campaign.app),
       campaign.partition ? `, partition ${campaign.partition}` : "", campaign.reason ? `: ${campaign.reason}` : "");
+    const more = grafanaLink("campaign", { app: campaign.app });
+    if (more) about.append(" · ", more);
     replace(place, bar(counts));
     replace(legend, outcomes.map((outcome) => h("li", {}, h("span", { class: `dot outcome-${outcome}`, "aria-hidden": "true" }),
       h("strong", {}, count(counts[outcome] ?? 0)), ` ${outcome}`)));
@@ -116,36 +148,4 @@ async function one(main, id, signal) {
   await list.reload();
   stream(`campaigns/${path(id)}/events`, tell, signal, { endsByItself: true })
     .catch((error) => { if (!signal.aborted) say(problem, error.message); });
-}
-
-/**
- * Saves the client realms of a campaign, page by page.
- * @param {string} id
- * @param {string} outcome
- * @param {"csv" | "json"} kind
- * @param {HTMLElement} words
- */
-async function download(id, outcome, kind, words) {
-  const keys = ["partition", "clientFile", "user", "outcome", "lastSeen", "foundAt", "notifiedAt", "updatedAt", "supersededBy", "reason"];
-  const parts = [kind === "csv" ? `${[...keys, "result", "evidence", "unsynced", "recovered", "discarded"].join(",")}\r\n` : "[\n"];
-  /** @type {string | undefined} */
-  let after;
-  let rows = 0;
-  do {
-    /** @type {{clientRealms: any[], next?: string}} */
-    const page = await get(`campaigns/${path(id)}/client-realms${query({ outcome, after, limit: 1000 })}`);
-    for (const realm of page.clientRealms) {
-      parts.push(kind === "json" ? `${rows > 0 ? ",\n" : ""}${JSON.stringify(realm)}`
-        : [...keys.map((key) => realm[key]), realm.report?.result, realm.report?.evidence, realm.report?.changesets?.unsynced,
-          realm.report?.changesets?.recovered, realm.report?.changesets?.discarded].map(csv).join(",") + "\r\n");
-      rows += 1;
-    }
-    after = page.next;
-    say(words, after ? `${plural(rows, "client realm")} read ...` : "");
-  } while (after);
-  if (kind === "json") parts.push("\n]\n");
-  const url = URL.createObjectURL(new Blob(parts, { type: kind === "csv" ? "text/csv" : "application/json" }));
-  const link = h("a", { href: url, download: `${id}.${kind}` });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

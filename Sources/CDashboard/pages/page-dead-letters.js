@@ -19,6 +19,7 @@ export async function show(main, _, signal) {
   const failed = (/** @type {any} */ error) => { if (!signal.aborted) say(problem, error.message); };
   /** @type {any[]} */
   let letters = [];
+  let all = 0;
   const list = table({
     label: "Dead letters", key: (/** @type {any} */ entry) => entry.name, empty: "No dead letter.",
     columns: [
@@ -62,13 +63,14 @@ export async function show(main, _, signal) {
   }
 
   function tell() {
-    say(words, `${plural(letters.length, "letter")} shown, ${count(chosen.size)} chosen`);
+    say(words, `${count(letters.length)} of ${plural(all, "letter")} shown, ${count(chosen.size)} chosen`);
   }
 
   async function read() {
     try {
       const found = await get(`dead-letters${query({ app: app.value.trim(), reason: reason.value.trim(), limit: 1000 })}`, signal);
       letters = found.letters;
+      all = found.of;
       const names = new Set(letters.map((entry) => entry.name));
       for (const name of [...chosen]) if (!names.has(name)) chosen.delete(name);
       for (const kept of [boxes, buttons]) for (const name of [...kept.keys()]) if (!names.has(name)) kept.delete(name);

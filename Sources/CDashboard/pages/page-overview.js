@@ -2,6 +2,7 @@
 
 import { h, replace } from "./dom.js";
 import { get } from "./api.js";
+import { grafanaHome } from "./grafana.js";
 import { count, decimal, plural, span } from "./format.js";
 import { watch } from "./live.js";
 import { plot } from "./plot.js";
@@ -25,12 +26,12 @@ export async function show(main, _, signal) {
     const times = points.map((point) => point.at);
     const values = (/** @type {string} */ key) => points.map((point) => point[key]);
     replace(plots,
-      plot({ title: "Changesets", unit: "/s", values: values("changesets"), times }),
-      plot({ title: "Commits", unit: "/s", values: values("commits"), times }),
-      plot({ title: "Sessions", unit: "open", values: values("sessions"), times, isWhole: true }),
-      plot({ title: "Errors", unit: "/s", values: values("errors"), times }),
-      plot({ title: "Messages waiting", unit: "", values: values("waiting"), times, isWhole: true }),
-      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times }));
+      plot({ title: "Changesets", unit: "/s", values: values("changesets"), times, panel: "changesets" }),
+      plot({ title: "Commits", unit: "/s", values: values("commits"), times, panel: "commits" }),
+      plot({ title: "Sessions", unit: "open", values: values("sessions"), times, isWhole: true, panel: "sessions" }),
+      plot({ title: "Errors", unit: "/s", values: values("errors"), times, panel: "errors" }),
+      plot({ title: "Messages waiting", unit: "", values: values("waiting"), times, isWhole: true, panel: "waiting" }),
+      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times, panel: "oldest" }));
   }
 
   watch(({ overview }) => {
@@ -39,7 +40,8 @@ export async function show(main, _, signal) {
     replace(findings, overview.findings.map((/** @type {any} */ finding) =>
       h("p", { class: `finding level-${finding.level}` },
         h("strong", {}, finding.level === "fault" ? "Fault: " : "Look: "), finding.text, " ",
-        h("a", { href: `#/${finding.page}` }, "Show"))));
+        h("a", { href: `#/${finding.page}` }, "Show"),
+        finding.alert ? [" · ", h("a", { href: `#/reference/alerts/${finding.alert}` }, "What to do")] : null)));
     replace(facts, fact("Slices served", `${count(overview.slicesServed)} of ${count(overview.slices)}`),
       fact("Workers", count(overview.workers)), fact("Gateways", count(overview.gateways)),
       fact("Sessions", count(overview.figures?.sessions ?? 0)),
@@ -50,9 +52,8 @@ export async function show(main, _, signal) {
         overview.resetsPending > 0 ? plural(overview.resetsPending, "reset") + " pending" : ""),
       fact("Dead letters", overview.deadLetters === undefined ? "not known" : count(overview.deadLetters)),
       fact("Coordinator", overview.coordinator, overview.active ? "active" : "standing by"));
-    if (/^https?:\/\//.test(overview.grafana ?? "") && grafana.childElementCount === 0) {
-      replace(grafana, " · ", h("a", { href: overview.grafana, rel: "noopener noreferrer" }, "Grafana"));
-    }
+    const home = grafanaHome();
+    if (home && grafana.childElementCount === 0) replace(grafana, " · ", home);
     const newest = overview.figures;
     if (newest && drawnAt > 0 && newest.at !== points.at(-1)?.at) {
       points = [...points, newest].slice(-360);

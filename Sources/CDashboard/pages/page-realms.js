@@ -7,7 +7,8 @@ import { pagedTable, table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
 export async function show(main, rest, signal) {
-  const [app, partition] = rest;
+  const [app, partition, clientFile] = rest;
+  if (app && partition !== undefined && clientFile) return standing(main, app, partition, clientFile, signal);
   if (app && partition !== undefined) return one(main, app, partition, signal);
   const problem = h("p", { class: "bad", role: "alert" });
   const apps = (await get("apps", signal)).apps;
@@ -75,7 +76,7 @@ async function one(main, app, partition, signal) {
   const files = pagedTable({
     label: "Client files", key: (/** @type {any} */ entry) => entry.clientFile, empty: "No client has opened the realm.",
     columns: [
-      { title: "Client file", class: "number", cell: (entry) => String(entry.clientFile) },
+      { title: "Client file", class: "number", cell: (entry) => ({ text: String(entry.clientFile), href: `#/realms/${path(app, partition, entry.clientFile)}` }) },
       { title: "User", cell: (entry) => entry.user }, { title: "State", cell: (entry) => entry.state },
       { title: "Behind", class: "number", cell: (entry) => entry.behind === undefined ? "–" : count(entry.behind) },
       { title: "Seen", class: "spare", cell: (entry) => ago(entry.lastSeen) },
@@ -97,6 +98,44 @@ async function one(main, app, partition, signal) {
   await versions.reload();
   await files.reload();
   await contents(main, app, of, classes, signal, failed);
+}
+
+/**
+ * How one client realm stands: what its slice has of it, and what all campaigns say.
+ * @param {HTMLElement} main
+ * @param {string} app
+ * @param {string} partition
+ * @param {string} clientFile
+ * @param {AbortSignal} signal
+ */
+async function standing(main, app, partition, clientFile, signal) {
+  /** @type {Record<string, string>} */
+  const of = partition === "-" ? {} : { partition };
+  const number = Number(clientFile);
+  const resets = table({
+    label: "Resets", key: (/** @type {any} */ entry) => entry.campaign, empty: "No campaign has had it reset.",
+    columns: [
+      { title: "Campaign", class: "wide", cell: (entry) => ({ text: entry.campaign, href: `#/campaigns/${path(entry.campaign)}` }) },
+      { title: "Found", cell: (entry) => time(entry.foundAt) }, { title: "Told", class: "spare", cell: (entry) => time(entry.notifiedAt) },
+      { title: "Outcome", cell: (entry) => entry.outcome }, { title: "Said by", class: "spare", cell: (entry) => entry.report?.evidence ?? "–" },
+      { title: "Unsynced", class: "number spare", cell: (entry) => count(entry.report?.changesets?.unsynced) },
+      { title: "Recovered", class: "number spare", cell: (entry) => count(entry.report?.changesets?.recovered) },
+      { title: "Discarded", class: "number spare", cell: (entry) => count(entry.report?.changesets?.discarded) },
+      { title: "Reason", class: "wide spare", cell: (entry) => entry.reason ?? "–" },
+    ],
+  });
+  // The list begins behind `after`: with the client file itself, if it is there.
+  const page = await get(`apps/${path(app)}/realm/client-files${query({ ...of, after: number - 1, limit: 1 })}`, signal);
+  const file = page.clientFiles.find((/** @type {any} */ entry) => entry.clientFile === number);
+  const { clientRealms } = await get(`apps/${path(app)}/client-realms/${path(clientFile)}${query(of)}`, signal);
+  replace(main, h("p", {}, h("a", { href: `#/realms/${path(app, partition)}` }, `Realm ${of.partition ?? app}`)),
+    h("h1", {}, `Client file ${clientFile}`),
+    file ? h("dl", { class: "facts" }, [["User", file.user], ["State", file.state], ["Generation", String(file.generation)],
+      ["Behind", file.behind === undefined ? "not known" : plural(file.behind, "version")], ["Seen", ago(file.lastSeen)],
+      ["Client", file.userAgent || "not known"]].map(([name, value]) => h("div", { class: value.length > 20 ? "wide" : null }, h("dt", {}, name), h("dd", {}, value))))
+      : h("p", { class: "muted" }, "Its slice has nothing of it any more."),
+    h("h2", {}, "Resets"), resets.element);
+  resets.set(clientRealms);
 }
 
 /**

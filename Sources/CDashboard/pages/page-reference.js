@@ -25,6 +25,9 @@ export async function show(main, rest) {
       h("a", { href: `#/reference/${key}`, "aria-current": key === name ? "true" : null }, part.title))),
     h("h2", {}, parts[name].title), place);
   await parts[name].show(place);
+  const wanted = rest[1] ? document.getElementById(`alert-${rest[1]}`) : null;
+  wanted?.scrollIntoView({ block: "center" });
+  wanted?.focus();
 }
 
 /**
@@ -39,9 +42,9 @@ async function alerts(place) {
     return { name: part.split("\n")[0], severity: /severity: (\w+)/.exec(part)?.[1] ?? "", expr: field("expr"),
       wait: field("for"), summary: plain(field("summary")), action: plain(field("action")) };
   });
-  replace(place, h("p", { class: "muted" }, "The rules of deploy/prometheus/alerts.yaml, for Prometheus. This page needs none: what is wrong now is on the overview."),
+  replace(place, h("p", { class: "muted" }, "The rules of deploy/prometheus/alerts.yaml, for Prometheus; docs/operations.md, \"Alerts\", says more of each. This page needs no Prometheus: what is wrong now is on the overview."),
     h("div", { class: "findings" }, rules.map((rule) =>
-      h("div", { class: `finding level-${rule.severity === "critical" ? "fault" : "warning"}` },
+      h("div", { id: `alert-${rule.name}`, tabindex: -1, class: `finding level-${rule.severity === "critical" ? "fault" : "warning"}` },
         h("strong", {}, rule.name), ` ${rule.summary}`, h("div", {}, "→ ", h("code", {}, rule.action)),
         h("details", {}, h("summary", {}, "When"), h("code", {}, rule.expr), rule.wait ? ` for ${rule.wait}` : "")))));
 }

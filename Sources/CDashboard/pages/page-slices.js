@@ -1,10 +1,10 @@
 // The queues of all slices, and one slice's page.
 
 import { h, replace } from "./dom.js";
-import { get } from "./api.js";
+import { get, path } from "./api.js";
 import { ago, count, decimal, span, time } from "./format.js";
 import { watch } from "./live.js";
-import { plot } from "./plot.js";
+import { plot, strip } from "./plot.js";
 import { table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
@@ -27,12 +27,42 @@ export async function show(main, rest, signal) {
       { title: "Oldest", class: "number", cell: (slice) => age(slice) },
       { title: "In /s", class: "number", cell: (slice) => decimal(slice.inPerSecond) },
       { title: "Out /s", class: "number", cell: (slice) => decimal(slice.perSecond) },
+      { title: "Waiting, last hour", class: "spare", cell: (slice) => drawn(slice.slice) },
       { title: "Stand-by", class: "spare", cell: (slice) => slice.standBy.join(", ") || "none" },
       { title: "Epoch", class: "number spare", cell: (slice) => slice.epoch === undefined ? "–" : String(slice.epoch) },
     ],
   });
   /** @type {any[]} */
   let all = [];
+  // Of each slice what has waited, a value a minute; the last is of the minute that runs.
+  /** @type {number[][]} */
+  let strips = [];
+  let begunAt = 0;
+  /** @type {Map<number, {values: string, node: Node}>} */
+  const drawings = new Map();
+
+  /** @param {number} number */
+  function drawn(number) {
+    const values = strips[number] ?? [];
+    const key = values.join();
+    const known = drawings.get(number);
+    if (known?.values === key) return known.node;
+    const made = { values: key, node: strip(values) };
+    drawings.set(number, made);
+    return made.node;
+  }
+
+  /** Notes what waits now. */
+  function note() {
+    if (begunAt === 0) return;
+    const isNext = Date.now() - begunAt > 60_000;
+    if (isNext) begunAt = Date.now();
+    for (const slice of all) {
+      const values = strips[slice.slice] ??= [];
+      if (isNext || values.length === 0) strips[slice.slice] = [...values, waiting(slice)].slice(-60);
+      else values[values.length - 1] = Math.max(values[values.length - 1], waiting(slice));
+    }
+  }
 
   function draw() {
     const wanted = all.filter((slice) => only.value === "behind" ? waiting(slice) > 0
@@ -49,8 +79,13 @@ export async function show(main, rest, signal) {
     words, rows.element);
   watch(({ slices }) => {
     all = [...slices.values()];
+    note();
     draw();
   }, signal, { slices: true });
+  strips = (await get("cluster/history?slices=true", signal)).strips;
+  begunAt = Date.now();
+  note();
+  draw();
 }
 
 /** @param {any} slice */
@@ -76,10 +111,31 @@ async function one(main, number, signal) {
       { title: "Epoch", class: "number", cell: (owning) => owning.epoch === undefined ? "–" : String(owning.epoch) },
     ],
   });
+  const appOf = (/** @type {any} */ entry) => ({ text: entry.app, href: `#/apps/${path(entry.app)}` });
+  const realms = table({
+    label: "Busiest realms", key: (/** @type {any} */ entry) => `${entry.app} ${entry.partition}`, empty: "Nothing was integrated lately.",
+    columns: [
+      { title: "Partition", class: "wide", cell: (entry) => ({ text: entry.partition || "the app's one realm", href: `#/realms/${path(entry.app, entry.partition || "-")}` }) },
+      { title: "App", cell: appOf }, { title: "Changesets", class: "number", cell: (entry) => count(entry.changesets) },
+    ],
+  });
+  const apps = table({
+    label: "Busiest apps", key: (/** @type {any} */ entry) => entry.app, empty: "Nothing was integrated lately.",
+    columns: [{ title: "App", cell: appOf }, { title: "Changesets", class: "number", cell: (entry) => count(entry.changesets) }],
+  });
+  const refusals = table({
+    label: "Refused", key: (/** @type {any} */ entry) => entry.app, empty: "Nothing was refused.",
+    columns: [
+      { title: "App", cell: appOf }, { title: "Merges over budget", class: "number", cell: (entry) => count(entry.merges) },
+      { title: "Quotas met", class: "number", cell: (entry) => count(entry.quotas) },
+    ],
+  });
   replace(main, h("p", {}, h("a", { href: "#/slices" }, "All slices")), h("h1", {}, `Slice ${number}`), held, facts,
     h("h2", {}, "The last hour"), plots,
-    h("h2", {}, "Owners"), owners.element,
-    h("p", { class: "muted" }, "As this coordinator has heard since it started: at most an hour of figures and 50 changes."));
+    h("div", { class: "side-by-side" },
+      h("section", {}, h("h2", {}, "Busiest realms"), realms.element), h("section", {}, h("h2", {}, "Busiest apps"), apps.element),
+      h("section", {}, h("h2", {}, "Refused"), refusals.element), h("section", {}, h("h2", {}, "Owners"), owners.element)),
+    h("p", { class: "muted" }, "As this coordinator has heard since it started: at most an hour of figures and 50 changes. The owner tells of the last five minutes or so, and of what it has refused since it took the slice."));
 
   /** @param {any} slice */
   function tell(slice) {
@@ -100,20 +156,23 @@ async function one(main, number, signal) {
     const found = await get(`cluster/slices/${encodeURIComponent(number)}`, signal);
     tell(found.slice);
     owners.set(found.owners);
+    realms.set(found.realms);
+    apps.set(found.apps);
+    refusals.set(found.refusals);
     const times = found.points.map((/** @type {any} */ point) => point.at);
     const values = (/** @type {string} */ key) => found.points.map((/** @type {any} */ point) => point[key]);
     replace(plots,
-      plot({ title: "Ready", unit: "messages", values: values("ready"), times, isWhole: true }),
-      plot({ title: "Unacknowledged", unit: "messages", values: values("unacknowledged"), times, isWhole: true }),
-      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times }),
-      plot({ title: "In", unit: "/s", values: values("inPerSecond"), times }),
-      plot({ title: "Out", unit: "/s", values: values("outPerSecond"), times }));
+      plot({ title: "Ready", unit: "messages", values: values("ready"), times, isWhole: true, panel: "waiting" }),
+      plot({ title: "Unacknowledged", unit: "messages", values: values("unacknowledged"), times, isWhole: true, panel: "waiting" }),
+      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times, panel: "oldest" }),
+      plot({ title: "In", unit: "/s", values: values("inPerSecond"), times, panel: "messages" }),
+      plot({ title: "Out", unit: "/s", values: values("outPerSecond"), times, panel: "messages" }));
   }
 
   await read();
   watch(({ slices }) => {
     const slice = slices.get(Number(number));
     if (slice) tell(slice);
-    if (Date.now() - drawnAt > 30_000) read().catch(() => {});
+    if (Date.now() - drawnAt > 10_000) read().catch(() => {});
   }, signal, { slices: true });
 }

@@ -2,16 +2,17 @@
 
 import { h, svg } from "./dom.js";
 import { count, decimal } from "./format.js";
+import { grafanaLink } from "./grafana.js";
 
 const width = 300;
 const height = 64;
 
 /**
  * A plot with its title, its newest value and its highest one; all of it is also said in words.
- * @param {{title: string, unit: string, values: number[], times: number[], isWhole?: boolean}} options
+ * @param {{title: string, unit: string, values: number[], times: number[], isWhole?: boolean, panel?: import("./grafana.js").Panel}} options
  * @returns {HTMLElement}
  */
-export function plot({ title, unit, values, times, isWhole }) {
+export function plot({ title, unit, values, times, isWhole, panel }) {
   const show = isWhole ? count : decimal;
   const newest = values.at(-1);
   const most = values.length ? Math.max(...values) : 0;
@@ -24,7 +25,23 @@ export function plot({ title, unit, values, times, isWhole }) {
     svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words, preserveAspectRatio: "none" },
       svg("line", { x1: 0, y1: height - 0.5, x2: width, y2: height - 0.5, class: "plot-floor" }),
       ...shapes(values, times, most)),
-    h("p", { class: "plot-most" }, `last hour, at most ${show(most)}`));
+    h("p", { class: "plot-most" }, h("span", {}, `last hour, at most ${show(most)}`), panel ? grafanaLink(panel) : null));
+}
+
+/**
+ * A plot as high as a line, for a table: what has waited in the last hour, a value a minute, the newest last.
+ * @param {number[]} values
+ * @returns {SVGElement}
+ */
+export function strip(values) {
+  const most = Math.max(0, ...values);
+  const from = 60 - values.length;
+  const points = values.map((value, index) =>
+    `${((from + index) / 59 * 100).toFixed(1)},${(17 - (most > 0 ? value / most : 0) * 14).toFixed(1)}`);
+  return svg("svg", { class: "strip", viewBox: "0 0 100 20", role: "img", preserveAspectRatio: "none",
+    "aria-label": values.length === 0 ? "no figures yet" : `at most ${count(most)} waiting in the last hour` },
+  svg("line", { x1: 0, y1: 18.5, x2: 100, y2: 18.5, class: "plot-floor" }),
+  points.length > 1 ? svg("polyline", { points: points.join(" "), class: "plot-line" }) : null);
 }
 
 /** @param {number[]} values @param {number[]} times @param {number} most */

@@ -1,6 +1,7 @@
 // Tables of any length: only the rows in sight are in the document.
 
 import { h, say } from "./dom.js";
+import { count } from "./format.js";
 
 /**
  * @template Row
@@ -11,6 +12,8 @@ import { h, say } from "./dom.js";
  */
 
 const rowHeight = 34;
+/** Rows of a paged table that are kept: nobody scrolls further, and browsers draw nothing that is much higher. */
+const mostRows = 100_000;
 const around = 12;
 
 /**
@@ -34,8 +37,9 @@ export function table({ label, columns, key, empty = "Nothing here.", reachedEnd
     h("thead", {}, h("tr", {}, columns.map((column) =>
       h("th", { scope: "col", class: column.class }, column.title)))), body);
   const none = h("p", { class: "empty", hidden: true }, empty);
+  const end = h("p", { class: "empty", hidden: true });
   const frame = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label,
-    on: { scroll: () => draw() } }, element, none);
+    on: { scroll: () => draw() } }, element, none, end);
 
   function draw() {
     const from = Math.max(0, Math.floor(frame.scrollTop / rowHeight) - around);
@@ -73,6 +77,11 @@ export function table({ label, columns, key, empty = "Nothing here.", reachedEnd
       draw();
     },
     draw,
+    /** @param {string} words below the last row */
+    sayEnd(words) {
+      end.hidden = words === "";
+      say(end, words);
+    },
   };
 }
 
@@ -120,11 +129,12 @@ export function pagedTable(options, load, failed) {
     try {
       const page = await load(next);
       if (mine !== beginning) return;
-      rows = rows.concat(page.rows);
+      rows.push(...page.rows);
       next = page.next === undefined || page.next === null ? undefined : String(page.next);
-      isAll = next === undefined;
+      isAll = next === undefined || rows.length >= mostRows;
       loading = null;
       made.set(rows);
+      made.sayEnd(next !== undefined && isAll ? `These are the first ${count(rows.length)}: narrow the list down to see others.` : "");
       // A page may be empty although others follow.
       if (page.rows.length === 0 && !isAll) await more();
     } catch (error) {
@@ -139,6 +149,7 @@ export function pagedTable(options, load, failed) {
     async reload() {
       beginning += 1;
       rows = [];
+      made.element.scrollTop = 0;
       next = undefined;
       isAll = false;
       await more();

@@ -19,16 +19,21 @@ final class Browser: Sendable {
 
     private let root: String
     private let session: String
+    /// Where files go that the page has saved.
+    let downloads: String
 
-    private init(root: String, session: String) {
+    private init(root: String, session: String, downloads: String) {
         self.root = root
         self.session = session
+        self.downloads = downloads
     }
 
     /// Runs `body` with a browser of its own.
-    static func with(width: Int = 1280, height: Int = 900, isDark: Bool = false, _ body: (Browser) async throws -> Void)
-        async throws
-    {
+    /// - Parameter isPhone: with a phone's screen, whatever the width and the height.
+    static func with(
+        width: Int = 1280, height: Int = 900, isDark: Bool = false, isPhone: Bool = false,
+        _ body: (Browser) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "browser-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let port = FreePort.next()
@@ -40,7 +45,7 @@ final class Browser: Sendable {
         let root = "http://127.0.0.1:\(port)"
         let result: Result<Void, any Error>
         do {
-            let browser = try await start(root, width, height, isDark, folder)
+            let browser = try await start(root, width, height, isDark, isPhone, folder)
             do { result = .success(try await body(browser)) } catch {
                 let text = try? await browser.run("return document.body.innerText.slice(0, 1500)").stringValue
                 result = .failure(Failure(description: "\(error)\n-- the page says\n\(text ?? "")"))
@@ -53,7 +58,7 @@ final class Browser: Sendable {
     }
 
     private static func start(
-        _ root: String, _ width: Int, _ height: Int, _ isDark: Bool, _ folder: String
+        _ root: String, _ width: Int, _ height: Int, _ isDark: Bool, _ isPhone: Bool, _ folder: String
     ) async throws -> Browser {
         try await LocalCluster.retrying("ChromeDriver answers", upTo: .seconds(60)) {
             _ = try await ask(root, "GET", "/status")
@@ -66,13 +71,23 @@ final class Browser: Sendable {
                 // Nothing is to go elsewhere.
                 "--disable-background-networking", "--disable-component-update", "--no-first-run", "--disable-sync",
             ] + (isDark ? ["--force-dark-mode"] : [])
-        let options: JSONValue = .object(["args": .array(arguments.map(JSONValue.string)), "binary": .string(chromium)])
+        let downloads = "\(folder)/downloads"
+        var options: [String: JSONValue] = [
+            "args": .array(arguments.map(JSONValue.string)), "binary": .string(chromium),
+            "prefs": .object(["download.default_directory": .string(downloads)]),
+        ]
+        if isPhone {
+            let screen: JSONValue = .object([
+                "width": .integer(390), "height": .integer(844), "pixelRatio": .integer(2), "touch": .bool(false),
+            ])
+            options["mobileEmulation"] = .object(["deviceMetrics": screen])
+        }
         let answer = try await ask(
             root, "POST", "/session",
             .object([
                 "capabilities": .object([
                     "alwaysMatch": .object([
-                        "browserName": .string("chrome"), "goog:chromeOptions": options,
+                        "browserName": .string("chrome"), "goog:chromeOptions": .object(options),
                         "goog:loggingPrefs": .object(["browser": .string("ALL")]),
                     ])
                 ])
@@ -80,7 +95,7 @@ final class Browser: Sendable {
         guard let session = answer.objectValue?["sessionId"]?.stringValue else {
             throw Failure(description: "ChromeDriver has opened no session: \(answer)")
         }
-        return Browser(root: root, session: session)
+        return Browser(root: root, session: session, downloads: downloads)
     }
 
     private static func ask(_ root: String, _ method: String, _ path: String, _ body: JSONValue? = nil) async throws
@@ -164,7 +179,28 @@ final class Browser: Sendable {
             root, "POST", "/session/\(session)/element/\(id)/value", .object(["text": .string(text)]))
     }
 
+    /// Presses keys one after the other, wherever the focus is; `\u{e004}` is Tab, `\u{e007}` Enter, `\u{e00c}` Escape.
+    func press(_ keys: String...) async throws {
+        let presses = keys.flatMap { key in
+            ["keyDown", "keyUp"].map { JSONValue.object(["type": .string($0), "value": .string(key)]) }
+        }
+        _ = try await Self.ask(
+            root, "POST", "/session/\(session)/actions",
+            .object([
+                "actions": .array([
+                    .object(["type": .string("key"), "id": .string("keyboard"), "actions": .array(presses)])
+                ])
+            ]))
+    }
+
     // MARK: What a test looks at
+
+    /// What a file says that the page has saved.
+    func saved(_ name: String) async throws -> String {
+        try await LocalCluster.retrying("\(name) is saved", upTo: .seconds(30)) {
+            try String(contentsOfFile: "\(downloads)/\(name)", encoding: .utf8)
+        }
+    }
 
     /// What the page has complained of: errors of scripts and breaches of the content policy.
     func complaints() async throws -> [String] {
@@ -186,7 +222,7 @@ final class Browser: Sendable {
         return data
     }
 
-    /// What is wrong with the page for those who cannot see it well; empty if nothing is found.
+    /// What is wrong with the page for those who cannot see it well, and what it has from elsewhere; empty if nothing is found.
     ///
     /// Each control and picture has a name, ids are unique and what they are referred to by is there, headings leave no level out,
     /// tables have heads, and text stands out from its ground by 4.5 to 1 (3 to 1 if it is large).

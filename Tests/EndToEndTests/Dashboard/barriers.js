@@ -64,4 +64,9 @@ while (walker.nextNode()) {
   const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
   if (contrast < (isLarge ? 3 : 4.5)) found.push(`${called(element)} has a contrast of ${contrast.toFixed(2)}`);
 }
+if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${innerWidth}`);
+// What users wrote is text, and nothing comes from anywhere else.
+for (const element of document.querySelectorAll("main b, main i, main script, main iframe, [onerror], [onclick], img[src=x]")) found.push(`${called(element)} was written by somebody`);
+if (document.title.includes("owned")) found.push("what somebody wrote was carried out");
+for (const { name } of performance.getEntriesByType("resource")) if (new URL(name).origin !== location.origin) found.push(`${name} was asked for`);
 return found;
