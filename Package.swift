@@ -71,6 +71,7 @@ let package = Package(
         .executable(name: "sluice", targets: ["sluice"]),
         .executable(name: "conformance", targets: ["conformance"]),
         .library(name: "DeviceSync", targets: ["DeviceSync"]),
+        .library(name: "RealmSwift", targets: ["RealmSwift"]),
         .library(name: "AMQP", targets: ["AMQP"]),
         // Preloaded by `fire` into processes whose clock is to be wrong.
         .library(name: "WrongClock", type: .dynamic, targets: ["WrongClock"]),
@@ -200,6 +201,8 @@ let package = Package(
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        // DeviceSync under the name that programs written for Realm Swift import.
+        module("RealmSwift", ["DeviceSync"]),
         .executableTarget(
             name: "sluice",
             dependencies: [
@@ -326,7 +329,7 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
+                "RealmSwift", "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
                 "SyncProtocol", "Query", grdb, logging,
                 nio("NIOCore"),
                 nio("NIOPosix"),

@@ -4,14 +4,14 @@ import Testing
 /// Programs of an app's documentation, written for Realm Swift, compile against the SDK as they stand.
 @Suite(.timeLimit(.minutes(10)))
 struct SnippetTests {
-    @Test(arguments: ["5", "6"])
-    func everySnippetOfTheDocumentationCompiles(mode: String) async throws {
+    @Test(arguments: [("5", "DeviceSync"), ("6", "DeviceSync"), ("6", "RealmSwift")])
+    func everySnippetOfTheDocumentationCompiles(mode: String, module: String) async throws {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let build = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let process = Process()
         process.executableURL = package.appendingPathComponent("Tests/snippets")
-        process.arguments = ["--modes", mode, "--build", build.path]
+        process.arguments = ["--modes", mode, "--build", build.path, "--import", module]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
