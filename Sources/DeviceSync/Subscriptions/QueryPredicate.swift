@@ -107,7 +107,13 @@ struct QueryPredicate: Sendable {
     /// - Throws: `ValueMismatch`, which names the class and the place of the mistake.
     func canonicalText(on className: String, _ schema: Schema) throws -> String {
         do {
-            return try query(on: className, schema).canonicalText
+            let query = try query(on: className, schema)
+            guard query.arrangement.isEmpty else {
+                throw ValueMismatch(
+                    description:
+                        "SORT, DISTINCT and LIMIT select nothing; use sorted(by:), distinct(by:) and prefix(_:)")
+            }
+            return query.canonicalText
         } catch {
             throw ValueMismatch(description: "the query \"\(text)\" on class \(className): \(error)")
         }
