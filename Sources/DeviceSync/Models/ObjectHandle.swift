@@ -1,5 +1,6 @@
 internal import Changesets
 internal import RealmState
+internal import Synchronization
 
 /// An object of a realm, as models see it: the seam between typed objects and what stores them.
 ///
@@ -11,6 +12,8 @@ struct ObjectHandle: Hashable, Sendable {
     let address: ObjectAddress
     /// The place of an embedded object in its parent; nil for a top-level object.
     let field: FieldAddress?
+    /// The instance's when the handle was made.
+    private let generation: Int
 
     init(_ instance: RealmInstance, _ address: ObjectAddress) {
         self.init(instance, address, field: nil, className: address.className)
@@ -21,14 +24,19 @@ struct ObjectHandle: Hashable, Sendable {
         self.address = address
         self.field = field
         self.className = className
+        generation = instance.generation.load(ordering: .relaxed)
     }
 
-    /// Whether the realm has the object.
+    /// Whether the realm has the object, and was not invalidated since the handle was made.
     var exists: Bool {
+        guard isValid else { return false }
         guard let field else { return instance.contains(address) }
         if case .embedded? = instance.value(at: field) { return true }
         return false
     }
+
+    /// Whether the realm was not invalidated since the handle was made.
+    var isValid: Bool { generation == instance.generation.load(ordering: .relaxed) }
 
     /// The place of one of the object's fields.
     func place(of name: ByteString) -> FieldAddress {

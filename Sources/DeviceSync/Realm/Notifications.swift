@@ -59,40 +59,59 @@ extension Realm {
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
     }
 
-    /// Calls `block` after each commit, on the queue given or else on the main queue.
+    /// Calls `block` after each commit, on the queue given or else where the realm belongs: on its queue, on its actor, or on the main queue if neither.
     public func observe(
         on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (_ notification: Notification, _ realm: Realm) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen realm does not change")
-        let realm = self
-        return instance.core.observers.add(on: queue ?? .main) { _, _ in
-            block(realm.autorefresh ? .didChange : .refreshRequired, realm)
+        instance.checkThread()
+        let place = instance.deliveryPlace(queue)
+        let (original, realm) = (self, Realm(instance: instance.delivered(at: place)))
+        return instance.core.observers.add(on: place) { _, _ in
+            block(original.instance.autorefresh ? .didChange : .refreshRequired, realm)
         }
     }
 }
 
 extension Results {
-    /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else on the
-    /// main queue.
-    /// - Parameter keyPaths: the properties, of the objects themselves, whose changes count as modifications; nil for all.
+    /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs: on its queue, on its actor, or
+    /// on the main queue if neither.
+    /// - Parameter keyPaths: the properties, of the objects or of what they link to as in `owner.name`, whose changes count as modifications; nil for all of the
+    ///   objects themselves.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths, at: instance.deliveryPlace(queue), block)
+    }
+
+    /// Calls `block` on an actor with the collection now and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Results<Element>>) -> Void
+    ) async -> NotificationToken {
+        observe(keyPaths, at: .actor(actor)) { change in actor.assumeIsolated { block($0, change) } }
+    }
+
+    func observe(
+        _ keyPaths: [String]?, at place: DeliveryPlace,
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
         let observed = ObservedProperties(keyPaths, className, instance.schema)
         let (instance, className, query) = (instance, className, query)
+        let live = instance.delivered(at: place)
         let core = instance.core
         let last = Mutex<(state: RealmState, keys: [ObjectKey])?>(nil)
-        return core.observers.add(on: queue ?? .main, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, changed in
             let state = snapshot.state
             // Filters have to see the state that is reported on.
-            func keys() -> [ObjectKey] { ResultsQuery.keys(className, query, instance.at(snapshot)) }
+            func keys() -> [ObjectKey] { ResultsQuery.keys(className, query, live.at(snapshot)) }
             guard let previous = last.withLock({ $0 }) else {
                 let keys = keys()
                 last.withLock { $0 = (state, keys) }
-                return block(.initial(with(query: query, keys: keys)))
+                return block(.initial(with(query: query, instance: live, keys: keys)))
             }
             let touched = changed.keys(of: className, in: state.schema)
             let change: CollectionDifference
@@ -100,8 +119,9 @@ extension Results {
                 change = CollectionDifference(
                     className, from: previous.state, to: state, changed: touched, keys: previous.keys)
             } else {
+                let isReached = observed.reach(changed, in: state.schema)
                 change = CollectionDifference(keys: previous.keys, newKeys: keys()) { key in
-                    guard touched?.contains(key) ?? true else { return false }
+                    guard isReached || touched?.contains(key) ?? true else { return false }
                     return observed.differ(ObjectAddress(className, key), previous.state, state)
                 }
             }
@@ -109,23 +129,22 @@ extension Results {
             guard !change.isEmpty else { return }
             block(
                 .update(
-                    with(query: query, keys: change.keys),
+                    with(query: query, instance: live, keys: change.keys),
                     deletions: change.deletions, insertions: change.insertions, modifications: change.modifications))
         }
     }
 }
 
 extension DynamicObject {
-    /// Calls `block` after each commit that changes or deletes the object, on the queue given or else on the main
-    /// queue.
+    /// Calls `block` after each commit that changes or deletes the object, on the queue given or else where the realm belongs: on its queue, on its actor, or on the
+    /// main queue if neither.
     public func observe(
         on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (ObjectChange<DynamicObject>) -> Void
     ) -> NotificationToken {
-        let object = self
-        return handle.observe(nil, on: queue) { change in
+        handle.observe(nil, at: instance.deliveryPlace(queue)) { handle, change in
             switch change {
             case .deleted: block(.deleted)
-            case .changed(let properties): block(.change(object, properties))
+            case .changed(let properties): block(.change(handle.dynamic, properties))
             }
         }
     }

@@ -1,126 +1,100 @@
 internal import Changesets
-internal import Dispatch
 internal import RealmState
-internal import Synchronization
 
-/// The properties of a class whose changes an observer wants to hear of.
+/// The properties whose changes an observer of objects wants to hear of: of the objects themselves, and of what these link to.
 struct ObservedProperties: Sendable {
-    /// Nil for all.
-    private let names: Set<ByteString>?
+    /// Each from a property of the class on, over links and embedded objects; nil for all properties of the objects themselves.
+    private let paths: [[ByteString]]?
+    /// The classes that the paths link to.
+    private var linked: Set<ByteString> = []
 
-    /// Names that the class does not have trap, and so do key paths into other objects.
+    /// Names that a class does not have trap, and so does a path that goes on where nothing is linked.
     init(_ keyPaths: [String]?, _ className: ByteString, _ schema: Schema) {
-        names = keyPaths.map { Set($0.map { ByteString($0) }) }
-        guard let keyPaths, let table = schema.table(className) else { return }
-        for keyPath in keyPaths {
-            let name = ByteString(keyPath)
-            precondition(
-                table.column(name) != nil || table.key?.name == name,
-                "cannot observe '\(keyPath)': only properties of class \(className) itself can be observed")
+        paths = keyPaths?.map {
+            $0.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
+        }
+        for path in paths ?? [] { check(path, schema.table(className), schema) }
+    }
+
+    private mutating func check(_ path: [ByteString], _ table: TableSchema?, _ schema: Schema) {
+        guard var table else { return }
+        for (position, name) in path.enumerated() {
+            let text = path.map(\.string).joined(separator: ".")
+            let isLast = position == path.count - 1
+            if table.key?.name == name, isLast { return }
+            guard let column = table.column(name) else {
+                preconditionFailure("cannot observe '\(text)': class \(table.name) has no property '\(name)'")
+            }
+            guard !isLast else { return }
+            guard let target = column.element.target.flatMap({ schema.table($0) }) else {
+                preconditionFailure(
+                    "cannot observe '\(text)': property '\(name)' of class \(table.name) links to nothing")
+            }
+            if target.kind != .embedded { linked.insert(target.name) }
+            table = target
         }
     }
 
-    var isAll: Bool { names == nil }
+    var isAll: Bool { paths == nil }
 
-    func contains(_ column: ColumnSchema) -> Bool { names?.contains(column.name) ?? true }
+    func contains(_ column: ColumnSchema) -> Bool { paths?.contains { $0.first == column.name } ?? true }
 
-    /// Whether an object holds something else in one of the properties.
+    /// Whether something changed that objects may be observed for although they did not change themselves.
+    func reach(_ changed: ChangedObjects, in schema: Schema) -> Bool {
+        linked.contains { changed.keys(of: $0, in: schema)?.isEmpty != true }
+    }
+
+    /// Whether an object, or what it links to, holds something else in one of the properties.
     func differ(_ address: ObjectAddress, _ old: RealmState, _ new: RealmState) -> Bool {
-        guard let names else { return old.object(address) != new.object(address) }
-        return names.contains { name in
-            let field = FieldAddress(address, name)
-            return old.value(at: field) != new.value(at: field)
+        guard let paths else { return old.object(address) != new.object(address) }
+        return paths.contains { path in
+            guard let name = path.first else { return false }
+            return Self.differ(FieldAddress(address, name), path.dropFirst(), old, new)
+        }
+    }
+
+    /// Whether what one property leads to differs, as far as the paths that begin with it go.
+    func differ(_ column: ColumnSchema, at place: FieldAddress, _ old: RealmState, _ new: RealmState) -> Bool {
+        paths?.contains { $0.first == column.name && Self.differ(place, $0.dropFirst(), old, new) } ?? false
+    }
+
+    private static func differ(
+        _ place: FieldAddress, _ rest: ArraySlice<ByteString>, _ old: RealmState, _ new: RealmState
+    ) -> Bool {
+        let (before, after) = (old.value(at: place), new.value(at: place))
+        guard let next = rest.first else { return before != after }
+        /// What an embedded object has in the next property.
+        func embeddedDiffers(_ place: FieldAddress) -> Bool {
+            differ(place.appending(.key(next)), rest.dropFirst(), old, new)
+        }
+        switch (before, after) {
+        case (.embedded?, .embedded?): return embeddedDiffers(place)
+        case (.list(let items)?, .list(let others)?) where items.isEmbedded && others.isEmbedded:
+            return items.count != others.count
+                || items.indices.contains { embeddedDiffers(place.appending(.index($0))) }
+        case (.dictionary(let entries)?, .dictionary(let others)?)
+        where entries.values.isEmbedded && others.values.isEmbedded:
+            return entries.keys != others.keys || entries.keys.contains { embeddedDiffers(place.appending(.key($0))) }
+        default:
+            guard before == after else { return true }
+            return (after?.links ?? []).contains { differ(FieldAddress($0, next), rest.dropFirst(), old, new) }
         }
     }
 }
 
-/// What happened to an observed object.
-enum HandleChange: Sendable {
-    case changed([PropertyChange])
-    case deleted
-}
-
-extension ObjectHandle {
-    /// Calls `block` after each commit that changes one of the properties, or deletes the object.
-    func observe(
-        _ keyPaths: [String]?, on queue: DispatchQueue?, _ block: @escaping @Sendable (HandleChange) -> Void
-    ) -> NotificationToken {
-        precondition(!instance.isFrozen && exists, "only a live object of a realm can be observed")
-        let observed = ObservedProperties(keyPaths, className, instance.schema)
-        let handle = self
-        let last = Mutex<(state: RealmState, isGone: Bool)>((instance.core.snapshot.state, false))
-        return instance.core.observers.add(on: queue ?? .main) { snapshot, changed in
-            let previous = last.withLock { last -> (state: RealmState, isGone: Bool) in
-                defer { last.state = snapshot.state }
-                return last
-            }
-            guard !previous.isGone else { return }
-            let touched = changed.keys(of: handle.address.className, in: snapshot.state.schema)
-            guard touched?.contains(handle.address.key) ?? true,
-                let old = handle.stored(in: previous.state)
-            else { return }
-            guard let new = handle.stored(in: snapshot.state) else {
-                last.withLock { $0.isGone = true }
-                return block(.deleted)
-            }
-            guard let table = snapshot.state.schema.table(handle.className) else { return }
-            let oldTable = previous.state.schema.table(handle.className) ?? table
-            let reading = ValueReading(instance: handle.instance, schema: snapshot.state.schema)
-            let changes = table.columns.compactMap { column -> PropertyChange? in
-                guard observed.contains(column) else { return nil }
-                let before = oldTable.column(column.name).map { old[$0] } ?? column.defaultValue
-                let after = new[column]
-                guard before != after else { return nil }
-                return PropertyChange(
-                    name: column.name.string, oldValue: reading.mixed(before).scalar,
-                    newValue: reading.mixed(after).scalar)
-            }
-            if !changes.isEmpty { block(.changed(changes)) }
-        }
-    }
-
-    private func stored(in state: RealmState) -> StoredObject? {
-        guard let field else { return state.object(address) }
-        if case .embedded(let object)? = state.value(at: field) { return object }
-        return nil
+extension Collection<RealmValue> {
+    fileprivate var isEmbedded: Bool {
+        allSatisfy { if case .embedded = $0 { true } else { false } }
     }
 }
 
-extension _Field {
-    /// Calls `block` with the elements of a list or set now, and after each commit that changes them or the objects that they link to.
-    ///
-    /// Ends when the object that has the field is deleted.
-    func observe(
-        on queue: DispatchQueue?,
-        _ block: @escaping @Sendable (_ positions: PositionDifference?) -> Void
-    ) -> NotificationToken {
-        precondition(!instance.isFrozen && exists, "only a live collection of a realm can be observed")
-        let (core, address) = (instance.core, address)
-        let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)
-        return core.observers.add(on: queue ?? .main, initial: { core.snapshot }) { snapshot, _ in
-            let state = snapshot.state
-            guard let items = Self.items(state.value(at: address), in: state) else { return }
-            let previous = last.withLock { last in
-                defer { last = (state, items) }
-                return last
-            }
-            guard let previous else { return block(nil) }
-            let difference = PositionDifference(from: previous.items, to: items) { item in
-                guard case .link(let target) = item else { return false }
-                return previous.state.object(target) != state.object(target)
-            }
-            if !difference.isEmpty { block(difference) }
-        }
-    }
-
-    /// The elements that an app sees; nil if the object is gone.
-    private static func items(_ value: RealmValue?, in state: RealmState) -> [RealmValue]? {
-        switch value {
-        case .list(let items)?, .set(let items)?:
-            items.filter { item in
-                if case .link(let target) = item { state.contains(target) } else { true }
-            }
-        case nil: nil
+extension RealmValue {
+    /// The objects that the value links to.
+    fileprivate var links: [ObjectAddress] {
+        switch self {
+        case .link(let target): [target]
+        case .list(let items), .set(let items): items.flatMap(\.links)
+        case .dictionary(let entries): entries.values.flatMap(\.links)
         default: []
         }
     }

@@ -13,20 +13,21 @@ extension Realm {
         case always
     }
 
-    /// Opens a realm, as asked after downloading what the server has; of a flexible realm, what its initial subscriptions
+    /// Opens a realm for the calling actor, as asked after downloading what the server has; of a flexible realm, what its initial subscriptions
     /// select too. File work runs on a thread of its own.
     /// - Throws: `Realm.Error`, or the error that ended the session; `CancellationError`.
-    public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior = .never)
-        async throws
-    {
-        self = try await Self.opened(configuration, downloadBeforeOpen)
+    public init(
+        configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior = .never,
+        _isolation: (any Actor)? = #isolation
+    ) async throws {
+        self = try await Self.opened(configuration, _isolation.map { Confinement($0) }, downloadBeforeOpen)
     }
 
     /// Opens a realm for an actor; see `init(configuration:downloadBeforeOpen:)`.
     public init<A: Actor>(
         configuration: Configuration = .defaultConfiguration, actor: A, downloadBeforeOpen: OpenBehavior = .never
     ) async throws {
-        self = try await Self.opened(configuration, downloadBeforeOpen)
+        self = try await Self.opened(configuration, Confinement(actor), downloadBeforeOpen)
     }
 
     /// Opens a realm for the calling actor; see `init(configuration:downloadBeforeOpen:)`.
@@ -34,43 +35,53 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, _isolation: isolated (any Actor)? = #isolation,
         downloadBeforeOpen: OpenBehavior = .never
     ) async throws -> Realm {
-        try await opened(configuration, downloadBeforeOpen)
+        try await opened(configuration, _isolation.map { Confinement($0) }, downloadBeforeOpen)
     }
 
-    /// Opens a realm after downloading what the server has, then calls `callback`.
+    /// Opens a realm for a serial queue after downloading what the server has, then calls `callback` there.
     @discardableResult
     public static func asyncOpen(
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
         callback: @Sendable @escaping (Result<Realm, any Swift.Error>) -> Void
     ) -> AsyncOpenTask {
-        let task = callbackQueue.complete(callback) { try await opened(configuration, .always) }
-        return AsyncOpenTask(task: task)
+        let confinement = Confinement(callbackQueue)
+        let progress = OpeningProgress()
+        let task = callbackQueue.complete(callback) {
+            try await opened(configuration, confinement, .always, progress)
+        }
+        return AsyncOpenTask(task: task, progress: progress)
     }
 
-    private static func opened(_ configuration: Configuration, _ behavior: OpenBehavior) async throws -> Realm {
+    private static func opened(
+        _ configuration: Configuration, _ confinement: Confinement?, _ behavior: OpenBehavior,
+        _ progress: OpeningProgress? = nil
+    ) async throws -> Realm {
         try Task.checkCancellation()
         guard let sync = configuration.syncConfiguration,
             behavior == .always
                 || behavior == .once && (configuration.isFlexible || !fileExists(for: configuration))
-        else { return Realm(instance: try await RealmOpener.open(configuration)) }
+        else { return Realm(instance: try await RealmOpener.open(configuration, confinement)) }
         // Check before the file is made: the next `.once` would open an empty file at once.
         let opensAsItIs = behavior == .once && fileExists(for: configuration)
         guard opensAsItIs || sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
-        if let instance = try await downloaded(configuration, sync, ifNeeded: opensAsItIs) {
+        if let instance = try await downloaded(configuration, confinement, sync, progress, ifNeeded: opensAsItIs) {
             return Realm(instance: instance)
         }
         // The server kept the file for another schema version. All that was in it is uploaded, and it begins anew.
         try await SchemaChange.waitUntilClosed(configuration)
-        if let instance = try await downloaded(configuration, sync) { return Realm(instance: instance) }
+        if let instance = try await downloaded(configuration, confinement, sync, progress) {
+            return Realm(instance: instance)
+        }
         throw SyncError(.clientSessionError, "the server has changed the schema version of a new file")
     }
 
     /// - Parameter ifNeeded: a file that syncs already is opened as it is, unless it has another schema version.
     /// - Returns: nil if the file has to be made anew, with the schema version of the configuration.
     private static func downloaded(
-        _ configuration: Configuration, _ sync: SyncConfiguration, ifNeeded: Bool = false
+        _ configuration: Configuration, _ confinement: Confinement?, _ sync: SyncConfiguration,
+        _ progress: OpeningProgress?, ifNeeded: Bool = false
     ) async throws -> RealmInstance? {
-        let instance = try await RealmOpener.open(configuration, declaringSchema: false)
+        let instance = try await RealmOpener.open(configuration, confinement, declaringSchema: false)
         if ifNeeded, instance.core.sync.ident != nil,
             try !RealmOpener.isOfOtherSchema(instance.core, configuration)
         {
@@ -78,6 +89,7 @@ extension Realm {
             return instance
         }
         instance.session?.resume()
+        progress?.begin(instance.session)
         do {
             try await instance.session?.wait(
                 for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
@@ -98,17 +110,15 @@ extension Realm {
 /// An opening under way.
 public struct AsyncOpenTask: Sendable {
     let task: Task<Void, Never>
+    let progress: OpeningProgress
+
+    /// Calls `block` on a queue as the download gets on, until it is done.
+    public func addProgressNotification(
+        queue: DispatchQueue = .main, block: @escaping @Sendable (SyncSession.Progress) -> Void
+    ) {
+        progress.add { progress in queue.async { block(progress) } }
+    }
+
     /// Stops waiting; the callback gets a `CancellationError`.
     public func cancel() { task.cancel() }
-}
-
-extension Realm {
-    /// Runs `block` in a write transaction without blocking the caller's executor while it waits for other writers or
-    /// for the disk.
-    /// - Throws: what `block` throws, or `Realm.Error`.
-    @discardableResult
-    public func asyncWrite<R>(_isolation: isolated (any Actor)? = #isolation, _ block: () throws -> R) async throws -> R
-    {
-        try await instance.write(isolation: _isolation, block)
-    }
 }

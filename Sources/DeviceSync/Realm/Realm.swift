@@ -5,8 +5,9 @@ internal import RealmState
 
 /// A realm: objects on disk, synced if its configuration says so.
 ///
-/// Values read are snapshots, so a `Realm` may be used from any thread. One write transaction at a time can be open for a
-/// file; other writers wait.
+/// A live realm belongs where it was opened: to the actor of the code that opens it, to the main thread, to a queue that was named, or to the thread. Using it, its objects
+/// or its collections elsewhere traps. In a task outside of any actor, which goes on with another thread after each `await`, nothing is checked. Frozen realms may be
+/// used anywhere. One write transaction at a time can be open for a file; other writers wait.
 public struct Realm: Equatable, Sendable {
     let instance: RealmInstance
 
@@ -15,18 +16,24 @@ public struct Realm: Equatable, Sendable {
     /// Whether both are handles of one instance.
     public static func == (left: Realm, right: Realm) -> Bool { left.instance === right.instance }
 
-    /// Opens the default realm.
-    public init(queue: DispatchQueue? = nil) throws {
-        try self.init(configuration: .defaultConfiguration, queue: queue)
+    /// Opens the default realm; see `init(configuration:queue:_isolation:)`.
+    public init(queue: DispatchQueue? = nil, _isolation: (any Actor)? = #isolation) throws {
+        try self.init(configuration: .defaultConfiguration, queue: queue, _isolation: _isolation)
     }
 
-    /// Opens the local realm of a file.
-    public init(fileURL: URL) throws { try self.init(configuration: Configuration(fileURL: fileURL)) }
+    /// Opens the local realm of a file; see `init(configuration:queue:_isolation:)`.
+    public init(fileURL: URL, _isolation: (any Actor)? = #isolation) throws {
+        try self.init(configuration: Configuration(fileURL: fileURL), _isolation: _isolation)
+    }
 
     /// Opens a realm, creating its file if there is none, and starts its session. Never waits for the network.
+    /// - Parameter queue: a serial queue on which the realm will be used, and only there; nil for the calling actor or thread.
     /// - Throws: `Realm.Error`.
-    public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        instance = try RealmOpener.open(configuration)
+    public init(
+        configuration: Configuration, queue: DispatchQueue? = nil, _isolation: (any Actor)? = #isolation
+    ) throws {
+        let confinement = queue.map { Confinement($0) } ?? Confinement.here(_isolation)
+        instance = try RealmOpener.open(configuration, confinement)
     }
 
     // MARK: Writing
@@ -49,11 +56,15 @@ public struct Realm: Equatable, Sendable {
     /// Commits the write transaction.
     /// - Throws: `Realm.Error` if it cannot be written; nothing is kept then.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
+        instance.checkThread()
         try instance.commit(withoutNotifying: tokens)
     }
 
     /// Ends the write transaction, keeping nothing.
-    public func cancelWrite() { instance.cancel() }
+    public func cancelWrite() {
+        instance.checkThread()
+        instance.cancel()
+    }
 
     /// Creates an object, or changes the one with that primary key as `update` says.
     ///

@@ -95,7 +95,7 @@ extension Realm {
 
         /// The place; no secrets.
         public var description: String {
-            "Realm.Configuration(\(fileURL?.path ?? inMemoryIdentifier.map { "in memory: \($0)" } ?? "nowhere"))"
+            "Realm.Configuration(\(placeName))"
         }
     }
 }
@@ -104,6 +104,9 @@ extension Realm.Configuration {
     /// The classes that the realm is to have.
     /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
     func declaredSchema() throws -> [ObjectSchemaDescription] {
+
+        /// The file, or the name in memory.
+        var placeName: String { fileURL?.path ?? inMemoryIdentifier.map { "in memory: \($0)" } ?? "nowhere" }
         // Of asymmetric classes, only a realm with flexible sync can have any.
         let all = dynamicSchema.isEmpty ? ModelClasses.ofDefaultSchema : []
         let types = objectTypes ?? all.filter { isFlexible || !($0 is AsymmetricObject.Type) }

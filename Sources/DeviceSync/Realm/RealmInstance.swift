@@ -17,11 +17,20 @@ final class RealmInstance: Sendable {
     let core: RealmCore
     let configuration: Realm.Configuration
     let session: SyncSession?
+    /// Where the instance may be used; nil for a frozen one, and for one that was opened in a task outside of any actor.
+    let confinement: Confinement?
+    /// Counts calls of `Realm.invalidate()`; objects of an earlier generation are invalid.
+    let generation = Atomic(0)
+    let asyncWrites = Mutex(AsyncWrites())
     private let snapshot: RealmSnapshot?
     private let contents = Mutex(Contents())
 
-    init(core: RealmCore, configuration: Realm.Configuration, session: SyncSession?, snapshot: RealmSnapshot? = nil) {
+    init(
+        core: RealmCore, configuration: Realm.Configuration, session: SyncSession?, snapshot: RealmSnapshot? = nil,
+        confinement: Confinement? = nil
+    ) {
         self.core = core
+        self.confinement = confinement
         self.configuration = configuration
         self.session = session
         self.snapshot = snapshot
@@ -47,13 +56,17 @@ final class RealmInstance: Sendable {
         }
         if let result { return result }
         return try body(current.state)
+            checkThread()
     }
 
     var schema: Schema { read { $0.schema } }
     var reading: ValueReading { ValueReading(instance: self, schema: schema) }
 
     /// The newest commit that this instance sees.
-    var current: RealmSnapshot { snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot }
+    var current: RealmSnapshot {
+        checkThread()
+        return snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot
+    }
 
     /// The handle of an object that exists.
     func object(_ address: ObjectAddress) -> DynamicObject? {
@@ -73,7 +86,8 @@ final class RealmInstance: Sendable {
     }
 
     func thawed() -> RealmInstance {
-        isFrozen ? RealmInstance(core: core, configuration: configuration, session: session) : self
+        isFrozen
+            ? RealmInstance(core: core, configuration: configuration, session: session, confinement: .here()) : self
     }
 
     var autorefresh: Bool {
@@ -92,7 +106,9 @@ final class RealmInstance: Sendable {
         let newest = core.snapshot
         return contents.withLock { contents in
             guard let pinned = contents.pinned, pinned.version < newest.version else { return false }
+    @discardableResult
             contents.pinned = newest
+        checkThread()
             return true
         }
     }
@@ -144,10 +160,15 @@ final class RealmInstance: Sendable {
         precondition(!configuration.readOnly, "the realm was opened read-only")
         // A block, of another thread or task, is waited for.
         precondition(
+        checkThread()
             contents.withLock { $0.transaction == nil || $0.isBlock }, "the realm is already in a write transaction")
     }
 
-    private func begin(isBlock: Bool) {
+    /// Lets another write of this instance wait for the end of the transaction.
+    func endsByItself() { contents.withLock { $0.isBlock = true } }
+
+    /// Begins a transaction of a caller that holds the write lock.
+    func begin(isBlock: Bool) {
         core.prepareToWrite()
         let snapshot = core.snapshot
         var state = snapshot.state
@@ -204,6 +225,7 @@ final class RealmInstance: Sendable {
                 preconditionFailure("a realm can be changed only in a write transaction")
             }
             do {
+        checkThread()
                 try body(&transaction)
             } catch {
                 preconditionFailure("\(error)")

@@ -6,24 +6,26 @@ internal import SyncProtocol
 /// Opens realms: makes or shares the core, brings its schema up to date, starts its session.
 enum RealmOpener {
     /// Opens a realm; file work runs on the calling thread.
-    static func open(_ configuration: Realm.Configuration) throws -> RealmInstance {
+    static func open(_ configuration: Realm.Configuration, _ confinement: Confinement?) throws -> RealmInstance {
         let core = try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }
-        return try instance(of: core, configuration, declaringSchema: true)
+        return try instance(of: core, configuration, confinement, declaringSchema: true)
     }
 
     /// Opens a realm without blocking the caller's executor.
     /// - Parameter declaringSchema: whether what the file lacks of the declared schema is added; if not, it is checked.
     static func open(
-        _ configuration: Realm.Configuration, declaringSchema: Bool = true
+        _ configuration: Realm.Configuration, _ confinement: Confinement?, declaringSchema: Bool = true
     ) async throws -> RealmInstance {
         let core = try await RealmRegistry.open(configuration.location(), on: FileQueue.queue) {
             try makeCore($0, configuration)
         }
-        return try await FileQueue.run { try instance(of: core, configuration, declaringSchema: declaringSchema) }
+        return try await FileQueue.run {
+            try instance(of: core, configuration, confinement, declaringSchema: declaringSchema)
+        }
     }
 
     private static func instance(
-        of core: RealmCore, _ configuration: Realm.Configuration, declaringSchema: Bool
+        of core: RealmCore, _ configuration: Realm.Configuration, _ confinement: Confinement?, declaringSchema: Bool
     ) throws -> RealmInstance {
         try checkIsFor(configuration, core)
         if try isOfOtherSchema(core, configuration) {
@@ -34,7 +36,8 @@ enum RealmOpener {
             _ = try additionsAreNeeded(for: configuration, in: core)
         }
         guard let sync = configuration.syncConfiguration else {
-            return RealmInstance(core: core, configuration: configuration, session: nil)
+            return RealmInstance(
+                core: core, configuration: configuration, session: nil, confinement: confinement)
         }
         try claimFile(of: core, for: sync)
         // The session of a realm whose schema is still to be declared has nothing to ask for yet.
@@ -45,7 +48,8 @@ enum RealmOpener {
         defer { session?.releaseInstance() }
         // A session that an earlier opening has started has to upload what this one has added.
         session?.subscriptionsChanged()
-        return RealmInstance(core: core, configuration: configuration, session: session)
+        return RealmInstance(
+            core: core, configuration: configuration, session: session, confinement: confinement)
     }
 
     // MARK: The core

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RealmState
 internal import Synchronization
 
@@ -10,7 +9,7 @@ final class RealmObservers: Sendable {
     typealias Deliver = @Sendable (RealmSnapshot, ChangedObjects) -> Void
 
     private struct Observer: Sendable {
-        var queue: DispatchQueue
+        var place: DeliveryPlace
         var deliver: Deliver
         /// The token of the observation, by which a writer may leave the observer out.
         var token: ObjectIdentifier?
@@ -40,13 +39,13 @@ final class RealmObservers: Sendable {
 
     /// Registers an observer, which first hears of `initial` if there is one.
     ///
-    /// Deliveries to one observer come in order; its queue must be serial for that, as the main queue is.
+    /// Deliveries to one observer come in order; a queue must be serial for that, as the main queue is.
     func add(
-        on queue: DispatchQueue, initial: (() -> RealmSnapshot)? = nil, _ deliver: @escaping Deliver
+        on place: DeliveryPlace, initial: (() -> RealmSnapshot)? = nil, _ deliver: @escaping Deliver
     ) -> NotificationToken {
         let number = contents.withLock { contents -> UInt64 in
             contents.next += 1
-            contents.observers[contents.next] = Observer(queue: queue, deliver: deliver)
+            contents.observers[contents.next] = Observer(place: place, deliver: deliver)
             return contents.next
         }
         // Read after it was registered, so that no commit falls between the two.
@@ -60,27 +59,27 @@ final class RealmObservers: Sendable {
 
     func notify(_ snapshot: RealmSnapshot, _ changes: StateChanges, except tokens: Set<ObjectIdentifier>) {
         // In one step: a delivery in between would take the changes along with the snapshot before them.
-        let idle = contents.withLock { contents -> [UInt64: DispatchQueue] in
+        let idle = contents.withLock { contents -> [UInt64: DeliveryPlace] in
             guard !contents.observers.isEmpty else { return [:] }
             var changed = ChangedObjects()
             changed.add(changes)
-            var idle: [UInt64: DispatchQueue] = [:]
+            var idle: [UInt64: DeliveryPlace] = [:]
             for number in Array(contents.observers.keys) {
                 contents.observers[number]?.unseen.add(changed)
                 let isExcluded = contents.observers[number]?.token.map(tokens.contains) ?? false
                 guard !isExcluded, contents.observers[number]?.hear(of: snapshot) == true else { continue }
-                idle[number] = contents.observers[number]?.queue
+                idle[number] = contents.observers[number]?.place
             }
             return idle
         }
-        for (number, queue) in idle { queue.async { [weak self] in self?.deliver(number) } }
+        for (number, place) in idle { place.async { [weak self] in self?.deliver(number) } }
     }
 
     private func enqueue(_ snapshot: RealmSnapshot, _ number: UInt64) {
-        let queue = contents.withLock { contents -> DispatchQueue? in
-            contents.observers[number]?.hear(of: snapshot) == true ? contents.observers[number]?.queue : nil
+        let place = contents.withLock { contents -> DeliveryPlace? in
+            contents.observers[number]?.hear(of: snapshot) == true ? contents.observers[number]?.place : nil
         }
-        queue?.async { [weak self] in self?.deliver(number) }
+        place?.async { [weak self] in self?.deliver(number) }
     }
 
     private func deliver(_ number: UInt64) {

@@ -3,7 +3,7 @@ import Foundation
 @testable import DeviceSync
 
 /// A temporary folder for a realm that does not sync.
-final class Folder {
+final class Folder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("local-\(UUID().uuidString)")
     deinit { try? FileManager.default.removeItem(at: url) }
 

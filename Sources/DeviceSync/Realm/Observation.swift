@@ -1,0 +1,111 @@
+internal import Changesets
+internal import RealmState
+internal import Synchronization
+
+/// What happened to an observed object.
+enum HandleChange: Sendable {
+    case changed([PropertyChange])
+    case deleted
+}
+
+extension ObjectHandle {
+    /// Calls `block` after each commit that changes one of the properties, or deletes the object.
+    ///
+    /// - Parameter block: gets a handle that can be used at the place.
+    func observe(
+        _ keyPaths: [String]?, at place: DeliveryPlace,
+        _ block: @escaping @Sendable (ObjectHandle, HandleChange) -> Void
+    ) -> NotificationToken {
+        precondition(!instance.isFrozen && exists, "only a live object of a realm can be observed")
+        let observed = ObservedProperties(keyPaths, className, instance.schema)
+        let handle = moved(to: instance.delivered(at: place))
+        let last = Mutex<(state: RealmState, isGone: Bool)>((instance.core.snapshot.state, false))
+        return instance.core.observers.add(on: place) { snapshot, changed in
+            let previous = last.withLock { last -> (state: RealmState, isGone: Bool) in
+                defer { last.state = snapshot.state }
+                return last
+            }
+            guard !previous.isGone else { return }
+            let touched = changed.keys(of: handle.address.className, in: snapshot.state.schema)
+            guard
+                touched?.contains(handle.address.key) ?? true || observed.reach(changed, in: snapshot.state.schema),
+                let old = handle.stored(in: previous.state)
+            else { return }
+            guard let new = handle.stored(in: snapshot.state) else {
+                last.withLock { $0.isGone = true }
+                return block(handle, .deleted)
+            }
+            guard let table = snapshot.state.schema.table(handle.className) else { return }
+            let oldTable = previous.state.schema.table(handle.className) ?? table
+            let reading = ValueReading(instance: handle.instance, schema: snapshot.state.schema)
+            let changes = table.columns.compactMap { column -> PropertyChange? in
+                guard observed.contains(column) else { return nil }
+                let before = oldTable.column(column.name).map { old[$0] } ?? column.defaultValue
+                let after = new[column]
+                let isChanged =
+                    observed.isAll
+                    ? before != after
+                    : observed.differ(column, at: handle.place(of: column.name), previous.state, snapshot.state)
+                guard isChanged else { return nil }
+                return PropertyChange(
+                    name: column.name.string, oldValue: reading.mixed(before).scalar,
+                    newValue: reading.mixed(after).scalar)
+            }
+            if !changes.isEmpty { block(handle, .changed(changes)) }
+        }
+    }
+
+    private func stored(in state: RealmState) -> StoredObject? {
+        guard let field else { return state.object(address) }
+        if case .embedded(let object)? = state.value(at: field) { return object }
+        return nil
+    }
+}
+
+extension _Field {
+    /// Calls `block` with the elements of a list or set now, and after each commit that changes them or the objects that they link to.
+    ///
+    /// Ends when the object that has the field is deleted.
+    /// - Parameters:
+    ///   - keyPaths: the properties of linked objects whose changes count; nil for all.
+    ///   - block: gets a field that can be used at the place.
+    func observe(
+        _ keyPaths: [String]? = nil, at place: DeliveryPlace,
+        _ block: @escaping @Sendable (_Field, _ positions: PositionDifference?) -> Void
+    ) -> NotificationToken {
+        precondition(!instance.isFrozen && exists, "only a live collection of a realm can be observed")
+        let observed = ObservedProperties(keyPaths, target, instance.schema)
+        let field = moved(to: instance.delivered(at: place))
+        let (core, address) = (instance.core, address)
+        let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)
+        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
+            let state = snapshot.state
+            guard let items = Self.items(state.value(at: address), in: state) else { return }
+            let previous = last.withLock { last in
+                defer { last = (state, items) }
+                return last
+            }
+            guard let previous else { return block(field, nil) }
+            let difference = PositionDifference(from: previous.items, to: items) { item in
+                guard case .link(let target) = item else { return false }
+                return observed.differ(target, previous.state, state)
+            }
+            if !difference.isEmpty { block(field, difference) }
+        }
+    }
+
+    /// The class of the objects that the elements link to; an empty name if they are no objects.
+    private var target: ByteString { ByteString(property?.shape.target.map { ModelName.of($0) } ?? "") }
+
+    /// The elements that an app sees; nil if the object is gone.
+    private static func items(_ value: RealmValue?, in state: RealmState) -> [RealmValue]? {
+        switch value {
+        case .list(let items)?, .set(let items)?:
+            items.filter { item in
+                if case .link(let target) = item { state.contains(target) } else { true }
+            }
+        case nil: nil
+        default: []
+        }
+    }
+}

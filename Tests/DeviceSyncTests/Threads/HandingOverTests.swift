@@ -1,0 +1,69 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import DeviceSync
+
+/// Objects and collections go from one realm of a file to another by reference, and out of a realm that is invalidated.
+@Suite(.timeLimit(.minutes(2)))
+struct HandingOverTests {
+    private let folder = Folder()
+    private let queue = DispatchQueue(label: "test.reader")
+
+    /// Makes a person in a realm of the calling thread.
+    private func person() throws -> (Realm, Person) {
+        let realm = try folder.models()
+        let person = Person(value: [
+            "_id": 1, "name": "Ada", "dogs": [["name": "a"], ["name": "b"]], "home": ["name": "Main"],
+            "scores": ["x": 1], "tags": ["t"],
+        ])
+        try realm.write { realm.add(person) }
+        return (realm, person)
+    }
+
+    @Test func aReferenceIsFoundInAnotherRealm() throws {
+        let (realm, person) = try person()
+        let object = ThreadSafeReference(to: person)
+        let list = ThreadSafeReference(to: person.dogs)
+        let map = ThreadSafeReference(to: person.scores)
+        let street = ThreadSafeReference(to: try #require(person.home))
+        let results = ThreadSafeReference(to: realm.objects(Dog.self).where { $0.name == "b" })
+        try queue.sync {
+            let there = try Realm(configuration: folder.modelConfiguration, queue: queue)
+            #expect(there.resolve(object)?.name == "Ada")
+            #expect(there.resolve(list)?.map(\.name) == ["a", "b"])
+            #expect(there.resolve(map)?["x"] == 1)
+            #expect(there.resolve(street)?.name == "Main")
+            #expect(there.resolve(results)?.map(\.name) == ["b"])
+            try there.write { there.resolve(object)?.name = "Eve" }
+        }
+        #expect(person.name == "Eve")
+        #expect(!object.isInvalidated)
+        try realm.write { realm.delete(person) }
+        #expect(object.isInvalidated && list.isInvalidated)
+        #expect(try folder.models().resolve(object) == nil)
+        #expect(try folder.models().resolve(list) == nil)
+    }
+
+    @Test func aWrapperHandsOverByItself() async throws {
+        let (realm, person) = try person()
+        @ThreadSafe var shared: Person? = person
+        let copy = _shared
+        #expect(await onThread { copy.wrappedValue?.name } == "Ada")
+        try realm.write { realm.delete(person) }
+        #expect(shared == nil)
+    }
+
+    @Test func invalidatingEndsObjectsAndNotTheRealm() throws {
+        let (realm, person) = try person()
+        let (dogs, everybody) = (person.dogs, realm.objects(Person.self))
+        realm.beginWrite()
+        person.name = "not kept"
+        realm.invalidate()
+        #expect(!realm.isInWriteTransaction)
+        #expect(person.isInvalidated && dogs.isInvalidated)
+        #expect(person.age == nil && dogs.isEmpty)
+        #expect(everybody.map(\.name) == ["Ada"])
+        #expect(everybody.first?.dogs.count == 2)
+    }
+}
