@@ -19,7 +19,7 @@ final class AppCore: Sendable {
     let users: UserCache
     let syncManager: SyncManager
     let outcomes: OutcomeReporter
-    let logger: Logger
+    let logger: Logging.Logger
     let sync: SyncClient
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
@@ -52,9 +52,11 @@ final class AppCore: Sendable {
     }
 
     private init(id: String, configuration: AppConfiguration, base: URL) {
-        var logger = Logger(label: "DeviceSync")
+        var logger = SharedLogHandler.logger(.app)
         logger[metadataKey: "app"] = "\(id)"
         self.id = id
+        var syncLogger = SharedLogHandler.logger(.sync)
+        syncLogger[metadataKey: "app"] = "\(id)"
         self.configuration = configuration
         self.logger = logger
         layout = FileLayout(base: base, appID: id)
@@ -63,7 +65,7 @@ final class AppCore: Sendable {
         http = AppServicesClient(appID: id, configuration: configuration)
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
         outcomes = OutcomeReporter(store: store, logger: logger)
-        sync = SyncClient(trusting: configuration.authoritiesFile, logger: logger)
+        sync = SyncClient(trusting: configuration.authoritiesFile, logger: syncLogger)
         prepareIfPossible()
         syncManager.attach(self)
         outcomes.attach(self)

@@ -11,9 +11,9 @@ final class UserCache: Sendable {
 
     private let contents = Mutex(Contents())
     private let store: MetadataStore
-    private let logger: Logger
+    private let logger: Logging.Logger
 
-    init(store: MetadataStore, logger: Logger) {
+    init(store: MetadataStore, logger: Logging.Logger) {
         self.store = store
         self.logger = logger
     }

@@ -10,12 +10,12 @@ final class ResetFiles {
     private let app: AppReference
     private let userID: String
     private let target: SyncTarget
-    private let logger: Logger
+    private let logger: Logging.Logger
     /// The fresh copy, while it is open.
     private(set) var fresh: RealmCore?
     private(set) var record = ResetRecord()
 
-    init(core: RealmCore, target: SyncTarget, app: AppReference, userID: String, logger: Logger) {
+    init(core: RealmCore, target: SyncTarget, app: AppReference, userID: String, logger: Logging.Logger) {
         self.core = core
         self.target = target
         self.app = app

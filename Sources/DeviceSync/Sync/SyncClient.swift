@@ -23,11 +23,11 @@ final class SyncClient: Sendable {
     }
 
     private let contents: Mutex<Contents>
-    private let logger: Logger
+    private let logger: Logging.Logger
     private let running = DispatchGroup()
 
     /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
-    init(trusting authorities: String? = nil, logger: Logger) {
+    init(trusting authorities: String? = nil, logger: Logging.Logger) {
         self.logger = logger
         contents = Mutex(Contents(connector: NIOWebSocketConnector(authorities: authorities)))
     }

@@ -19,7 +19,7 @@ actor SyncConnection {
     let app: AppReference
     let connector: any WebSocketConnecting
     let timeouts: SyncTimeoutOptions
-    let logger: Logger
+    let logger: Logging.Logger
 
     private(set) var realms: [ObjectIdentifier: SyncedRealm] = [:]
     /// The realm that a session is for, and what the session downloads into there.
@@ -46,7 +46,7 @@ actor SyncConnection {
 
     init(
         userID: String, mode: SyncMode, app: AppReference, connector: any WebSocketConnecting,
-        timeouts: SyncTimeoutOptions, logger: Logger
+        timeouts: SyncTimeoutOptions, logger: Logging.Logger
     ) {
         self.userID = userID
         self.mode = mode

@@ -55,7 +55,8 @@ final class SyncedRealm {
     var schemaChange: SyncError?
 
     init(
-        session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference, logger: Logger
+        session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference,
+        logger: Logging.Logger
     ) {
         self.session = session
         self.core = core
