@@ -14,6 +14,8 @@ final class SyncClient: Sendable {
         /// The realms whose initial subscriptions have had their turn.
         var subscribed: Set<String> = []
         var connector: any WebSocketConnecting
+        /// From the first session on.
+        var network: NotificationToken?
     }
     /// One connection per user and mode, or per realm without multiplexing.
     private struct ConnectionKey: Hashable {
@@ -48,6 +50,7 @@ final class SyncClient: Sendable {
             let session = SyncSession(path: path, configuration: sync, connection: connection)
             session.retainInstance()
             contents.sessions[path] = session
+            contents.network = contents.network ?? NetworkMonitor.shared.listen { [weak self] in self?.reconnectAll() }
             running.enter()
             return (session, true)
         }
