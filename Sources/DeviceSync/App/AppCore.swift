@@ -21,6 +21,7 @@ final class AppCore: Sendable {
     let outcomes: OutcomeReporter
     let logger: Logging.Logger
     let sync: SyncClient
+    let userListeners = UserListeners()
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
     private let handles = Mutex<[String: WeakUser]>([:])
@@ -54,9 +55,9 @@ final class AppCore: Sendable {
     private init(id: String, configuration: AppConfiguration, base: URL) {
         var logger = SharedLogHandler.logger(.app)
         logger[metadataKey: "app"] = "\(id)"
-        self.id = id
         var syncLogger = SharedLogHandler.logger(.sync)
         syncLogger[metadataKey: "app"] = "\(id)"
+        self.id = id
         self.configuration = configuration
         self.logger = logger
         layout = FileLayout(base: base, appID: id)
@@ -123,6 +124,7 @@ final class AppCore: Sendable {
             refreshToken: answer.refreshToken, profile: profile)
         try await withMetadata { try self.users.loggedIn(record) }
         sync.userChanged(answer.userID)
+        userListeners.changed()
         outcomes.flush()
         return user(answer.userID)
     }
@@ -140,17 +142,18 @@ final class AppCore: Sendable {
     func endLocally(_ userID: String, as state: UserState) {
         users.end(userID, as: state)
         sync.userEnded(userID)
+        userListeners.changed()
     }
 
     /// Calls the server with a user's access token; once more with a new token if the server refuses it.
-    func withAccessToken(of userID: String, _ call: (String) async throws -> Void) async throws {
+    func withAccessToken<Answer>(of userID: String, _ call: (String) async throws -> Answer) async throws -> Answer {
         guard let token = users.record(userID)?.accessToken, !token.isEmpty else {
             throw AppError(.invalidSession, "the user is logged out")
         }
         do {
-            try await call(token)
+            return try await call(token)
         } catch let error as AppError where error.httpStatusCode == 401 {
-            try await call(try await refreshAccessToken(userID: userID))
+            return try await call(try await refreshAccessToken(userID: userID))
         }
     }
 

@@ -29,6 +29,7 @@ final class AppServicesClient: Sendable {
     private let transport: any NetworkTransport
     private let location = Mutex<ServerLocation?>(nil)
     private let headers = Mutex<[String: String]>([:])
+    private let authorizationHeader = Mutex("Authorization")
 
     init(appID: String, configuration: AppConfiguration) {
         self.appID = appID
@@ -37,6 +38,8 @@ final class AppServicesClient: Sendable {
     }
 
     func setExtraHeaders(_ value: [String: String]) { headers.withLock { $0 = value } }
+
+    func setAuthorizationHeader(_ name: String) { authorizationHeader.withLock { $0 = name } }
 
     private var appPath: String { "/api/client/v2.0/app/\(appID)" }
 
@@ -79,7 +82,7 @@ final class AppServicesClient: Sendable {
     // MARK: Calls
 
     func login(_ credentials: Credentials) async throws(AppError) -> LoginAnswer {
-        var members = try credentials.members()
+        var members = credentials.members
         members["options"] = .object(["device": .object(deviceInformation)])
         let json = try await app("POST", "/auth/providers/\(credentials.provider)/login", .object(members))
         guard let answer = json?.objectValue, let user = answer["user_id"]?.stringValue,
@@ -90,6 +93,26 @@ final class AppServicesClient: Sendable {
         }
         return LoginAnswer(
             userID: user, deviceID: answer["device_id"]?.stringValue ?? "", accessToken: access, refreshToken: refresh)
+    }
+
+    /// Adds an identity to the user of a token.
+    /// - Returns: the new access token.
+    func link(_ credentials: Credentials, accessToken: String) async throws(AppError) -> String {
+        var members = credentials.members
+        members["options"] = .object(["device": .object(deviceInformation)])
+        let url = try await hostname() + appPath + "/auth/providers/\(credentials.provider)/login?link=true"
+        let body = Data(JSONWriter.text(of: .object(members)).utf8)
+        let json = try await perform("POST", url, body: body, token: accessToken)
+        guard let token = json?.objectValue?["access_token"]?.stringValue, AccessToken(token) != nil else {
+            throw AppError(.unknown, "link: expected an access_token in the answer")
+        }
+        return token
+    }
+
+    /// - Returns: what the function returned; nil for an empty answer.
+    func callFunction(_ body: JSONValue, accessToken: String) async throws(AppError) -> JSONValue? {
+        let url = try await hostname() + appPath + "/functions/call"
+        return try await perform("POST", url, body: Data(JSONWriter.text(of: body).utf8), token: accessToken)
     }
 
     func profile(accessToken: String) async throws(AppError) -> UserProfileRecord {
@@ -155,7 +178,7 @@ final class AppServicesClient: Sendable {
             fields["Content-Type"] = "application/json;charset=utf-8"
             fields["Accept"] = "application/json"
         }
-        if let token { fields["Authorization"] = "Bearer \(token)" }
+        if let token { fields[authorizationHeader.withLock { $0 }] = "Bearer \(token)" }
         let request = NetworkRequest(
             method: method, url: url, headers: fields, body: body, timeoutMS: configuration.defaultRequestTimeoutMS)
         let answer: NetworkResponse

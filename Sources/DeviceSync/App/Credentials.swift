@@ -14,6 +14,14 @@ internal import SyncModel
     case userAPIKey(String)
     /// A key that an operator made.
     case serverAPIKey(String)
+    /// A token that Facebook gave the app.
+    case facebook(accessToken: String)
+    /// A code that Google gave the app.
+    case google(serverAuthCode: String)
+    /// An identity token of Google.
+    case googleId(token: String)
+    /// An identity token of Apple.
+    case apple(idToken: String)
 }
 
 extension Credentials {
@@ -25,20 +33,27 @@ extension Credentials {
         case .jwt: "custom-token"
         case .function: "custom-function"
         case .userAPIKey, .serverAPIKey: "api-key"
+        case .facebook: "oauth2-facebook"
+        case .google, .googleId: "oauth2-google"
+        case .apple: "oauth2-apple"
         }
     }
 
     /// The login's body without `options`.
-    func members() throws(AppError) -> [String: JSONValue] {
-        switch self {
-        case .anonymous: return ["provider": .string(provider)]
-        case .emailPassword(let email, let password):
-            return ["provider": .string(provider), "username": .string(email), "password": .string(password)]
-        case .jwt(let token): return ["provider": .string(provider), "token": .string(token)]
-        case .userAPIKey(let key), .serverAPIKey(let key):
-            return ["provider": .string(provider), "key": .string(key)]
-        case .function:
-            throw AppError(.unknown, "custom function credentials are not supported yet")
+    var members: [String: JSONValue] {
+        func payload(_ members: [String: String]) -> [String: JSONValue] {
+            members.mapValues { .string($0) }.merging(["provider": .string(provider)], uniquingKeysWith: { $1 })
+        }
+        return switch self {
+        case .anonymous: payload([:])
+        case .emailPassword(let email, let password): payload(["username": email, "password": password])
+        case .jwt(let token): payload(["token": token])
+        case .userAPIKey(let key), .serverAPIKey(let key): payload(["key": key])
+        case .facebook(let token): payload(["accessToken": token])
+        case .google(let code): payload(["authCode": code])
+        case .googleId(let token), .apple(let token): payload(["id_token": token])
+        // The app's own members, and nothing else.
+        case .function(let payload): ExtendedJSON.json(payload)
         }
     }
 }

@@ -6,6 +6,12 @@ public final class EmailPasswordAuth: Sendable {
 
     init(core: AppCore) { self.core = core }
 
+    func finish(
+        _ completion: @Sendable @escaping ((any Error)?) -> Void, with body: @Sendable @escaping () async throws -> Void
+    ) {
+        core.syncManager.callbackQueue.complete(completion, with: body)
+    }
+
     /// Creates an account.
     /// - Throws: `AppError`, `accountNameInUse` among others.
     public func registerUser(email: String, password: String) async throws {
@@ -16,9 +22,7 @@ public final class EmailPasswordAuth: Sendable {
     public func registerUser(
         email: String, password: String, completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        core.syncManager.callbackQueue.complete(completion) {
-            try await self.registerUser(email: email, password: password)
-        }
+        finish(completion) { try await self.registerUser(email: email, password: password) }
     }
 
     /// Confirms an account with what the confirmation mail carried.
@@ -50,5 +54,16 @@ public final class EmailPasswordAuth: Sendable {
     public func resetPassword(to password: String, token: String, tokenId: String) async throws {
         try await core.http.emailPassword(
             "reset", ["password": .string(password), "token": .string(token), "tokenId": .string(tokenId)])
+    }
+
+    /// Has the app's own function set a new password. What it expects beside email and password is for the app to know.
+    /// - Throws: `AppError`.
+    public func callResetPasswordFunction(email: String, password: String, args: [AnyBSON]) async throws {
+        try await core.http.emailPassword(
+            "reset/call",
+            [
+                "email": .string(email), "password": .string(password),
+                "arguments": .array(args.map { ExtendedJSON.json($0) }),
+            ])
     }
 }

@@ -1,27 +1,8 @@
 public import Dispatch
 internal import Synchronization
 
-/// How much the SDK logs; forwarded to the process's swift-log back end.
-@frozen public enum SyncLogLevel: Int, Sendable {
-    /// Nothing.
-    case off
-    /// What ends the process.
-    case fatal
-    /// Lost work.
-    case error
-    /// What an operator or a developer can act on.
-    case warn
-    /// Life cycle.
-    case info
-    /// More of it.
-    case detail
-    /// For developers.
-    case debug
-    /// Everything.
-    case trace
-    /// Everything.
-    case all
-}
+/// How much the SDK logs.
+public typealias SyncLogLevel = LogLevel
 
 /// Settings and errors of syncing, one per `App`.
 public final class SyncManager: Sendable {
@@ -29,6 +10,7 @@ public final class SyncManager: Sendable {
         var errorHandler: ErrorReportingBlock?
         var timeoutOptions: SyncTimeoutOptions?
         var headers: [String: String]?
+        var authorizationHeaderName: String?
         var callbackQueue: DispatchQueue = .main
         var core: AppReference?
     }
@@ -66,6 +48,31 @@ public final class SyncManager: Sendable {
             core?.http.setExtraHeaders(newValue ?? [:])
             core?.sync.reconnectForNewHeaders()
         }
+    }
+
+    /// The header that carries a user's token in HTTP calls; `Authorization` unless set. WebSocket handshakes carry it in their address.
+    public var authorizationHeaderName: String? {
+        get { contents.withLock { $0.authorizationHeaderName } }
+        set {
+            let core = contents.withLock { contents -> AppCore? in
+                contents.authorizationHeaderName = newValue
+                return contents.core?.core
+            }
+            core?.http.setAuthorizationHeader(newValue ?? "Authorization")
+        }
+    }
+
+    /// Up to which level the process logs: that of `Logger.shared`.
+    public var logLevel: SyncLogLevel {
+        get { Logger.shared.level }
+        set { Logger.shared.level = newValue }
+    }
+
+    /// Gets the process's log messages: sets `Logger.shared`.
+    @available(*, deprecated, message: "Set Logger.shared")
+    public var logger: (@Sendable (SyncLogLevel, String) -> Void)? {
+        get { Logger.shared.function }
+        set { if let newValue { Logger.shared = Logger(level: Logger.shared.level, logFunction: newValue) } }
     }
 
     /// Where callbacks without a queue of their own run; the main queue unless set. (Not upstream.)

@@ -63,6 +63,16 @@ final class UserCache: Sendable {
         if let record { persist { try store.save(record) } }
     }
 
+    /// Notes what a user is who has one more way to log in.
+    func linked(_ id: String, accessToken: String, _ profile: UserProfileRecord) {
+        let record = contents.withLock { contents -> UserRecord? in
+            contents.records[id]?.accessToken = accessToken
+            contents.records[id]?.profile = profile
+            return contents.records[id]
+        }
+        if let record { persist { try store.save(record) } }
+    }
+
     /// Takes a user's tokens away. Another logged-in user becomes the current one.
     func end(_ id: String, as state: UserState) {
         let (record, current) = contents.withLock { contents -> (UserRecord?, String?) in

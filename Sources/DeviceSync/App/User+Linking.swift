@@ -1,0 +1,30 @@
+extension User {
+    /// Adds another way to log in to this account.
+    ///
+    /// - Returns: this user, whose `identities` have one more.
+    /// - Throws: `AppError`; `.unknown` for `.anonymous`, which is no account to log in to again.
+    @discardableResult
+    public func linkUser(credentials: Credentials) async throws -> User {
+        if case .anonymous = credentials {
+            throw AppError(.unknown, "anonymous credentials cannot be linked to a user")
+        }
+        guard let token = accessToken else { throw AppError(.invalidSession, "the user is logged out") }
+        let newToken = try await core.http.link(credentials, accessToken: token)
+        let profile = try await core.http.profile(accessToken: newToken)
+        try await FileQueue.run { [core, id] in core.users.linked(id, accessToken: newToken, profile) }
+        core.userListeners.changed()
+        return self
+    }
+
+    /// Adds another way to log in to this account, then calls `completion`; see `linkUser(credentials:)`.
+    public func linkUser(
+        credentials: Credentials, completion: @Sendable @escaping (Result<User, any Error>) -> Void
+    ) {
+        core.syncManager.callbackQueue.complete(completion) { try await self.linkUser(credentials: credentials) }
+    }
+
+    /// Renews the access token, and with it `customData`, then calls `completion`.
+    public func refreshCustomData(completion: @Sendable @escaping (Result<Document, any Error>) -> Void) {
+        core.syncManager.callbackQueue.complete(completion) { try await self.refreshCustomData() }
+    }
+}

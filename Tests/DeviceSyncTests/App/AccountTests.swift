@@ -1,0 +1,155 @@
+import Foundation
+import SyncModel
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// Calls of an account that the HTTP API answers: functions, links, passwords.
+@Suite(.timeLimit(.minutes(2)))
+struct AccountTests {
+    /// Answers like a server, and notes what it was asked.
+    private final class Recorder: NetworkTransport {
+        let requests = Mutex<[NetworkRequest]>([])
+        let stub = StubTransport(baseURL: "http://localhost:1")
+        let isLinked = Mutex(false)
+
+        func request(_ ending: String) -> NetworkRequest? {
+            requests.withLock { $0.last { $0.url.hasSuffix(ending) } }
+        }
+
+        func send(_ request: NetworkRequest) async throws -> NetworkResponse {
+            requests.withLock { $0.append(request) }
+            if request.url.hasSuffix("?link=true") { isLinked.withLock { $0 = true } }
+            if request.url.hasSuffix("/functions/call") {
+                let body = String(decoding: request.body, as: UTF8.self)
+                return body.contains("nothing")
+                    ? answer("") : answer(#"{"sum":{"$numberInt":"3"},"at":{"$date":{"$numberLong":"1500"}}}"#)
+            }
+            if request.url.hasSuffix("/auth/profile"), isLinked.withLock({ $0 }) {
+                return answer(
+                    #"{"identities":[{"id":"1","provider_type":"anon-user"},{"id":"2","provider_type":"custom-token"}],"data":{}}"#
+                )
+            }
+            return try await stub.send(request)
+        }
+
+        private func answer(_ text: String) -> NetworkResponse {
+            NetworkResponse(
+                status: 200, headers: ["content-type": "application/json;charset=utf-8"], body: Data(text.utf8))
+        }
+    }
+
+    private let recorder = Recorder()
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("account-\(UUID().uuidString)")
+    private let app: App
+
+    init() {
+        app = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
+        app.syncManager.callbackQueue = DispatchQueue(label: "test.callbacks")
+    }
+
+    private func user() async throws -> User { try await app.login(credentials: .anonymous) }
+
+    private func body(_ ending: String) throws -> [String: JSONValue] {
+        let request = try #require(recorder.request(ending))
+        return try #require(try JSONParser.parse(String(decoding: request.body, as: UTF8.self)).objectValue)
+    }
+
+    @Test func functionsAreCalledByName() async throws {
+        let user = try await user()
+        let uuid = try #require(UUID(uuidString: "F47AC10B-58CC-4372-A567-0E02B2C3D479"))
+        let result = try await user.functions.addUp([1, .int32(2), .double(0.5), .uuid(uuid), .document(["a": nil])])
+        #expect(result.documentValue?["sum"] == .int32(3))
+        #expect(result.documentValue?["at"] == .datetime(Date(timeIntervalSince1970: 1.5)))
+        let arguments: [JSONValue] = [
+            .object(["$numberLong": .string("1")]), .object(["$numberInt": .string("2")]),
+            .object(["$numberDouble": .string("0.5")]),
+            .object(["$binary": .object(["base64": .string("9HrBC1jMQ3KlZw4CssPUeQ=="), "subType": .string("04")])]),
+            .object(["a": .null]),
+        ]
+        #expect(try body("/functions/call") == ["name": .string("addUp"), "arguments": .array(arguments)])
+        #expect(recorder.request("/functions/call")?.headers["Authorization"] == "Bearer \(user.accessToken ?? "")")
+        await #expect(throws: AppError.self) { try await user.functions.nothing([]) }
+        let called = try await withCheckedThrowingContinuation { continuation in
+            user.functions.addUp([]) { continuation.resume(with: $0) }
+        }
+        #expect(called == result)
+    }
+
+    @Test func valuesComeBackAsTheyWere() throws {
+        let values: [AnyBSON] = [
+            .null, .bool(true), .string("x"), .int32(-1), .int64(1 << 40), .double(.infinity), .double(-0.25),
+            .decimal128("1.50"), .objectId(ObjectId()), .uuid(UUID()), .binary(Data([1, 2])), .minKey, .maxKey,
+            .datetime(Date(timeIntervalSince1970: -1.25)), .array([1, .null]), .document(["a": .array(["b"])]),
+        ]
+        for value in values {
+            let text = JSONWriter.text(of: ExtendedJSON.json(value))
+            #expect(ExtendedJSON.value(try JSONParser.parse(text)) == value, "\(text)")
+        }
+    }
+
+    @Test func aLinkAddsAnIdentity() async throws {
+        let user = try await user()
+        #expect(try await user.linkUser(credentials: .jwt(token: "a.b.c")) == user)
+        #expect(user.identities.map(\.providerType).last == "custom-token")
+        #expect(try body("/auth/providers/custom-token/login?link=true")["token"] == .string("a.b.c"))
+        await #expect(throws: AppError.self) { try await user.linkUser(credentials: .anonymous) }
+        AppCore.forget(app.core)
+        let next = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
+        #expect(next.currentUser?.identities.count == 2)
+        try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func credentialsSayWhatTheProviderNeeds() async throws {
+        _ = try await app.login(credentials: .function(payload: ["badge": 7, "name": "Ada"]))
+        var members = try body("/auth/providers/custom-function/login")
+        members["options"] = nil
+        #expect(members == ["badge": .object(["$numberLong": .string("7")]), "name": .string("Ada")])
+        _ = try await app.login(credentials: .apple(idToken: "t"))
+        #expect(try body("/auth/providers/oauth2-apple/login")["id_token"] == .string("t"))
+        _ = try await app.login(credentials: .google(serverAuthCode: "c"))
+        #expect(try body("/auth/providers/oauth2-google/login")["authCode"] == .string("c"))
+    }
+
+    @Test func theAppsFunctionResetsAPassword() async throws {
+        let auth = app.emailPasswordAuth
+        let error = await withCheckedContinuation { continuation in
+            auth.callResetPasswordFunction(email: "a@b.c", password: "new", args: ["why"]) {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(error == nil)
+        let expected: [String: JSONValue] = [
+            "email": .string("a@b.c"), "password": .string("new"), "arguments": .array([.string("why")]),
+        ]
+        #expect(try body("/auth/providers/local-userpass/reset/call") == expected)
+    }
+
+    @Test func anAppTellsOfItsUsers() async throws {
+        let heard = Mutex<[String]>([])
+        let token = app.subscribe { app in heard.withLock { $0.append(app.currentUser?.id ?? "nobody") } }
+        let first = try await app.login(credentials: .emailPassword(email: "first@example.test", password: "x"))
+        let second = try await app.login(credentials: .emailPassword(email: "second@example.test", password: "x"))
+        #expect(await eventually { heard.withLock { $0.last } == second.id })
+        app.switch(to: first)
+        #expect(await eventually { heard.withLock { $0.last } == first.id })
+        try await first.logOut()
+        try await second.remove()
+        #expect(await eventually { heard.withLock { $0.last } == "nobody" })
+        token.unsubscribe()
+        app.syncManager.callbackQueue.sync {}
+        let count = heard.withLock { $0.count }
+        _ = try await user()
+        app.syncManager.callbackQueue.sync {}
+        #expect(heard.withLock { $0.count } == count)
+    }
+
+    @Test func theTokensHeaderCanHaveAnotherName() async throws {
+        app.syncManager.authorizationHeaderName = "X-Token"
+        let user = try await user()
+        _ = try await user.refreshCustomData()
+        let headers = try #require(recorder.request("/auth/session")?.headers)
+        #expect(headers["X-Token"]?.hasPrefix("Bearer ") == true && headers["Authorization"] == nil)
+    }
+}
