@@ -22,6 +22,11 @@ extension Realm {
         public var schemaVersion: UInt64
         /// Whether a local realm whose schema does not fit is deleted.
         public var deleteRealmIfMigrationNeeded: Bool
+        /// Says at the first opening in the process, from the size of the file and of what is used of it in bytes, whether to make the file as small as it can be.
+        public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+        /// How many versions of the realm may be kept by frozen realms and objects, with the newest one; a write that would make one more throws. Nil for any
+        /// number.
+        public var maximumNumberOfActiveVersions: UInt?
         /// A realm to copy if there is no file yet.
         public var seedFilePath: URL?
         /// The model classes that the realm has. Nil for all that the program has, or for none if `dynamicSchema` names classes. Opening adds what the
@@ -37,8 +42,9 @@ extension Realm {
             fileURL: URL? = Configuration.defaultFileURL, inMemoryIdentifier: String? = nil,
             syncConfiguration: SyncConfiguration? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
             schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil,
-            deleteRealmIfMigrationNeeded: Bool = false, objectTypes: [ObjectBase.Type]? = nil,
-            seedFilePath: URL? = nil,
+            deleteRealmIfMigrationNeeded: Bool = false,
+            shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? = nil,
+            objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil,
             dynamicSchema: [ObjectSchemaDescription] = []
         ) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
@@ -48,6 +54,7 @@ extension Realm {
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+            self.shouldCompactOnLaunch = shouldCompactOnLaunch
             self.seedFilePath = seedFilePath
             self.objectTypes = objectTypes
             self.migrationBlock = migrationBlock
@@ -97,6 +104,9 @@ extension Realm {
         public var description: String {
             "Realm.Configuration(\(placeName))"
         }
+
+        /// The file, or the name in memory.
+        var placeName: String { fileURL?.path ?? inMemoryIdentifier.map { "in memory: \($0)" } ?? "nowhere" }
     }
 }
 
@@ -104,9 +114,6 @@ extension Realm.Configuration {
     /// The classes that the realm is to have.
     /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
     func declaredSchema() throws -> [ObjectSchemaDescription] {
-
-        /// The file, or the name in memory.
-        var placeName: String { fileURL?.path ?? inMemoryIdentifier.map { "in memory: \($0)" } ?? "nowhere" }
         // Of asymmetric classes, only a realm with flexible sync can have any.
         let all = dynamicSchema.isEmpty ? ModelClasses.ofDefaultSchema : []
         let types = objectTypes ?? all.filter { isFlexible || !($0 is AsymmetricObject.Type) }

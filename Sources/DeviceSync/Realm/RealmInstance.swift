@@ -35,13 +35,17 @@ final class RealmInstance: Sendable {
         self.session = session
         self.snapshot = snapshot
         session?.retainInstance()
+        if let snapshot, isCountingVersions { core.versions.retain(snapshot.version) }
     }
 
     deinit {
         // A transaction that was never ended must not keep others out for ever.
         if contents.withLock({ $0.transaction != nil }) { core.lock.unlock() }
         session?.releaseInstance()
+        if let snapshot, isCountingVersions { core.versions.release(snapshot.version) }
     }
+
+    private var isCountingVersions: Bool { configuration.maximumNumberOfActiveVersions != nil }
 
     var isFrozen: Bool { snapshot != nil }
 
@@ -52,11 +56,11 @@ final class RealmInstance: Sendable {
         if let snapshot { return try body(snapshot.state) }
         let result = try contents.withLock { contents -> Result? in
             guard let transaction = contents.transaction else { return nil }
+            checkThread()
             return try body(transaction.state)
         }
         if let result { return result }
         return try body(current.state)
-            checkThread()
     }
 
     var schema: Schema { read { $0.schema } }
@@ -102,13 +106,13 @@ final class RealmInstance: Sendable {
     }
 
     /// - Returns: whether there was something new.
+    @discardableResult
     func refresh() -> Bool {
+        checkThread()
         let newest = core.snapshot
         return contents.withLock { contents in
             guard let pinned = contents.pinned, pinned.version < newest.version else { return false }
-    @discardableResult
             contents.pinned = newest
-        checkThread()
             return true
         }
     }
@@ -156,11 +160,11 @@ final class RealmInstance: Sendable {
     }
 
     private func checkWritable() {
+        checkThread()
         precondition(!isFrozen, "a frozen realm cannot be written")
         precondition(!configuration.readOnly, "the realm was opened read-only")
         // A block, of another thread or task, is waited for.
         precondition(
-        checkThread()
             contents.withLock { $0.transaction == nil || $0.isBlock }, "the realm is already in a write transaction")
     }
 
@@ -188,6 +192,7 @@ final class RealmInstance: Sendable {
         var state = RealmState()
         let changeset = transaction.commit(returningTo: &state)
         guard !changeset.isEmpty || state.hasChanges else { return }
+        try core.versions.checkRoom(beside: core.snapshot.version, for: configuration)
         try core.commitLocal(
             state, changeset: changeset, withoutNotifying: Set(tokens.map { ObjectIdentifier($0) }))
         contents.withLock { if $0.pinned != nil { $0.pinned = core.snapshot } }
@@ -220,12 +225,12 @@ final class RealmInstance: Sendable {
 
     /// Changes something in the transaction. A value that does not fit traps.
     func edit(_ body: (inout RecordingTransaction) throws -> Void) {
+        checkThread()
         contents.withLock { contents in
             guard var transaction = contents.transaction.take() else {
                 preconditionFailure("a realm can be changed only in a write transaction")
             }
             do {
-        checkThread()
                 try body(&transaction)
             } catch {
                 preconditionFailure("\(error)")

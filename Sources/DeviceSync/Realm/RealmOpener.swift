@@ -65,6 +65,9 @@ enum RealmOpener {
         }
         guard case .file(let url) = location else { return try make() }
         if let seed = configuration.seedFilePath { try copySeed(seed, to: url) }
+        if let isWanted = configuration.shouldCompactOnLaunch, !configuration.readOnly {
+            try RealmCompaction.run(url, ifWanted: isWanted)
+        }
         let core = try make()
         // What was written after the last upload has still to go up before an outdated file may go.
         guard !configuration.readOnly,

@@ -43,6 +43,7 @@ final class RealmCore: Sendable {
     let owner: Owner?
     let lock = WriteLock()
     let observers = RealmObservers()
+    let versions = ActiveVersions()
     private let settlingBytes: Int
     private let current: Mutex<Current>
 

@@ -1,0 +1,132 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DeviceSync
+
+/// What configurations ask for at an opening and later.
+@Suite(.timeLimit(.minutes(5)))
+struct ConfigurationTests {
+    private let folder = Folder()
+
+    private func fillAndEmpty(_ configuration: Realm.Configuration) throws {
+        let realm = try Realm(configuration: configuration)
+        for round in 0..<8 {
+            try realm.write {
+                for number in 0..<200 {
+                    realm.dynamicCreate(
+                        "Task", value: ["_id": "\(round)-\(number)", "title": String(repeating: "x", count: 1000)])
+                }
+            }
+        }
+        try realm.write { realm.deleteAll() }
+    }
+
+    private var size: Int {
+        get throws {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file.path)
+            return (attributes[.size] as? NSNumber)?.intValue ?? 0
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func theFirstOpeningCompactsIfTheAppSaysSo(wanted: Bool) throws {
+        try fillAndEmpty(folder.configuration)
+        let asked = Mutex<[(total: Int, used: Int)]>([])
+        var configuration = folder.configuration
+        configuration.shouldCompactOnLaunch = { total, used in
+            asked.withLock { $0.append((total, used)) }
+            return wanted
+        }
+        let realm = try Realm(configuration: configuration)
+        _ = try Realm(configuration: configuration)
+        let (total, used) = try #require(asked.withLock { $0.first })
+        #expect(asked.withLock { $0.count } == 1)
+        #expect(total > 1_000_000 && used < total / 2)
+        #expect(try wanted ? size < total / 2 : size >= total)
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        #expect(realm.dynamicObjects("Task").count == 1)
+    }
+
+    @Test func aNewRealmIsNotCompacted() throws {
+        var configuration = folder.configuration
+        configuration.shouldCompactOnLaunch = { _, _ in
+            Issue.record("asked without a file")
+            return true
+        }
+        #expect(try Realm(configuration: configuration).isEmpty)
+    }
+
+    @Test func versionsThatAreKeptAreLimited() throws {
+        var configuration = folder.configuration
+        configuration.maximumNumberOfActiveVersions = 2
+        let realm = try Realm(configuration: configuration)
+        func write() throws { try realm.write { realm.dynamicCreate("Task", value: ["_id": UUID().uuidString]) } }
+        for _ in 0..<5 { try write() }
+        var frozen = [realm.freeze()]
+        try write()
+        frozen.append(realm.freeze())
+        try write()
+        let error = #expect(throws: Realm.Error.self) { try write() }
+        #expect(error?.code == .fail && error?.localizedDescription.contains("maximumNumberOfActiveVersions") == true)
+        #expect(realm.dynamicObjects("Task").count == 7)
+        frozen.removeFirst()
+        try write()
+        #expect(frozen.first?.dynamicObjects("Task").count == 6)
+    }
+
+    /// Nothing of it comes to the disk, and nothing is left when it is closed.
+    @Test func aSyncedRealmInMemoryLeavesNothing() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        var configuration = try device.configuration()
+        configuration.inMemoryIdentifier = "memory-\(UUID().uuidString)"
+        try await useInMemory(configuration, device, server)
+        #expect(
+            await eventually {
+                device.app.core.sync.allSessions.isEmpty
+            })
+        // Downloaded anew, under another identity.
+        let again = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        #expect(again.titles().keys.sorted() == ["a"])
+    }
+
+    private func useInMemory(
+        _ configuration: Realm.Configuration, _ device: Device, _ server: TestServer
+    ) async throws {
+        func files() throws -> Set<String> {
+            Set(
+                try FileManager.default.subpathsOfDirectory(atPath: device.folder.path)
+                    .filter { !$0.contains("metadata") && !$0.hasSuffix("test") })
+        }
+        let before = try files()
+        let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        let other = try await Realm(configuration: configuration)
+        try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        #expect(other.titles().keys.sorted() == ["a"])
+        try await realm.syncSession?.wait(for: .upload)
+        #expect(server.taskCount == 1)
+        #expect(try files() == before)
+    }
+
+    @Test func anOpeningTellsHowFarItIs() async throws {
+        let server = TestServer()
+        try await server.start()
+        let device = Device(server)
+        _ = try await device.login()
+        let estimates = Mutex<[Double]>([])
+        let configuration = try device.configuration()
+        let realm = try await withCheckedThrowingContinuation { continuation in
+            let task = Realm.asyncOpen(configuration: configuration, callbackQueue: .global()) {
+                continuation.resume(with: $0)
+            }
+            task.addProgressNotification(queue: DispatchQueue(label: "test.progress")) { progress in
+                estimates.withLock { $0.append(progress.progressEstimate) }
+            }
+        }
+        #expect(await eventually { estimates.withLock { $0.last } == 1 })
+        #expect(realm.isEmpty)
+    }
+}
