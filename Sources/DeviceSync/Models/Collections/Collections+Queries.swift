@@ -159,7 +159,7 @@ extension Results where Element: Object {
 
 extension Numeric {
     /// The sum; of integers without a trap.
-    fileprivate static func _adding(_ left: Self, _ right: Self) -> Self {
+    static func _adding(_ left: Self, _ right: Self) -> Self {
         guard let one = left as? any FixedWidthInteger else { return left + right }
         func wrapping<Integer: FixedWidthInteger>(_ left: Integer) -> Self? {
             (right as? Integer).flatMap { left &+ $0 as? Self }

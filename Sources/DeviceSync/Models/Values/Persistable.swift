@@ -116,7 +116,7 @@ public struct _Field: Sendable {
     }
 
     /// What the place holds; nil if the object is gone.
-    var value: Value? { instance.value(at: address) }
+    var value: Value? { owner.isValid ? instance.value(at: address) : nil }
 }
 
 // MARK: - Optionals

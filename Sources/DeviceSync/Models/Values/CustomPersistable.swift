@@ -1,0 +1,74 @@
+internal import Changesets
+internal import RealmState
+
+/// A type of an app's own that realms keep as another one, which they know.
+///
+///     struct Money: CustomPersistable {
+///         var cents: Int
+///         init(persistedValue: Int) { cents = persistedValue }
+///         var persistableValue: Int { cents }
+///     }
+///
+/// It can be the type of properties, of their optionals, and of elements of lists, sets and maps. Queries and sorting go by the value that is kept. A property without a
+/// default begins with what that of `PersistedType` stands for.
+public protocol CustomPersistable: _Scalar {
+    /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
+    associatedtype PersistedType: _Scalar
+    /// The value that a realm has kept.
+    init(persistedValue: PersistedType)
+    /// What a realm is to keep.
+    var persistableValue: PersistedType { get }
+}
+
+extension CustomPersistable {
+    /// That of what is kept.
+    public static var _type: PropertyType { PersistedType._type }
+    /// What the default of `PersistedType` stands for.
+    public static func _initial() -> Self { Self(persistedValue: PersistedType._initial()) }
+    /// The value.
+    public static func _scalar(_ stored: _StoredValue) -> Self? {
+        PersistedType._scalar(stored).map(Self.init(persistedValue:))
+    }
+    /// What is kept.
+    public var _stored: _StoredValue { persistableValue._stored }
+    /// What a value of the type that is kept stands for.
+    public static func _scalar(from any: Any) -> Self? {
+        (any as? PersistedType ?? PersistedType._scalar(from: any)).map(Self.init(persistedValue:))
+    }
+}
+
+/// A type of an app's own that realms keep as another one, of which not every value stands for one.
+///
+/// What stands for none reads as nil, and where the property is not optional as the default of `PersistedType` does; if that stands for none either, reading it traps.
+public protocol FailableCustomPersistable: _Scalar {
+    /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
+    associatedtype PersistedType: _Scalar
+    /// The value that a realm has kept; nil for what is none.
+    init?(persistedValue: PersistedType)
+    /// What a realm is to keep.
+    var persistableValue: PersistedType { get }
+}
+
+extension FailableCustomPersistable {
+    /// That of what is kept.
+    public static var _type: PropertyType { PersistedType._type }
+    /// What the default of `PersistedType` stands for; if it stands for none, this traps.
+    public static func _initial() -> Self {
+        guard let value = Self(persistedValue: PersistedType._initial()) else {
+            preconditionFailure(
+                "\(Self.self) has no value for \(PersistedType._initial()); give the property a default or make it optional"
+            )
+        }
+        return value
+    }
+    /// The value; nil for what stands for none.
+    public static func _scalar(_ stored: _StoredValue) -> Self? {
+        PersistedType._scalar(stored).flatMap(Self.init(persistedValue:))
+    }
+    /// What is kept.
+    public var _stored: _StoredValue { persistableValue._stored }
+    /// What a value of the type that is kept stands for.
+    public static func _scalar(from any: Any) -> Self? {
+        (any as? PersistedType ?? PersistedType._scalar(from: any)).flatMap(Self.init(persistedValue:))
+    }
+}
