@@ -28,6 +28,9 @@ let subprocess: [Target.Dependency] = [
     .product(name: "SystemPackage", package: "swift-system"),
 ]
 
+/// The publishers of the SDK.
+let openCombine = Target.Dependency.product(name: "OpenCombine", package: "OpenCombine")
+
 let ssl = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
@@ -104,6 +107,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(
@@ -200,7 +204,8 @@ let package = Package(
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),
-            ]),
+                openCombine,
+            ], settings: [.define("OpenCombine")]),
         // DeviceSync under the name that programs written for Realm Swift import.
         module("RealmSwift", ["DeviceSync"]),
         .executableTarget(
@@ -330,7 +335,7 @@ let package = Package(
             "DeviceSync",
             [
                 "RealmSwift", "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
-                "SyncProtocol", "Query", grdb, logging,
+                "SyncProtocol", "Query", grdb, logging, openCombine,
                 nio("NIOCore"),
                 nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"),
