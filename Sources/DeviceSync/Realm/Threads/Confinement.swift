@@ -41,7 +41,11 @@ enum Confinement: Sendable {
     }()
 
     /// The main queue leaves the main thread when a program calls `dispatchMain()`, as an asynchronous `main` does.
-    private static var isOnMain: Bool { DispatchQueue.getSpecific(key: key) == mainMark || Thread.isMainThread }
+    private static var isOnMain: Bool {
+        // Made before the queue is asked for it.
+        let mark = mainMark
+        return DispatchQueue.getSpecific(key: key) == mark || Thread.isMainThread
+    }
 
     /// Whether blocks can be sent to the place.
     var place: DeliveryPlace? {
