@@ -350,6 +350,8 @@ let package = Package(
                 logging,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
+            // What tests run in the browser.
+            exclude: ["Dashboard/barriers.js"],
             swiftSettings: swiftSettings),
     ]
 )

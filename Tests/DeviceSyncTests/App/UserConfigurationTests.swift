@@ -4,7 +4,7 @@ import Testing
 
 /// What an app reads back of the configurations that it makes.
 @Suite(.timeLimit(.minutes(2)))
-struct ConfigurationTests {
+struct UserConfigurationTests {
     @Test func unsyncedChangesAreRecoveredUnlessTheConfigurationSaysOtherwise() async throws {
         let device = FlexibleDevice()
         let user = try await device.login()
