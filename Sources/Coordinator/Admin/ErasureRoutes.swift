@@ -33,7 +33,12 @@ struct ErasureRoutes: Sendable {
         let body = try await AdminRequest.body(EraseRequest.self, of: request)
         let campaigns = CampaignRequests(context: context)
         let new = try campaigns.request(app: app, campaign: body.campaign, reason: body.reason)
-        _ = try await context.app(app)
+        guard try await !context.app(app).isMoving else {
+            throw AdminError.conflict(
+                "app_moving",
+                "app \(app) is being moved to the other sync mode, and what its realms hold with it: erase the realm when that has ended"
+            )
+        }
         let realm = RealmName(app: app, partition: RealmName.partition(fromText: body.partition))
         // A repetition finds no realm any more.
         if try await context.store.campaign(new.id) == nil { try await campaigns.requireRealm(realm) }
