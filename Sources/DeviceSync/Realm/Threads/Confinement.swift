@@ -9,11 +9,12 @@ enum Confinement: Sendable {
     case queue(DispatchQueue)
     case actor(any Actor)
 
-    /// Where the caller runs; nil in a task outside of any actor, which goes on with another thread after each `await`.
+    /// Where the caller runs; nil in a task outside of any actor, which goes on with another thread after each `await`: so does an asynchronous `main`, which begins on the
+    /// main thread.
     static func here(_ isolation: (any Actor)? = nil) -> Confinement? {
         if let isolation { return Confinement(isolation) }
-        if isOnMain { return .main }
-        return withUnsafeCurrentTask { $0 == nil } ? .thread(pthread_self()) : nil
+        guard withUnsafeCurrentTask(body: { $0 == nil }) else { return nil }
+        return isOnMain ? .main : .thread(pthread_self())
     }
 
     init(_ actor: any Actor) { self = actor is MainActor ? .main : .actor(actor) }
