@@ -21,7 +21,7 @@ struct Tasks: AsyncParsableCommand {
 
     func run() async throws {
         // The library writes to the program's log. A person at a terminal sees what is wrong from what the program says.
-        let level: Logger.Level = verbose ? .trace : .critical
+        let level: Logging.Logger.Level = verbose ? .trace : .critical
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = level
