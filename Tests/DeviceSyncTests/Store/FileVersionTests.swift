@@ -151,8 +151,11 @@ struct FileVersionTests {
         }
         let state = realm.instance.current.state
         let column = try #require(state.schema.table("Item")?.column("value")?.id)
+        let low = try #require(OrderedBytes.of(.int(-3), maxCount: DerivedRows.indexedBytes))
+        let high = try #require(OrderedBytes.of(.int(-1), maxCount: DerivedRows.indexedBytes))
         #expect(
-            state.keys(of: "Item", having: column, in: .between(.int(-3), .int(-1))) == [22, 23, 24].map { .int($0) })
+            state.keys(of: "Item", having: column, in: [.init(low: low, high: high)])
+                == [22, 23, 24].map { .int($0) })
         #expect(keys("value >= -3 AND value < 0") == [22, 23, 24])
         #expect(keys("value == NULL") == stride(from: 0, to: 50, by: 5).map { $0 })
         #expect(keys("value IN {1, 3, 70}") == [26, 28])
