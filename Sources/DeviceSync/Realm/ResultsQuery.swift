@@ -298,9 +298,12 @@ extension Results {
     /// - Throws: `ValueMismatch`.
     func filtered(_ condition: () throws -> QueryPredicate) throws -> Results<Element> {
         var query = query ?? ResultsQuery()
-        query.conditions.append(try condition())
+        let added = try condition()
+        query.conditions.append(added)
         // A mistake shows where it was made.
-        _ = try ResultsQuery.text(of: query.conditions, className, instance.schema)
+        let schema = instance.schema
+        _ = try ResultsQuery.text(of: query.conditions, className, schema)
+        try added.checkSelectsOnly(on: className.string, schema)
         return with(query: query)
     }
 

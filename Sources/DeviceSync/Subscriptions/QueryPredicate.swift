@@ -107,15 +107,22 @@ struct QueryPredicate: Sendable {
     /// - Throws: `ValueMismatch`, which names the class and the place of the mistake.
     func canonicalText(on className: String, _ schema: Schema) throws -> String {
         do {
-            let query = try query(on: className, schema)
-            guard query.arrangement.isEmpty else {
-                throw ValueMismatch(
-                    description:
-                        "SORT, DISTINCT and LIMIT select nothing; use sorted(by:), distinct(by:) and prefix(_:)")
-            }
-            return query.canonicalText
+            return try query(on: className, schema).canonicalText
         } catch {
-            throw ValueMismatch(description: "the query \"\(text)\" on class \(className): \(error)")
+            throw mismatch(on: className, "\(error)")
         }
+    }
+
+    /// What filters are checked for beside the query itself. Of a subscription it is the server that refuses this.
+    /// - Throws: `ValueMismatch`, `QueryError`.
+    func checkSelectsOnly(on className: String, _ schema: Schema) throws {
+        guard try query(on: className, schema).arrangement.isEmpty else {
+            throw mismatch(
+                on: className, "SORT, DISTINCT and LIMIT select nothing; use sorted(by:), distinct(by:) and prefix(_:)")
+        }
+    }
+
+    private func mismatch(on className: String, _ reason: String) -> ValueMismatch {
+        ValueMismatch(description: "the query \"\(text)\" on class \(className): \(reason)")
     }
 }
