@@ -54,7 +54,13 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.begunElsewhere)
         }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
-        if request.position?.version != nil || request.position == nil && request.version == views.views.latest?.version
+        let start = columns.start(of: new)
+        // What the client has missed it must not be sent by rights that are no longer its user's.
+        let isByNewRoles =
+            start.map { $0 <= cursor.serverVersion } ?? false
+            && views.views.latest.map { $0.roles != request.roles } ?? false
+        if request.position?.version != nil
+            || request.position == nil && request.version == views.views.latest?.version && !isByNewRoles
         {
             let reached = request.position?.version ?? cursor.serverVersion
             let isBegun = request.position != nil
@@ -64,9 +70,10 @@ struct FlexibleBootstraps: SlicePart {
                     request, definition, views, after: cursor, through: reached, from: old, to: new, maxBytes: maxBytes)
             }
         }
-        // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state.
-        guard let start = columns.start(of: new), cursor.serverVersion >= start,
-            request.position != nil || cursor.serverVersion == latest
+        // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state, if the roles are
+        // still the same.
+        guard let start, cursor.serverVersion >= start,
+            request.position != nil || isByNewRoles || cursor.serverVersion == latest
         else { return answer(.behind) }
         return try await page(request, definition, views, after: cursor, from: old, to: new, maxBytes: maxBytes)
     }

@@ -64,6 +64,36 @@ import Views
         #expect(Items.items(reader.state) == [1: .init(owner: 0, a: 1)])
     }
 
+    /// What others have made while a client was away is not sent to it by the rights that its user had then, however far behind it is.
+    @Test(arguments: [8 << 20, 0], [false, true])
+    func whatHasHappenedSinceComesByTheNewRole(maxArrears: Int, gains: Bool) async throws {
+        var limits = WorkerLimits()
+        limits.maxViewArrears = maxArrears
+        let harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
+        let (all, some) = (
+            try Items.roles(reads: [0, 1, 2], writes: []), try Items.roles(reads: [0, 1], writes: [])
+        )
+        var writer = try await owner(harness, 1)
+        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try writer.write(at: 10, Items.create(1, .init(owner: 1, a: 1)))
+        try writer.write(at: 11, Items.create(2, .init(owner: 2, a: 2)))
+        try await writer.upload(to: harness)
+        var reader = try await ViewingClient.join(harness, session: 2, user: "u2", roles: gains ? some : all)
+        try await reader.download(from: harness)
+        #expect(try await reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        let sent = reader.received.count
+
+        try writer.write(at: 12, Items.create(3, .init(owner: 2, a: 3)))
+        try writer.write(at: 13, Items.set(1, "a", 4))
+        try await writer.upload(to: harness)
+        reader.roles = gains ? all : some
+        try await reader.connect(to: harness, session: 3, user: "u2")
+        let readable: Set<Int64> = gains ? [0, 1, 2] : [0, 1]
+        #expect(try Items.owners(in: Array(reader.received[sent...])).isSubset(of: readable))
+        #expect(
+            Items.items(reader.state) == (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
+    }
+
     @Test func pagesReadTheHistorySinceTheyBeganOnce() async throws {
         var limits = WorkerLimits()
         limits.maxRecentHistoryBytes = 0
