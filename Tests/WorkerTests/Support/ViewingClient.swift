@@ -72,15 +72,24 @@ struct ViewingClient {
         return client
     }
 
-    mutating func connect(to harness: OwnerHarness, session: UInt64, user: String) async throws {
+    /// - Parameter between: what happens after each page of what it has to be sent first; false: the connection is lost.
+    /// - Returns: whether it was not.
+    @discardableResult
+    mutating func connect(
+        to harness: OwnerHarness, session: UInt64, user: String, maxBytes: Int = 200,
+        between: (() async throws -> Bool)? = nil
+    ) async throws -> Bool {
         self.session = session
         position = progress.download
         _ = try await harness.send(harness.bindRequest(session: session, user: user, needsIdent: false)).one(
             BoundAnswer.self)
-        try await identify(to: harness, user: user)
+        return try await identify(to: harness, user: user, maxBytes: maxBytes, between: between)
     }
 
-    private mutating func identify(to harness: OwnerHarness, user: String) async throws {
+    @discardableResult
+    private mutating func identify(
+        to harness: OwnerHarness, user: String, maxBytes: Int = 200, between: (() async throws -> Bool)? = nil
+    ) async throws -> Bool {
         active.roles = roles
         var request = harness.identifyRequest(
             file, session: session, user: user, download: progress.download, latest: progress.latest)
@@ -94,9 +103,16 @@ struct ViewingClient {
         uploaded = answer.upload
         progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
         acknowledged = progress.upload
-        if let version = answer.bootstrap {
-            try await bootstrap(version, version == 0 ? "{}" : active.queries, from: harness)
+        guard let version = answer.bootstrap else { return true }
+        let refusal = try await bootstrap(
+            version, version == 0 ? "{}" : active.queries, from: harness, maxBytes: maxBytes, between: between)
+        if refusal == Self.mustReconnect {
+            try await leave(harness, user: user)
+            return try await connect(
+                to: harness, session: self.session + 1_000_000, user: user, maxBytes: maxBytes, between: between)
         }
+        #expect(refusal == nil)
+        return stored == nil
     }
 
     /// Changes its own copy.
@@ -141,11 +157,13 @@ struct ViewingClient {
             // A client comes again, in another session.
             try await leave(harness, user: user)
             sessionsEnded += 1
-            return try await connect(to: harness, session: session + 1_000_000, user: user)
+            try await connect(to: harness, session: session + 1_000_000, user: user)
+            return
         }
         let page = try published.one(PageAnswer.self)
         told += page.view?.compensations ?? []
         schema = page.view?.schema
+        received += page.entries.map(\.changeset)
         try integrate(page.entries, page.download, page.latest, page.upload)
     }
 
@@ -156,6 +174,7 @@ struct ViewingClient {
         if let own = notice.acknowledgements.first(where: { $0.clientFile == file.ident }) { acknowledged = own.upload }
         // Of nothing the client need not be told.
         guard !part.entries.isEmpty else { return }
+        received += part.entries.map(\.changeset)
         try integrate(part.entries, position, notice.latest, acknowledged)
     }
 
@@ -179,6 +198,7 @@ struct ViewingClient {
             let part = try #require(page.view?.bootstrap)
             pages += 1
             entries += page.entries
+            received += page.entries.map(\.changeset)
             stored = (version, entries)
             switch part.outcome {
             case .begunElsewhere:
@@ -218,7 +238,6 @@ struct ViewingClient {
             Download(
                 session: 1, progress: message,
                 detail: .flexible(FlexibleBatch(queryVersion: 1, state: .steadyState, progress: 1)), entries: entries))
-        received += entries.map(\.changeset)
         var integration = DownloadIntegration(message, changesets: try entries.map { try IncomingChangeset($0) })
         if let base = integration.base {
             let window = history.filter { $0.version > base && !$0.original.isEmpty }.map {
