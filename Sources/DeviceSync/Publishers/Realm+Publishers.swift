@@ -94,18 +94,4 @@ public func changesetPublisher<T: _ObservableObject>(
     AnyPublisher(
         TokenPublisher { send in object.observe(keyPaths: keyPaths) { (change: ObjectChange<T>) in send(change) } })
 }
-
-extension App {
-    /// Logs a user in when it is made; see `login(credentials:)`.
-    ///
-    /// `try await app.login(credentials:)` means the other one, also in the top-level code of a program, where Swift would take this one.
-    @_disfavoredOverload
-    public func login(credentials: Credentials) -> Future<User, any Error> {
-        Future { promise in
-            // The promise knows nothing of concurrency; it is called once.
-            nonisolated(unsafe) let promise = promise
-            self.login(credentials: credentials) { promise($0) }
-        }
-    }
-}
 #endif

@@ -56,18 +56,6 @@ struct PublisherTests {
         #expect(await heard.ends(with: "connected"))
         subscription.cancel()
     }
-
-    @Test func aLoginIsAFuture() async throws {
-        let server = TestServer()
-        try await server.start()
-        let device = Device(server)
-        let heard = heard
-        let subscription = device.app.login(credentials: .anonymous)
-            .sink(receiveCompletion: { _ in }, receiveValue: { heard.hear($0.id) })
-        #expect(await eventually { heard.all.count == 1 })
-        #expect(device.app.currentUser?.id == heard.all.first)
-        subscription.cancel()
-    }
 }
 
 /// What can be observed, as sequences.
