@@ -15,7 +15,7 @@ struct FlexibleUploads: SlicePart {
 
     /// Each changeset is judged by what the ones before it have left.
     ///
-    /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `FullOfCompensationsError`; what was changed is then to be undone.
+    /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `OvertakenWritesError`; what was changed is then to be undone.
     ///   `MergePause`, which says how many changesets stand nevertheless: merging them again would take as long again.
     func integrate(
         _ entries: [(UploadedChangeset, Result<Changeset, ChangesetError>)], of head: UploadHead,
@@ -23,13 +23,16 @@ struct FlexibleUploads: SlicePart {
     ) async throws {
         var record = file
         var views = try work.clientViews(of: file, in: context)
+        var putRight = PutRight(views.compensations)
         // Of an upload that has had to wait for its merge the part before is in the books.
         var follows = max(head.follows, record.upload.clientVersion)
         var steps: UInt64 = 0
         for (index, (entry, parsed)) in entries.enumerated() {
             guard !views.isFull else {
-                throw FullOfCompensationsError(
-                    reason: "client file \(file.ident) has to download what undoes its earlier writes first")
+                throw OvertakenWritesError(
+                    reason:
+                        "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
+                )
             }
             var changeset: Changeset
             do {
@@ -48,7 +51,7 @@ struct FlexibleUploads: SlicePart {
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
             let outcome: UploadOutcome
             do {
-                outcome = try await integrate(entry, changeset, part, record, &views, &steps, home)
+                outcome = try await integrate(entry, changeset, part, record, &views, &putRight, &steps, home)
             } catch var pause as MergePause {
                 pause.integrated = index
                 throw pause
@@ -77,11 +80,12 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ views: inout ClientViews, _ steps: inout UInt64, _ home: PartitionHome?
+        _ views: inout ClientViews, _ putRight: inout PutRight, _ steps: inout UInt64, _ home: PartitionHome?
     ) async throws -> UploadOutcome {
         let base = max(entry.serverVersion, file.historyStart ?? 0, views.views.start ?? 0)
         var judged = try WriteTrial(
-            changeset, by: file.ident, base: base, at: context, views: views, tainted: tainted(entry, views))
+            changeset, by: file.ident, base: base, seen: entry.serverVersion, at: context, views: views,
+            putRight: putRight)
         judged.judge(with: try await timelines(of: judged, after: base))
 
         let merge = try judged.selection(of: changeset) { $0 == .merge }
@@ -115,19 +119,12 @@ struct FlexibleUploads: SlicePart {
                 told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
         }
         if !judged.resynced.isEmpty {
-            try await compensate(judged, entry, &views)
+            let compensation = compensate(judged, entry)
+            views.add(compensation)
+            putRight.add(compensation)
         }
         if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, &views) }
         return integration.outcome
-    }
-
-    /// The objects that the client was sent compensating writes about which it had not seen, with the version of the last.
-    private func tainted(_ entry: UploadedChangeset, _ views: ClientViews) -> [ObjectAddress: ServerVersion] {
-        var tainted: [ObjectAddress: ServerVersion] = [:]
-        for compensation in views.compensations where compensation.version > entry.serverVersion {
-            for address in compensation.objects { tainted[address] = compensation.version }
-        }
-        return tainted
     }
 
     /// What has happened to each of the changeset's objects since a version.
@@ -232,7 +229,7 @@ struct FlexibleUploads: SlicePart {
         views.add(
             CompensatingWrite(
                 version: context.record.latest.version, clientVersion: entry.clientVersion,
-                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: [], changeset: []))
+                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: []))
         metrics.denied(app: app.id, reason: "asymmetric")
         logger.notice(
             "writes to asymmetric classes refused",
@@ -244,38 +241,18 @@ struct FlexibleUploads: SlicePart {
     }
 
     /// Makes the version by which the client's copies of some objects are put right.
-    private func compensate(
-        _ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews
-    ) async throws {
-        let objects = judged.resynced
-        let schema = context.state.schema
-        var selection = ChangesetSelection()
-        for address in objects where schema.table(address.className) != nil { selection.erase(address) }
-        var whole = StateChangesets(schema: schema, byteBudget: .max)
-        for address in objects {
-            guard let view = judged.view?[address.className], let object = context.state.object(address),
-                view.contains(object, address.key)
-            else { continue }
-            _ = whole.append(address, object, without: view.role?.hiddenColumns ?? [])
-        }
-        do {
-            if let made = whole.finish() { try selection.append(made) }
-        } catch {
-            throw WorkerError(
-                .corrupt, "a compensating write of realm \(context.name) cannot be made", underlying: error)
-        }
+    private func compensate(_ judged: WriteTrial, _ entry: UploadedChangeset) -> CompensatingWrite {
         let timestamp = clock.changesetNow
         work.change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
-        views.add(
-            CompensatingWrite(
-                version: context.record.latest.version, clientVersion: entry.clientVersion,
-                integrated: entry.clientVersion, timestamp: timestamp, refused: judged.refused, objects: objects,
-                changeset: selection.bytes))
         if !judged.refused.isEmpty { metrics.compensated(judged.refused.count, app: app.id) }
+        return CompensatingWrite(
+            version: context.record.latest.version, clientVersion: entry.clientVersion,
+            integrated: entry.clientVersion, timestamp: timestamp, refused: judged.refused,
+            objects: judged.resynced)
     }
 }
 
-/// A client has so many writes that were undone and that it has not heard of that no more are taken.
-struct FullOfCompensationsError: Error {
+/// A client wrote to more objects than are remembered before it saw what puts its copies of them right. It has to reset.
+struct OvertakenWritesError: Error {
     var reason: String
 }
