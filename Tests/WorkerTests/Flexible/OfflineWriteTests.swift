@@ -108,7 +108,7 @@ import Views
 
     @Test func aLongTimeOfflineIsUploadedToItsEnd() async throws {
         var pair = try await Pair.make()
-        let keys = 1...60 as ClosedRange<Int64>
+        let keys = 1...150 as ClosedRange<Int64>
         for key in keys.dropFirst() { try pair.writer.write(at: 3, Items.create(key, .init(owner: 0, a: 0))) }
         try await pair.writer.upload(to: pair.harness)
         try await pair.other.download(from: pair.harness)
