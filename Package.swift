@@ -199,11 +199,12 @@ let package = Package(
         module(
             "DeviceSync",
             [
-                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", grdb, logging, httpClient,
-                collections,
+                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", grdb, sqlite, logging,
+                httpClient, collections,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 openCombine,
             ], settings: [.define("OpenCombine")]),
         // DeviceSync under the name that programs written for Realm Swift import.

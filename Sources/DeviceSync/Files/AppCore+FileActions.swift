@@ -17,7 +17,8 @@ extension AppCore {
     func deletionError(_ error: SyncError, _ core: RealmCore, userID: String) -> SyncError {
         guard let url = core.url else { return error }
         let action = FileAction(
-            kind: .delete, originalPath: url.path, userID: userID, file: core.sync.identity)
+            kind: .delete, originalPath: url.path, userID: userID, file: core.sync.identity,
+            salt: core.file.encryption?.cipher.header.salt)
         do {
             try store.addFileAction(action)
         } catch {
@@ -43,6 +44,11 @@ enum FileActionRunner {
 
     /// Whether the file is still the realm that the action is for. A damaged file is: a realm made since could be read.
     private static func concerns(_ action: FileAction, _ file: URL) throws -> Bool {
+        // Nobody knows the key now. A file that is made anew gets another salt.
+        if let header = try EncryptedHeader.ofClosed(file) {
+            return action.salt.map { $0 == header.salt } ?? (action.file == nil)
+        }
+        guard action.salt == nil else { return try !RealmFileSet.isPlainDatabase(file) }
         guard let wanted = action.file, let sync = try RealmFile.syncIfReadable(at: file) else { return true }
         return sync.identity == wanted
     }
@@ -55,8 +61,8 @@ enum FileActionRunner {
         // Under another name until complete, so that a crash cannot leave half a backup under the promised one.
         let partial = URL(fileURLWithPath: backup + ".partial")
         try RealmFileSet.remove(partial)
-        // Do not open a file that is no SQLite database: SQLite would remove its log.
-        if try RealmFileSet.isDatabase(file) {
+        // Do not open a file that is no SQLite database: SQLite would remove its log. One that is encrypted stays so.
+        if try RealmFileSet.isPlainDatabase(file) {
             do {
                 try copyDatabase(file, to: partial)
             } catch {
@@ -74,18 +80,30 @@ enum FileActionRunner {
     /// is thrown: the app is not to lose its backup for it.
     static func copyDatabase(_ file: URL, to partial: URL) throws {
         let database = try DatabaseQueue(path: file.path, configuration: .waiting(60))
-        defer { try? database.close() }
-        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [partial.path]) }
+        try copy(database, to: partial.path)
     }
 
-    /// What SQLite cannot read is kept byte for byte, its log too: something may still be got out of them.
+    /// The same for an encrypted file. The copy has the same key, and a salt of its own.
+    static func copyDatabase(_ file: URL, to partial: URL, _ encryption: FileEncryption, isImmutable: Bool) throws {
+        let database = try DatabaseQueue(
+            path: encryption.name(of: file, isImmutable: isImmutable), configuration: .waiting(60).with(encryption))
+        let target = FileEncryption.new(encryption.key)
+        try withExtendedLifetime(target) { try copy(database, to: target.name(of: partial)) }
+    }
+
+    private static func copy(_ database: DatabaseQueue, to name: String) throws {
+        defer { try? database.close() }
+        try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [name]) }
+    }
+
+    /// What SQLite cannot read, or not without a key, is kept byte for byte, its log too: something may still be got out of them.
     private static func copyBytes(of file: URL, to partial: URL, _ backup: String) throws {
         try RealmFileSet.remove(partial)
         try FileManager.default.copyItem(at: file, to: partial)
-        let log = URL(fileURLWithPath: file.path + "-wal")
-        guard FileManager.default.fileExists(atPath: log.path) else { return }
-        let copy = URL(fileURLWithPath: backup + "-wal")
-        try RealmFileSet.remove(copy)
-        try FileManager.default.copyItem(at: log, to: copy)
+        for suffix in ["-wal", "-journal"] where FileManager.default.fileExists(atPath: file.path + suffix) {
+            let copy = URL(fileURLWithPath: backup + suffix)
+            try RealmFileSet.remove(copy)
+            try FileManager.default.copyItem(at: URL(fileURLWithPath: file.path + suffix), to: copy)
+        }
     }
 }

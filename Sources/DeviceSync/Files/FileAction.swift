@@ -15,6 +15,8 @@ struct FileAction: Sendable, Equatable {
     /// The realm that the action is for, by `SyncFileState.identity`: one that has taken its place stays as it is. Nil in
     /// actions of earlier versions.
     var file: ClientFileIdent?
+    /// The same of an encrypted realm, by `EncryptedHeader.salt`: what else it has cannot be read without its key.
+    var salt: [UInt8]?
 }
 
 extension FileAction: FetchableRecord, PersistableRecord {
@@ -27,6 +29,7 @@ extension FileAction: FetchableRecord, PersistableRecord {
         backupPath = row["backup"]
         userID = row["user"]
         attempt = row["attempt"]
+        salt = (row["encryption_salt"] as Data?).map { [UInt8]($0) }
         if let ident = row["ident"] as Int64?, let salt = row["salt"] as Int64? {
             file = ClientFileIdent(
                 ident: FileIdent(UInt64(bitPattern: ident)), salt: FileSalt(UInt64(bitPattern: salt)))
@@ -42,5 +45,6 @@ extension FileAction: FetchableRecord, PersistableRecord {
         container["attempt"] = attempt
         container["ident"] = file.map { Int64(bitPattern: $0.ident.rawValue) }
         container["salt"] = file.map { Int64(bitPattern: $0.salt.rawValue) }
+        container["encryption_salt"] = salt.map { Data($0) }
     }
 }

@@ -39,7 +39,7 @@ final class MetadataStore: Sendable {
     /// Whether the file has contents and is no database. A file that cannot be read is left to `open`, which says why.
     private static func isForeign(_ file: URL) -> Bool {
         let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
-        return (size ?? 0) > 0 && (try? RealmFileSet.isDatabase(file)) == false
+        return (size ?? 0) > 0 && (try? RealmFileSet.isPlainDatabase(file)) == false
     }
 
     /// Kept with its log, under a name that no file has: something may still be got out of them.
@@ -63,8 +63,9 @@ final class MetadataStore: Sendable {
         try database.write { database in
             try database.execute(sql: schema)
             let columns = try database.columns(in: "file_actions").map(\.name)
-            for column in ["ident", "salt"] where !columns.contains(column) {
-                try database.execute(sql: "ALTER TABLE file_actions ADD COLUMN \(column) INTEGER")
+            for (column, type) in [("ident", "INTEGER"), ("salt", "INTEGER"), ("encryption_salt", "BLOB")]
+            where !columns.contains(column) {
+                try database.execute(sql: "ALTER TABLE file_actions ADD COLUMN \(column) \(type)")
             }
             // Read everything, so that damage shows now.
             for table in ["users", "current_user", "user_files", "file_actions", "outcomes"] {

@@ -22,8 +22,13 @@ struct RealmFileSet: Sendable {
         return try Self.remove(main)
     }
 
-    /// Whether the file is a SQLite database. SQLite removes the log beside any other file that it opens.
+    /// Whether the file is a database, encrypted or not.
     static func isDatabase(_ file: URL) throws -> Bool {
+        try isPlainDatabase(file) || EncryptedHeader.ofClosed(file) != nil
+    }
+
+    /// Whether SQLite can read the file as it is. SQLite removes the log beside any other file that it opens.
+    static func isPlainDatabase(_ file: URL) throws -> Bool {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }
         return try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8)

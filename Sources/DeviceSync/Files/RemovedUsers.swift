@@ -64,7 +64,7 @@ struct RemovedUsersFiles {
         return true
     }
 
-    /// Whether a removed user opened the realm last. A damaged realm counts as theirs, since it cannot say.
+    /// Whether a removed user opened the realm last. A damaged realm counts as theirs, and an encrypted one, since they cannot say.
     private func belongs(_ file: URL) throws -> Bool {
         guard let sync = try RealmFile.syncIfReadable(at: file) else { return true }
         return sync.userID.map(users.contains) ?? false

@@ -33,14 +33,16 @@ extension Realm {
     /// realm is frozen or does not refresh, and asks the server for an identity of its own. Every write must have been
     /// uploaded, and what the server had before it downloaded: `wait(for: .upload)`, then `wait(for: .download)`. Classes and
     /// properties that opening has added need not have been: the copy uploads them too.
-    /// - Throws: `Realm.Error`: `fileExists`; `fail` before both waits have returned; `invalidInput` without a file.
+    ///
+    /// The copy is encrypted if `configuration` has a key, whether this realm is or not.
+    /// - Throws: `Realm.Error`: `fileExists`; `fail` before both waits have returned; `invalidInput` without a file, or with a key of a
+    ///   wrong length.
     public func writeCopy(configuration: Configuration) throws {
         precondition(!instance.isInTransaction, "writeCopy cannot run inside a write transaction")
         guard let url = configuration.fileURL else { throw Error(.invalidInput, "the copy needs a fileURL") }
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw Error(.fileExists, "there is a file already", fileURL: url)
         }
-        if configuration.encryptionKey != nil { throw Error(.invalidInput, "encrypted realms are not supported yet") }
         try RealmCopy.write(instance, to: url, configuration)
     }
 
@@ -54,6 +56,7 @@ extension Realm {
 /// Makes copies of realms.
 enum RealmCopy {
     static func write(_ instance: RealmInstance, to url: URL, _ configuration: Realm.Configuration) throws {
+        let key = try configuration.key()
         let source = instance.configuration.syncConfiguration
         var snapshot = instance.current
         var sync: SyncFileState?
@@ -87,7 +90,7 @@ enum RealmCopy {
         let partial = URL(fileURLWithPath: url.path + ".partial")
         RealmFileSet.deleteDatabase(partial)
         do {
-            let file = try RealmFile(url: partial)
+            let file = try RealmFile(url: partial, key: key)
             try ReadFailures.collecting { try file.write(commit) }
             try file.closeWithoutLog()
             try FileManager.default.moveItem(at: partial, to: url)

@@ -5,11 +5,13 @@ internal import GRDB
 enum RealmCompaction {
     /// Asks the app, and compacts the file if it says so. For the owner of a claim to the realm, while it is closed.
     /// - Throws: `Realm.Error`.
-    static func run(_ url: URL, ifWanted isWanted: (_ totalBytes: Int, _ usedBytes: Int) -> Bool) throws {
+    static func run(
+        _ url: URL, _ key: EncryptionKey?, ifWanted isWanted: (_ totalBytes: Int, _ usedBytes: Int) -> Bool
+    ) throws {
         guard FileManager.default.fileExists(atPath: url.path) else { return }
         try RealmRegistry.withoutOtherProcesses(RealmFileSet(main: url)) {
             do {
-                let database = try DatabaseQueue.durable(url)
+                let database = try DatabaseQueue.durable(url, encryption: FileEncryption.of(url, key))
                 defer { try? database.close() }
                 // The file is as large as SQLite says only once the log is in it.
                 try database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }

@@ -14,7 +14,14 @@ extension Realm {
         }
         /// How the realm is synced; nil for a local one.
         public var syncConfiguration: SyncConfiguration?
-        /// Not supported yet: opening with a key throws.
+        /// The key by which the realm's files are encrypted: 64 random bytes, which the app keeps where nobody else gets at them. A file keeps
+        /// the key that it was made with; `writeCopy(configuration:)` makes a copy with another one or none. Without its key, a file
+        /// cannot be read by anybody.
+        ///
+        /// Everything in the realm is encrypted with AES-256 in GCM, wherever it is stored: in the file, its log, the fresh copy and the
+        /// backup of a client reset. What was changed or moved in a file is noticed. Not hidden are how large the files are, which of their pages are
+        /// written and when, and what the app keeps elsewhere. That somebody put an older state of the file, or of a page, in its place is not noticed. Key
+        /// and contents are in the memory of the process.
         public var encryptionKey: Data?
         /// Whether writing is forbidden.
         public var readOnly: Bool
@@ -135,15 +142,24 @@ extension Realm.Configuration {
         return descriptions
     }
 
+    /// The key of the file.
+    /// - Throws: `Realm.Error` with code `invalidInput` if it has another length.
+    func key() throws -> EncryptionKey? { try encryptionKey.map { try EncryptionKey($0) } }
+
     /// Checks what cannot work.
     /// - Throws: `Realm.Error` with code `invalidInput`.
     func location() throws -> RealmCore.Location {
-        if encryptionKey != nil { throw Realm.Error(.invalidInput, "encrypted realms are not supported yet") }
+        let key = try key()
         precondition(
             syncConfiguration == nil || !deleteRealmIfMigrationNeeded,
             "deleteRealmIfMigrationNeeded cannot be combined with a sync configuration")
         if let name = inMemoryIdentifier {
             guard !name.isEmpty else { throw Realm.Error(.invalidInput, "inMemoryIdentifier is empty") }
+            guard key == nil else {
+                throw Realm.Error(
+                    .invalidInput,
+                    "a realm in memory has no file to encrypt: set inMemoryIdentifier or encryptionKey, not both")
+            }
             return .memory(name)
         }
         guard let fileURL, fileURL.isFileURL else { throw Realm.Error(.invalidInput, "fileURL is missing") }

@@ -61,12 +61,13 @@ enum RealmOpener {
         func make() throws -> RealmCore {
             let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
             return try RealmCore(
-                location: location, isSynced: owner != nil, owner: owner, readOnly: configuration.readOnly)
+                location: location, isSynced: owner != nil, owner: owner, readOnly: configuration.readOnly,
+                key: configuration.key())
         }
         guard case .file(let url) = location else { return try make() }
-        if let seed = configuration.seedFilePath { try copySeed(seed, to: url) }
+        if let seed = configuration.seedFilePath { try copySeed(seed, to: url, configuration.key()) }
         if let isWanted = configuration.shouldCompactOnLaunch, !configuration.readOnly {
-            try RealmCompaction.run(url, ifWanted: isWanted)
+            try RealmCompaction.run(url, configuration.key(), ifWanted: isWanted)
         }
         let core = try make()
         // What was written after the last upload has still to go up before an outdated file may go.
@@ -87,16 +88,22 @@ enum RealmOpener {
 
     /// Copies the seed unless there is a realm already. The seed may be open: what is still in its log belongs to it. A
     /// crash leaves the whole copy or none.
-    private static func copySeed(_ seed: URL, to url: URL) throws {
+    private static func copySeed(_ seed: URL, to url: URL, _ key: EncryptionKey?) throws {
         let manager = FileManager.default
         guard !manager.fileExists(atPath: url.path) else { return }
         let partial = URL(fileURLWithPath: url.path + ".partial")
         do {
+            // Before the copy is there, which could not be opened either.
+            let encryption = try FileEncryption.of(seed, key)
             try FileLayout.makeFolder(url.deletingLastPathComponent())
             try RealmRegistry.withoutOtherProcesses(RealmFileSet(main: url)) {
                 guard !manager.fileExists(atPath: url.path) else { return }
                 RealmFileSet.deleteDatabase(partial)
-                if manager.fileExists(atPath: seed.path + "-wal") {
+                let hasLog = manager.fileExists(atPath: seed.path + "-wal")
+                if let encryption {
+                    // Always anew: files of one salt would be taken for one another by what is left to later launches.
+                    try FileActionRunner.copyDatabase(seed, to: partial, encryption, isImmutable: !hasLog)
+                } else if hasLog {
                     try FileActionRunner.copyDatabase(seed, to: partial)
                 } else {
                     try manager.copyItem(at: seed, to: partial)
@@ -115,6 +122,14 @@ enum RealmOpener {
     /// local realms.
     private static func checkIsFor(_ configuration: Realm.Configuration, _ core: RealmCore) throws {
         let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
+        guard try configuration.key() == core.file.encryption?.key else {
+            throw Realm.Error(
+                .invalidDatabase,
+                core.file.encryption == nil
+                    ? "the realm is open, and its file is not encrypted: open it without an encryptionKey"
+                    : "the realm is open with another encryptionKey than this one: open it with the same",
+                fileURL: core.url)
+        }
         guard core.isSynced == (owner != nil) else {
             throw Realm.Error(
                 .incompatibleHistories, "the realm is open as a \(core.isSynced ? "synced" : "local") one",

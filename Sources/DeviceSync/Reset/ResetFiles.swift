@@ -48,7 +48,7 @@ final class ResetFiles {
     }
 
     private func openFresh(_ file: URL) throws -> RealmCore {
-        let copy = try RealmCore(location: .file(file), isSynced: true, isAlone: false)
+        let copy = try RealmCore(location: .file(file), isSynced: true, isAlone: false, key: core.file.encryption?.key)
         var sync = copy.sync
         // A copy that a finished merge left behind. The server sends no client its own writes back, so with the realm's own
         // identity the copy would never get them, and the merge would take them for deleted.
@@ -227,7 +227,7 @@ final class ResetFiles {
         let action = FileAction(
             kind: .backUpThenDelete, originalPath: url.path,
             backupPath: try app.layout.reserveBackup().path, userID: userID, attempt: attempt.id,
-            file: core.sync.identity)
+            file: core.sync.identity, salt: core.file.encryption?.cipher.header.salt)
         try app.store.addFileAction(action)
         return action
     }

@@ -4,8 +4,10 @@ internal import GRDB
 extension DatabaseQueue {
     /// Opens a file whose commits survive a power failure (WAL with synchronous=FULL) and that nobody but its owner may read.
     /// - Parameter readOnly: takes the file as it is, which must exist.
-    static func durable(_ file: URL, readOnly: Bool = false) throws -> DatabaseQueue {
-        var configuration = Configuration.waiting(60)
+    static func durable(
+        _ file: URL, readOnly: Bool = false, encryption: FileEncryption? = nil
+    ) throws -> DatabaseQueue {
+        var configuration = Configuration.waiting(60).with(encryption)
         configuration.readonly = readOnly
         if !readOnly {
             try FileLayout.makeFolder(file.deletingLastPathComponent())
@@ -21,15 +23,15 @@ extension DatabaseQueue {
                 try database.execute(sql: "PRAGMA journal_size_limit=\(16 << 20)")
             }
         }
-        return try DatabaseQueue(path: file.path, configuration: configuration)
+        return try DatabaseQueue(path: encryption?.name(of: file) ?? file.path, configuration: configuration)
     }
 
     /// A connection to a file that `durable` has opened, which reads in transactions of any length.
-    static func reader(_ file: URL) throws -> DatabaseQueue {
-        var configuration = Configuration.waiting(60)
+    static func reader(_ file: URL, _ encryption: FileEncryption?) throws -> DatabaseQueue {
+        var configuration = Configuration.waiting(60).with(encryption)
         configuration.readonly = true
         configuration.allowsUnsafeTransactions = true
-        return try DatabaseQueue(path: file.path, configuration: configuration)
+        return try DatabaseQueue(path: encryption?.name(of: file) ?? file.path, configuration: configuration)
     }
 }
 

@@ -49,10 +49,11 @@ final class RealmCore: Sendable {
 
     /// - Parameters:
     ///   - isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
+    ///   - key: of the file, if it is encrypted or to be made so.
     ///   - settlingBytes: after how many bytes of commits the objects that have changed leave the memory.
     init(
         location: Location, isSynced: Bool, owner: Owner? = nil, readOnly: Bool = false, isAlone: Bool = true,
-        settlingBytes: Int = 4 << 20
+        key: EncryptionKey? = nil, settlingBytes: Int = 4 << 20
     ) throws {
         self.location = location
         self.isSynced = isSynced
@@ -61,7 +62,7 @@ final class RealmCore: Sendable {
         switch location {
         case .file(let url):
             let code: Realm.Error.Code = isSynced ? .multipleSyncAgents : .incompatibleLockFile
-            file = try RealmFile(url: url, readOnly: readOnly, exclusion: readOnly || !isAlone ? nil : code)
+            file = try RealmFile(url: url, readOnly: readOnly, exclusion: readOnly || !isAlone ? nil : code, key: key)
         case .memory: file = try RealmFile(url: nil)
         }
         let contents = try file.load()

@@ -11,10 +11,10 @@ extension RealmFile {
         }
     }
 
-    /// What a closed file knows of its server; nil if the file is damaged.
+    /// What a closed file knows of its server; nil if the file is damaged or encrypted.
     static func syncIfReadable(at file: URL) throws -> SyncFileState? {
         // Do not open a file that is no SQLite database: SQLite would remove its log.
-        guard try RealmFileSet.isDatabase(file) else { return nil }
+        guard try RealmFileSet.isPlainDatabase(file) else { return nil }
         do {
             return try storedSync(at: file)
         } catch {

@@ -21,7 +21,7 @@ extension RealmFile {
     func beginReading() throws -> DatabaseQueue {
         guard let url else { throw Realm.Error(.fail, "a realm in memory has no versions in a file") }
         let idle = readers.withLock { $0.idle.popLast() }
-        let reader = try idle ?? DatabaseQueue.reader(url)
+        let reader = try idle ?? DatabaseQueue.reader(url, encryption)
         do {
             let isClosed = readers.withLock { readers in
                 if !readers.isClosed { readers.all[ObjectIdentifier(reader)] = reader }

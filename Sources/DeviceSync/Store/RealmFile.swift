@@ -15,6 +15,8 @@ internal import Synchronization
 final class RealmFile: Sendable {
     let database: DatabaseQueue
     let url: URL?
+    /// Nil for a file that is not encrypted.
+    let encryption: FileEncryption?
     let readers = Mutex(FileReaders())
     /// The properties of which commits keep index rows; known once the file is loaded.
     let indexes = Mutex(IndexedProperties())
@@ -24,18 +26,23 @@ final class RealmFile: Sendable {
     /// - Parameters:
     ///   - url: nil for a realm in memory.
     ///   - exclusion: the code of the error if another process has the file; nil to let others have it too.
-    init(url: URL?, readOnly: Bool = false, exclusion: Realm.Error.Code? = nil) throws {
+    ///   - key: nil for a file that is not encrypted.
+    init(
+        url: URL?, readOnly: Bool = false, exclusion: Realm.Error.Code? = nil, key: EncryptionKey? = nil
+    ) throws {
         self.url = url
         openMark = Mutex(try url.map { try OpenFiles.Mark($0, exclusion: exclusion) })
+        encryption = try url.flatMap { try FileEncryption.of($0, key) }
         do {
-            database = try Self.open(url, readOnly: readOnly)
+            database = try Self.open(url, readOnly: readOnly, encryption)
         } catch {
             throw Self.translate(error, url)
         }
     }
 
-    private static func open(_ url: URL?, readOnly: Bool) throws -> DatabaseQueue {
-        let database = try url.map { try DatabaseQueue.durable($0, readOnly: readOnly) } ?? DatabaseQueue()
+    private static func open(_ url: URL?, readOnly: Bool, _ encryption: FileEncryption?) throws -> DatabaseQueue {
+        let database =
+            try url.map { try DatabaseQueue.durable($0, readOnly: readOnly, encryption: encryption) } ?? DatabaseQueue()
         if !readOnly {
             try database.write { database in
                 try database.execute(sql: schema)
@@ -72,7 +79,11 @@ final class RealmFile: Sendable {
         }
         let code: Realm.Error.Code
         switch error.resultCode {
-        case .SQLITE_NOTADB, .SQLITE_CORRUPT: code = .invalidDatabase
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            return Realm.Error(
+                .invalidDatabase,
+                "the realm's file \(url?.path ?? "in memory") is damaged, or is no realm: \(error.message ?? "it cannot be read"). Put a "
+                    + "copy of it in its place, or delete it with Realm.deleteFiles(for:)", fileURL: url)
         case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: code = .filePermissionDenied
         case .SQLITE_FULL: code = .outOfDiskSpace
         default: code = .fileAccess

@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+import SeededRandom
+import Testing
+
+@testable import DeviceSync
+
+/// Processes that are killed while they write an encrypted realm: what was committed is there, and nothing else.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct KilledEncryptedRealmTests {
+    struct Writer: Codable {
+        var folder: String
+        var round: Int
+        var lifetime: Int
+
+        var configuration: Realm.Configuration {
+            Realm.Configuration(
+                fileURL: URL(fileURLWithPath: folder + "/a.realm"), encryptionKey: PlainText.key,
+                dynamicSchema: Device.schema)
+        }
+
+        /// In its first rounds it makes the file, too.
+        func run() throws {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(lifetime)) { kill(getpid(), SIGKILL) }
+            let realm = try Realm(configuration: configuration)
+            for number in 0... {
+                let id = "\(round)-\(number)"
+                // Often so much that SQLite writes into the log before the commit, and moves the log into the file after it.
+                let size = number % 5 == 0 ? 3 << 20 : 100
+                try realm.write {
+                    realm.dynamicCreate("Task", value: ["_id": id, "title": String(repeating: "x", count: size)])
+                }
+                note(id)
+            }
+        }
+
+        private func note(_ id: String) {
+            let file = open(folder + "/committed", O_WRONLY | O_APPEND | O_CREAT, 0o600)
+            let line = Array("\(id)\n".utf8)
+            _ = write(file, line, line.count)
+            close(file)
+        }
+
+        var committed: Set<String> {
+            let text = (try? String(contentsOfFile: folder + "/committed", encoding: .utf8)) ?? ""
+            return Set(text.split(separator: "\n").map(String.init))
+        }
+    }
+
+    @Test func nothingThatWasCommittedIsLost() async throws {
+        let folder = Folder()
+        try FileLayout.makeFolder(folder.url)
+        var random = SeededGenerator(seed: 5)
+        for round in 0..<8 {
+            let writer = Writer(
+                folder: folder.url.path, round: round,
+                lifetime: round < 3 ? random.below(20_000) : random.below(1_500_000))
+            await #expect(processExitsWith: .signal(SIGKILL)) { [writer = writer as Writer] in try writer.run() }
+            let realm = try Realm.openNow(writer.configuration)
+            let found = Set(realm.titles().keys)
+            #expect(writer.committed.subtracting(found).isEmpty, "round \(round)")
+            // What was being written when the process was killed.
+            #expect(found.subtracting(writer.committed).count <= round + 1)
+        }
+        #expect(PlainText.found(in: folder.url).isEmpty)
+    }
+}
