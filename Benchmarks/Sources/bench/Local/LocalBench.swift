@@ -2,11 +2,14 @@ import ArgumentParser
 import DeviceSync
 import Foundation
 
-/// What a realm on disk costs its app, without any server; beside it GRDB doing the same with a table of the same columns.
+/// What a realm on disk costs its app, without any server; beside it an encrypted one, and GRDB doing the same with a
+/// table of the same columns.
 struct LocalBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local",
-        abstract: "A realm on disk: opening it, reads by key, an indexed query, a large write; beside plain GRDB.")
+        abstract: """
+            A realm on disk: opening it, reads by key, an indexed query, a large write; the same encrypted, and plain GRDB.
+            """)
 
     @Option(help: "Objects in the realm.") var objects = 1_000_000
     @Option(help: "Objects that the measured transaction writes.") var written = 20_000
@@ -73,11 +76,13 @@ struct LocalBench: ParsableCommand {
 
 enum LocalEngine: String, CaseIterable, ExpressibleByArgument {
     case realm
+    case encrypted
     case grdb
 
     var store: any LocalStore.Type {
         switch self {
         case .realm: LocalRealm.self
+        case .encrypted: EncryptedLocalRealm.self
         case .grdb: LocalTable.self
         }
     }

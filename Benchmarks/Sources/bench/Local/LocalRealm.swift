@@ -20,14 +20,17 @@ final class LocalTask: Object {
 
 /// The SDK, as an app uses it.
 enum LocalRealm: LocalStore {
-    private static func open(_ folder: URL) throws -> Realm {
+    private static func open(_ folder: URL, _ key: Data?) throws -> Realm {
         try Realm(
             configuration: Realm.Configuration(
-                fileURL: folder.appendingPathComponent("bench.realm"), objectTypes: [LocalTask.self]))
+                fileURL: folder.appendingPathComponent(key == nil ? "bench.realm" : "encrypted.realm"),
+                encryptionKey: key, objectTypes: [LocalTask.self]))
     }
 
-    static func fill(_ folder: URL, _ bench: LocalBench) throws {
-        let realm = try open(folder)
+    static func fill(_ folder: URL, _ bench: LocalBench) throws { try fill(folder, bench, nil) }
+
+    fileprivate static func fill(_ folder: URL, _ bench: LocalBench, _ key: Data?) throws {
+        let realm = try open(folder, key)
         for start in stride(from: 0, to: bench.objects, by: 20_000) {
             try realm.write {
                 for id in start..<min(start + 20_000, bench.objects) { realm.add(LocalTask(LocalItem(id))) }
@@ -35,12 +38,16 @@ enum LocalRealm: LocalStore {
         }
     }
 
-    static func measure(_ folder: URL, _ bench: LocalBench) throws -> LocalFigures {
+    static func measure(_ folder: URL, _ bench: LocalBench) throws -> LocalFigures { try measure(folder, bench, nil) }
+
+    fileprivate static func measure(
+        _ folder: URL, _ bench: LocalBench, _ encryptionKey: Data?
+    ) throws -> LocalFigures {
         var figures = LocalFigures()
         let before = LocalFigures.memory("VmRSS")
         let clock = ContinuousClock()
         let start = clock.now
-        let realm = try open(folder)
+        let realm = try open(folder, encryptionKey)
         precondition(realm.object(ofType: LocalTask.self, forPrimaryKey: 1) != nil)
         figures.open_ms = (clock.now - start).milliseconds
         figures.open_mb = LocalFigures.memory("VmRSS") - before
@@ -76,5 +83,16 @@ enum LocalRealm: LocalStore {
             }.milliseconds / 1000
         figures.peak_mb = LocalFigures.memory("VmHWM")
         return figures
+    }
+}
+
+/// The same with a key. Its pages are encrypted when they are written, and decrypted when SQLite reads them from the file.
+enum EncryptedLocalRealm: LocalStore {
+    private static let key = Data(0..<64)
+
+    static func fill(_ folder: URL, _ bench: LocalBench) throws { try LocalRealm.fill(folder, bench, key) }
+
+    static func measure(_ folder: URL, _ bench: LocalBench) throws -> LocalFigures {
+        try LocalRealm.measure(folder, bench, key)
     }
 }
