@@ -35,12 +35,12 @@ extension SyncError {
 extension CompensatingWriteInfo {
     fileprivate init(_ update: RejectedUpdate) {
         self.init(
-            objectType: update.table, primaryKey: AnyRealmValue(update.primaryKey), reason: update.reason)
+            objectType: update.table, reason: update.reason, key: update.primaryKey)
     }
 }
 
 extension AnyRealmValue {
-    fileprivate init(_ key: RejectedUpdate.PrimaryKey) {
+    init(_ key: RejectedUpdate.PrimaryKey) {
         switch key {
         case .null: self = .none
         case .int(let value): self = .int(Int(value))

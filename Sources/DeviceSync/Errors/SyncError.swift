@@ -1,13 +1,16 @@
 public import Foundation
+internal import SyncProtocol
 
 /// One write that the server undid.
 public struct CompensatingWriteInfo: Sendable {
     /// The class.
     public let objectType: String
     /// The object's key.
-    public let primaryKey: AnyRealmValue
+    public var primaryKey: AnyRealmValue { AnyRealmValue(key) }
     /// The server's reason.
     public let reason: String
+
+    let key: RejectedUpdate.PrimaryKey
 }
 
 /// What went wrong in syncing one realm.

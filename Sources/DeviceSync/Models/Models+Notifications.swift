@@ -254,7 +254,9 @@ extension Map {
         let (core, address) = (field.instance.core, field.address)
         let last = Mutex<[String: RealmValue]?>(nil)
         return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
-            guard case .dictionary(let entries)? = snapshot.state.value(at: address) else { return }
+            guard let value = snapshot.state.value(at: address) else { return }
+            // Of a map that was an `AnyRealmValue` nothing is left where another value is.
+            let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }
             let new = Dictionary(entries.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
             let previous = last.withLock { last in
                 defer { last = new }

@@ -2,8 +2,13 @@ public import Foundation
 
 /// A value of any type that a realm can hold in an `any` property.
 ///
-/// Collections are plain Swift values here; writing one replaces what the property held.
-public enum AnyRealmValue: Hashable, Sendable {
+///     note.content = .fromDictionary(["title": "plan", "steps": .fromArray(["buy", "cook"])])
+///     note.content.dictionaryValue?["steps"]?.listValue?.append("eat")
+///
+/// Lists and dictionaries may hold others, up to 100 levels deep; sets are no such values. What is assigned, or added with an object, is copied into the realm: a list or dictionary
+/// that was made before stays as it is. One that is read from a managed object is live: it reads and writes the realm, by the keys and positions on the way to it, and is
+/// invalidated when something else is there. In a list, that is what then stands at its position.
+@frozen public enum AnyRealmValue: Hashable {
     /// Null.
     case none
     /// A 64-bit integer.
@@ -29,9 +34,9 @@ public enum AnyRealmValue: Hashable, Sendable {
     /// A UUID.
     case uuid(UUID)
     /// Values by string keys.
-    case dictionary([String: AnyRealmValue])
+    case dictionary(Map<String, AnyRealmValue>)
     /// Values in order.
-    case list([AnyRealmValue])
+    case list(List<AnyRealmValue>)
 
     /// The integer, if this is an integer.
     public var intValue: Int? { if case .int(let value) = self { value } else { nil } }
@@ -55,12 +60,12 @@ public enum AnyRealmValue: Hashable, Sendable {
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
     /// The linked object, if this is a link.
     public var dynamicObject: DynamicObject? { if case .object(let value) = self { value } else { nil } }
-    /// The entries, if this is a dictionary.
-    public var dictionaryValue: [String: AnyRealmValue]? {
+    /// The dictionary, if this is one; of a managed object a live one.
+    public var dictionaryValue: Map<String, AnyRealmValue>? {
         if case .dictionary(let value) = self { value } else { nil }
     }
-    /// The elements, if this is a list.
-    public var listValue: [AnyRealmValue]? { if case .list(let value) = self { value } else { nil } }
+    /// The list, if this is one; of a managed object a live one.
+    public var listValue: List<AnyRealmValue>? { if case .list(let value) = self { value } else { nil } }
 }
 
 extension AnyRealmValue {

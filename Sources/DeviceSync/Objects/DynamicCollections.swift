@@ -45,9 +45,13 @@ public struct DynamicList: RandomAccessCollection, Sendable {
     /// Removes all elements.
     public func removeAll() { instance.edit { try $0.clear(address) } }
     /// Moves an element so that it ends up at `to`.
-    public func move(from: Int, to: Int) { instance.edit { try $0.move(address.appending(.index(from)), to: to) } }
+    public func move(from: Int, to: Int) {
+        instance.edit { try $0.moveElement(of: address, from: from, to: to) }
+    }
     /// Exchanges two elements.
-    public func swapAt(_ first: Int, _ second: Int) { instance.edit { try $0.swap(address, first, second) } }
+    public func swapAt(_ first: Int, _ second: Int) {
+        instance.edit { try $0.swapElements(of: address, first, second) }
+    }
 }
 
 /// A live set property. Writing needs a write transaction; a wrong type traps.

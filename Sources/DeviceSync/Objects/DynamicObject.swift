@@ -48,7 +48,7 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     /// The primary key; nil for an embedded object.
     public var primaryKey: Any? {
         guard !isEmbedded else { return nil }
-        return instance.reading.mixed(Value(address.key)).scalar
+        return instance.reading.single(Value(address.key)).scalar
     }
 
     /// A property: a scalar, `DynamicObject` for links and embedded objects, `DynamicList`, `DynamicSet`,

@@ -24,20 +24,42 @@ struct ValueConversion {
     // MARK: Into the realm
 
     /// The stored form of what an app passed for a property, element or entry of the given type.
-    func value(_ any: Any?, as element: ElementType) throws -> Value {
+    /// - Parameter depth: how many collections of values of any type are around it.
+    func value(_ any: Any?, as element: ElementType, depth: Int = 0) throws -> Value {
         guard let any = Self.unwrapped(any) else { return .null }
         if let embedded = schema.embeddedTarget(of: element) { return try self.embedded(any, embedded) }
-        if let mixed = any as? AnyRealmValue { return try value(mixed, as: element) }
+        if let mixed = any as? AnyRealmValue { return try value(mixed, as: element, depth: depth) }
         if let number = Self.number(any, as: element) { return number }
         if let scalar = Self.scalar(any) { return scalar }
         guard element.isMixed else { throw ValueMismatch(description: "cannot store a \(type(of: any)) here") }
-        if let dictionary = any as? [String: Any?] {
-            return .dictionary(try entries(dictionary, as: .mixed))
+        switch any {
+        case let list as List<AnyRealmValue>: return try value(.list(list), as: element, depth: depth)
+        case let map as Map<String, AnyRealmValue>: return try value(.dictionary(map), as: element, depth: depth)
+        case let list as DynamicList: return try self.list(Array(list), depth: depth)
+        case let map as DynamicMap: return try dictionary(map.dictionary, depth: depth)
+        case let entries as [String: Any?]: return try dictionary(entries, depth: depth)
+        case let items as [Any?]: return try list(items, depth: depth)
+        default: throw ValueMismatch(description: "cannot store a \(type(of: any)) here")
         }
-        if let list = any as? [Any?] { return .list(try list.map { try value($0, as: .mixed) }) }
-        if let list = any as? DynamicList { return try value(Array(list), as: element) }
-        if let map = any as? DynamicMap { return try value(map.dictionary, as: element) }
-        throw ValueMismatch(description: "cannot store a \(type(of: any)) here")
+    }
+
+    private func list(_ items: [Any?], depth: Int) throws -> Value {
+        try checkNesting(depth)
+        return .list(try items.map { try value($0, as: .mixed, depth: depth + 1) })
+    }
+
+    private func dictionary(_ items: [String: Any?], depth: Int) throws -> Value {
+        try checkNesting(depth)
+        return .dictionary(try entries(items, as: .mixed, depth: depth + 1))
+    }
+
+    private func checkNesting(_ depth: Int) throws {
+        guard depth < ChangesetLimits.maxNesting else {
+            throw ValueMismatch(
+                description:
+                    "lists and dictionaries in values of any type can be nested \(ChangesetLimits.maxNesting) levels deep; "
+                    + "these go deeper, or one holds itself")
+        }
     }
 
     /// The stored form of what an app passed for a property, which may be a collection.
@@ -77,13 +99,15 @@ struct ValueConversion {
         }
     }
 
-    private func entries(_ dictionary: [String: Any?], as element: ElementType) throws -> [ByteString: Value] {
+    private func entries(
+        _ dictionary: [String: Any?], as element: ElementType, depth: Int = 0
+    ) throws -> [ByteString: Value] {
         var result: [ByteString: Value] = [:]
         for (key, item) in dictionary {
             guard !key.hasPrefix("$"), !key.contains(".") else {
                 throw ValueMismatch(description: "a dictionary key must not start with $ nor contain a dot: \(key)")
             }
-            result[ByteString(key)] = try value(item, as: element)
+            result[ByteString(key)] = try value(item, as: element, depth: depth)
         }
         return result
     }
@@ -120,11 +144,17 @@ struct ValueConversion {
         return .embedded(object)
     }
 
-    private func value(_ mixed: AnyRealmValue, as element: ElementType) throws -> Value {
-        switch mixed {
-        case .dictionary(let value): .dictionary(try entries(value, as: .mixed))
-        case .list(let value): .list(try value.map { try self.value($0, as: .mixed) })
-        default: try value(mixed.scalar, as: element)
+    private func value(_ mixed: AnyRealmValue, as element: ElementType, depth: Int) throws -> Value {
+        if let field = mixed.collectionField {
+            guard let value = field.collection else {
+                throw ValueMismatch(description: "the list or dictionary is gone: another value is in its place")
+            }
+            return value
+        }
+        return switch mixed {
+        case .dictionary(let map): try dictionary(map.contents, depth: depth)
+        case .list(let list): try self.list(Array(list), depth: depth)
+        default: try value(mixed.scalar, as: element, depth: depth)
         }
     }
 

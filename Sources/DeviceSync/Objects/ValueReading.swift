@@ -9,17 +9,30 @@ struct ValueReading {
 
     /// The value at an address as the app reads it; collections and embedded objects become live handles.
     func any(_ value: Value, _ element: ElementType, at address: FieldAddress) -> Any? {
-        if element.isMixed { return mixed(value) }
+        if element.isMixed {
+            let owner = ObjectHandle(instance, address.object)
+            return mixed(value, at: _Field(instance: instance, address: address, property: nil, owner: owner))
+        }
         if let table = schema.embeddedTarget(of: element) {
             guard case .embedded = value else { return nil }
             return DynamicObject(instance: instance, address: address.object, field: address, table: table.name)
         }
-        return mixed(value).scalar
+        return single(value).scalar
     }
 
-    func mixed(_ value: Value) -> AnyRealmValue {
+    /// What a place holds that takes values of any type; a list or dictionary as a live one.
+    func mixed(_ value: Value, at field: _Field) -> AnyRealmValue {
         switch value {
-        case .null, .set, .embedded: .none
+        case .list: .list(List(.managed(field.holding(.list))))
+        case .dictionary: .dictionary(Map(.managed(field.holding(.map))))
+        default: single(value)
+        }
+    }
+
+    /// A scalar or link; null for anything else.
+    func single(_ value: Value) -> AnyRealmValue {
+        switch value {
+        case .null, .list, .dictionary, .set, .embedded: .none
         case .int(let value): .int(Int(value))
         case .bool(let value): .bool(value)
         case .string(let value): .string(value.string)
@@ -31,10 +44,6 @@ struct ValueReading {
         case .objectID(let value): .objectId(ObjectId(value))
         case .uuid(let value): .uuid(value.uuid)
         case .link(let target): instance.object(target).map(AnyRealmValue.object) ?? .none
-        case .list(let items): .list(items.map(mixed))
-        case .dictionary(let entries):
-            .dictionary(
-                Dictionary(entries.map { ($0.key.string, mixed($0.value)) }, uniquingKeysWith: { first, _ in first }))
         }
     }
 }

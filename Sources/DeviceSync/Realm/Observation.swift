@@ -48,8 +48,8 @@ extension ObjectHandle {
                     : observed.differ(column, at: handle.place(of: column.name), previous.state, snapshot.state)
                 guard isChanged else { return nil }
                 return PropertyChange(
-                    name: column.name.string, oldValue: reading.mixed(before).scalar,
-                    newValue: reading.mixed(after).scalar)
+                    name: column.name.string, oldValue: reading.single(before).scalar,
+                    newValue: reading.single(after).scalar)
             }
             if !changes.isEmpty { block(handle, .changed(changes)) }
         }

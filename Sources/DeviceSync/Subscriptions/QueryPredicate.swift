@@ -79,6 +79,12 @@ struct QueryPredicate: Sendable {
         if let object = ValueConversion.unwrapped(any) as? ObjectBase, object.handle == nil {
             throw ValueMismatch(description: "a query cannot compare with an object that no realm has: \(object)")
         }
+        if let mixed = any as? AnyRealmValue, mixed.listValue != nil || mixed.dictionaryValue != nil {
+            throw ValueMismatch(
+                description:
+                    "a query cannot compare with a list or dictionary as a whole; compare what is in it, by key or position"
+            )
+        }
         let conversion = ValueConversion(schema: Schema())
         switch try conversion.value(any is any Collection ? collected(any) : any, as: .mixed) {
         case .list(let values): return .list(values)

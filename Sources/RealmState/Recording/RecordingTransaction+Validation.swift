@@ -11,7 +11,11 @@ extension RecordingTransaction {
         switch value {
         case .list, .dictionary:
             guard element.isMixed else { throw wrongType("a \(value.collection)") }
-            guard depth < ChangesetLimits.maxNesting else { throw wrongType("collections nested too deep") }
+            guard depth < ChangesetLimits.maxNesting else {
+                throw RecordingError(
+                    .wrongType, address.object.className, address.field,
+                    "lists and dictionaries nested deeper than \(ChangesetLimits.maxNesting) levels")
+            }
             try validate(contents: value, .mixed, value.collection, depth: depth + 1, at: address)
         case .set: throw wrongType("a set")
         case .embedded(let object):

@@ -9,6 +9,8 @@ struct MisuseTests {
     enum Mistake: String, CaseIterable, Codable, Sendable {
         case writeOutside, listOutside, addOutside, primaryKey, twice, otherRealm, frozen, secondOwner, unknownClass
         case unknownProperty, wrongType, backlinks, deletedInWrite, query, keyPath, observeUnmanaged
+        case nestedTooDeep, nestedInItself, nestedOneTooMany, nestedSet, setOfLists, nestedKey, replacedList,
+            replacedSource, nestedQuery
 
         var message: String {
             switch self {
@@ -28,6 +30,14 @@ struct MisuseTests {
             case .query: "class City"
             case .keyPath: "does not lead to a @Persisted property"
             case .observeUnmanaged: "this one is unmanaged"
+            case .nestedTooDeep, .nestedInItself: "can be nested 100 levels deep"
+            case .nestedOneTooMany: "lists and dictionaries nested deeper than 100 levels"
+            case .nestedSet: "property 'content' of class Note: an AnyRealmValue cannot hold a Set<Int>"
+            case .setOfLists: "a set holds only scalars and links"
+            case .nestedKey: "must not start with $ nor contain a dot: a.b"
+            case .replacedList: "a list that was in 'content' of a Note object is gone"
+            case .replacedSource: "the list or dictionary is gone"
+            case .nestedQuery: "a query cannot compare with a list or dictionary"
             }
         }
 
@@ -67,6 +77,37 @@ struct MisuseTests {
             case .query: _ = realm.objects(City.self).filter("mayor == 1")
             case .keyPath: _ = realm.objects(Person.self).sorted(by: \.note)
             case .observeUnmanaged: _ = City().observe { (_: ObjectChange<City>) in }
+            default: try makeNested(realm)
+            }
+        }
+
+        private func makeNested(_ realm: Realm) throws {
+            func nested(_ levels: Int) -> AnyRealmValue { (1..<levels).reduce([]) { value, _ in [value] } }
+            let note = try realm.write { realm.create(Note.self, value: ["_id": "a", "content": nested(100)]) }
+            let list = note.content.listValue
+            try realm.write {
+                switch self {
+                case .nestedTooDeep: note.content = nested(101)
+                case .nestedInItself:
+                    let list = List<AnyRealmValue>()
+                    list.append(.list(list))
+                    note.content = .list(list)
+                case .nestedOneTooMany:
+                    var innermost = try #require(list)
+                    while let next = innermost.first?.listValue { innermost = next }
+                    innermost.append([])
+                case .nestedSet: note["content"] = Set([1])
+                case .setOfLists: realm.create(Scalars.self, value: ["_id": UUID(), "anySet": [[1]]])
+                case .nestedKey: note.content = ["x": ["a.b": 1]]
+                case .replacedList:
+                    note.content = 1
+                    list?.append(2)
+                case .replacedSource:
+                    note.content = 1
+                    note.list.append(.list(try #require(list)))
+                case .nestedQuery: _ = realm.objects(Note.self).where { $0.content == [1] }
+                default: break
+                }
             }
         }
     }

@@ -73,6 +73,7 @@ final class Scalars: TestObject {
     @Persisted var decimal: Decimal128 = "1.25"
     @Persisted var optionals: List<Int?>
     @Persisted var moods: List<Mood>
+    @Persisted var anySet: MutableSet<AnyRealmValue>
 }
 
 /// Without a primary key, as local realms may have classes.
@@ -92,9 +93,23 @@ final class Derived: Base {
 extension Folder {
     static let models: [ObjectBase.Type] = [
         Person.self, Dog.self, Street.self, City.self, Scalars.self, Entry.self, Derived.self,
+        Note.self, NotePart.self,
     ]
 
     var modelConfiguration: Realm.Configuration { Realm.Configuration(fileURL: file, objectTypes: Self.models) }
 
     func models() throws -> Realm { try Realm(configuration: modelConfiguration) }
+}
+
+/// With values of any type wherever they can be.
+final class Note: TestObject {
+    @Persisted(primaryKey: true) var _id: String
+    @Persisted var content: AnyRealmValue
+    @Persisted var list: List<AnyRealmValue>
+    @Persisted var map: Map<String, AnyRealmValue>
+    @Persisted var part: NotePart?
+}
+
+final class NotePart: TestPart {
+    @Persisted var content: AnyRealmValue
 }

@@ -95,6 +95,50 @@ struct TypedQueryTests {
         #expect(realm.objects(Dog.self).where { $0.owners.count == 2 }.map(\.name) == ["Fido"])
     }
 
+    @Test func valuesOfAnyTypeByTheirPaths() throws {
+        try realm.write {
+            let trees: [AnyRealmValue] = [
+                ["k": ["a": 1], "list": ["x", ["y", 2]]], ["k": ["a": 5], "list": []], ["x", "y", ["deep": ["z"]]], 7,
+                "x",
+            ]
+            for (index, tree) in trees.enumerated() {
+                realm.create(
+                    Note.self,
+                    value: ["_id": "\(index)", "content": tree, "list": [tree, "last"], "map": ["key": tree]])
+            }
+        }
+        let notes = realm.objects(Note.self)
+        func ids(_ query: (Query<Note>) -> Query<Bool>) -> [String] { notes.where(query).map(\._id) }
+        #expect(ids { $0.content["k"]["a"] == 1 } == ["0"] && ids { $0.content["k"]["a"] > 1 } == ["1"])
+        #expect(ids { $0.content["list"][0] == "x" } == ["0"] && ids { $0.content["list"][1][1] == 2 } == ["0"])
+        #expect(ids { $0.content[0] == "x" } == ["2"] && ids { $0.content[2]["deep"][0] == "z" } == ["2"])
+        #expect(ids { $0.content.any == "y" } == ["2"] && ids { $0.content["list"].any == "x" } == ["0"])
+        #expect(ids { $0.content["k"].any == 5 } == ["1"] && ids { $0.content.any["a"].in([1, 5]) } == ["0", "1"])
+        #expect(
+            ids { $0.content["list"].any.starts(with: "x") } == ["0"]
+                && ids { $0.content["k"]["none"] == .none } == ["0", "1"])
+        #expect(ids { $0.map["key"]["k"]["a"] == 1 } == ["0"] && ids { $0.map.values == 7 } == ["3"])
+        #expect(
+            ids { $0.content == 7 } == ["3"] && ids { $0.content == "x" || $0.content["k"]["a"] == 5 } == ["1", "4"])
+        #expect(notes.filter("content['k']['a'] == %@", 1).map(\._id) == ["0"])
+        #expect(
+            notes.filter("content.k.a > 1").map(\._id) == ["1"] && notes.filter("content[*] == 'y'").map(\._id) == ["2"]
+        )
+        #expect(
+            notes.filter("list[0] == 7").map(\._id) == ["3"] && notes.filter("list[0][1] == 'y'").map(\._id) == ["2"])
+        #expect(notes.filter("map['key'].list[1][*] == 2").map(\._id) == ["0"])
+        #expect(
+            notes.filter("content.@type == 'array'").map(\._id) == ["2"]
+                && notes.filter("content.@type == 'object'").map(\._id) == ["0", "1"])
+    }
+
+    @Test func propertiesOfTheObjectThatAMapHasForAKey() throws {
+        try realm.write {
+            realm.object(ofType: Person.self, forPrimaryKey: 3)?.pets["best"] = Dog(value: ["name": "Lad"])
+        }
+        #expect(ids { $0.pets["best"].name == "Lad" } == [3])
+    }
+
     @Test func textsWithArgumentsAndPredicatesMeanTheSame() {
         let people = realm.objects(Person.self)
         func ids(_ format: String, _ args: Any...) -> [Int] {

@@ -124,7 +124,7 @@ private struct Recording {
         switch value {
         case .null: NSNull()
         case .timestamp(let time): TimestampValue(time.date) == time ? time.date : nil
-        default: realm.instance.reading.mixed(value).scalar
+        default: realm.instance.reading.single(value).scalar
         }
     }
 

@@ -27,7 +27,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// The realm; nil for an unmanaged list.
     public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
-    /// Whether the object that the list belongs to was deleted.
+    /// Whether the object that the list belongs to was deleted, or another value is in the place of a list that was an `AnyRealmValue`.
     public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
     /// Whether the list belongs to a frozen realm.
     public var isFrozen: Bool { field?.instance.isFrozen ?? false }
@@ -100,7 +100,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     private var known: (version: RealmVersion, places: Places)?
 
     private func places(_ field: _Field) -> Places {
-        guard !field.instance.isInTransaction else {
+        guard !field.instance.isInTransaction, field.owner.isValid else {
             let items = field.items
             return Places(items: items, visible: field.visible(items))
         }
@@ -195,7 +195,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
             field.checkWritable("a list")
             let places = places(field)
             let (old, new) = (places[from], places[to])
-            field.instance.edit { try $0.move(field.address.appending(.index(old)), to: new) }
+            field.instance.edit { try $0.moveElement(of: field.address, from: old, to: new) }
         }
     }
 
@@ -209,7 +209,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
             field.checkWritable("a list")
             let places = places(field)
             let (first, second) = (places[first], places[second])
-            field.instance.edit { try $0.swap(field.address, first, second) }
+            field.instance.edit { try $0.swapElements(of: field.address, first, second) }
         }
     }
 

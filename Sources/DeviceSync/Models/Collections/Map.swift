@@ -51,7 +51,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
 
     /// The realm; nil for an unmanaged map.
     public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
-    /// Whether the object that the map belongs to was deleted.
+    /// Whether the object that the map belongs to was deleted, or another value is in the place of a map that was an `AnyRealmValue`.
     public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
     /// Whether the map belongs to a frozen realm.
     public var isFrozen: Bool { field?.instance.isFrozen ?? false }
@@ -76,6 +76,18 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
 
     /// The values, in the order of the keys.
     public var values: [Value] { keys.compactMap { self[$0] } }
+
+    /// The entries that there are now.
+    var contents: [Key: Value] {
+        switch storage {
+        case .unmanaged(let entries): return entries
+        case .managed(let field):
+            let entries = field.entries.map { name, value in
+                (Key._key(name.string), Value._decode(_StoredValue(value, in: field.appending(.key(name)))))
+            }
+            return Dictionary(entries, uniquingKeysWith: { first, _ in first })
+        }
+    }
 
     /// The value of a key, nil if there is no entry. Assigning nil removes the entry.
     public subscript(_ key: Key) -> Value? {
@@ -212,8 +224,7 @@ extension Map: _Persistable {
         if let map = any as? Self {
             guard map.field != nil else { return map }
             // A realm's map stays that of its object.
-            let entries = map.asKeyValueSequence.map { ($0.key, $0.value) }
-            return Self(.unmanaged(Dictionary(entries, uniquingKeysWith: { $1 })))
+            return Self(.unmanaged(map.contents))
         }
         let any = (any as? DynamicMap)?.dictionary ?? any
         guard let dictionary = any as? [String: Any?] else {
@@ -234,7 +245,5 @@ extension Map: _Persistable {
 
 extension Map: CustomStringConvertible {
     /// The entries.
-    public var description: String {
-        "\(Dictionary(asKeyValueSequence.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 }))"
-    }
+    public var description: String { "\(contents)" }
 }

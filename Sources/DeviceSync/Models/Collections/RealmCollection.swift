@@ -12,8 +12,18 @@ public protocol RealmCollection<Element>: RandomAccessCollection where Index == 
 }
 
 extension _Field {
-    /// Whether the object that has the field is there.
-    var exists: Bool { owner.exists }
+    /// Whether the object that has the field is there, and a collection in a place for values of any type, too.
+    var exists: Bool { owner.exists && (held == .none || collection != nil) }
+
+    /// The collection that is in the place; nil if there is none, or one of another kind than was found in a place for values of any type.
+    var collection: RealmValue? {
+        switch (value, held) {
+        case (.list(let items)?, .none), (.list(let items)?, .list): .list(items)
+        case (.dictionary(let entries)?, .none), (.dictionary(let entries)?, .map): .dictionary(entries)
+        case (.set(let items)?, .none): .set(items)
+        default: nil
+        }
+    }
 
     /// The elements of a list, the members of a set, or none.
     var items: [RealmValue] {
@@ -42,7 +52,8 @@ extension _Field {
 
     /// The same field as another instance of the realm shows it.
     func moved(to instance: RealmInstance) -> _Field {
-        _Field(instance: instance, address: address, property: property, owner: owner.moved(to: instance))
+        _Field(
+            instance: instance, address: address, property: property, owner: owner.moved(to: instance), held: held)
     }
 
     func isSame(as other: _Field) -> Bool { instance === other.instance && address == other.address }
@@ -50,6 +61,9 @@ extension _Field {
     /// Traps unless the field can be written.
     func checkWritable(_ what: String) {
         instance.checkIsInTransaction("\(what) can be changed")
-        precondition(exists, "the \(owner.className) object has been deleted or invalidated")
+        precondition(owner.exists, "the \(owner.className) object has been deleted or invalidated")
+        precondition(
+            exists,
+            "\(what) that was in '\(address.field)' of a \(owner.className) object is gone: another value is there")
     }
 }

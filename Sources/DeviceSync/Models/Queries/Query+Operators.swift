@@ -44,6 +44,10 @@ extension Query where T: RealmCollectionValue {
         Query<Bool>(.comparison(expression, op, Self.constant(value)))
     }
 
+    private var isInsideMixed: Bool {
+        if T.self == AnyRealmValue.self, case .path(let path) = expression { !path.suffix.isEmpty } else { false }
+    }
+
     fileprivate func compared(_ op: String, _ other: Query<T>) -> Query<Bool> {
         Query<Bool>(.comparison(expression, op, other.expression))
     }
@@ -59,7 +63,9 @@ extension Query where T: RealmCollectionValue {
 
     /// Whether a property is among the values.
     public func `in`<C: Sequence>(_ values: C) -> Query<Bool> where C.Element == T {
-        Query<Bool>(.comparison(expression, "IN", Self.constant(Array(values))))
+        let values = Self.constant(Array(values))
+        // What a path into a value of any type reaches is a list, even of one, and lists are in each other only if they are equal.
+        return Query<Bool>(isInsideMixed ? .any(expression, "IN", values) : .comparison(expression, "IN", values))
     }
 }
 

@@ -14,6 +14,9 @@ indirect enum QueryExpression {
 
         func appending(_ name: String, isCollection: Bool) -> Path {
             var path = self
+            // A key in the middle, as in `pets['rex'].name`.
+            if let last = names.last { path.names[names.count - 1] = last + suffix }
+            path.suffix = ""
             path.names.append(name)
             if isCollection { path.collectionEnd = path.names.count }
             return path

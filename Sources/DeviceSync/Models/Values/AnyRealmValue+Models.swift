@@ -16,12 +16,12 @@ extension AnyRealmValue {
         return T.managed(object.handle)
     }
 
-    /// A list of the values.
-    public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue { .list(array) }
+    /// An unmanaged list of the values.
+    public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue { .list(List(.unmanaged(array))) }
 
-    /// A dictionary of the values.
+    /// An unmanaged dictionary of the values.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
-        .dictionary(dictionary)
+        .dictionary(Map(.unmanaged(dictionary)))
     }
 
     /// The value of a key, if this is a dictionary that has it.
@@ -52,20 +52,22 @@ extension AnyRealmValue {
         case let value as UUID: self = .uuid(value)
         case let value as DynamicObject: self = .object(value)
         case let value as Object: self = .object(value)
+        case let value as List<AnyRealmValue>: self = .list(value)
+        case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
         case let values as [String: Any?]:
             var entries: [String: AnyRealmValue] = [:]
             for (key, item) in values {
                 guard let value = Self.nested(item) else { return nil }
                 entries[key] = value
             }
-            self = .dictionary(entries)
+            self = .fromDictionary(entries)
         case let values as [Any?]:
             var items: [AnyRealmValue] = []
             for item in values {
                 guard let value = Self.nested(item) else { return nil }
                 items.append(value)
             }
-            self = .list(items)
+            self = .fromArray(items)
         default: return nil
         }
     }
@@ -77,7 +79,7 @@ extension AnyRealmValue {
 }
 
 extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByFloatLiteral
+    ExpressibleByFloatLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// An integer.
     public init(integerLiteral value: Int) { self = .int(value) }
@@ -87,4 +89,10 @@ extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A double.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// An unmanaged list.
+    public init(arrayLiteral elements: AnyRealmValue...) { self = .fromArray(elements) }
+    /// An unmanaged dictionary; of repeated keys the last counts.
+    public init(dictionaryLiteral elements: (String, AnyRealmValue)...) {
+        self = .fromDictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
+    }
 }

@@ -110,6 +110,15 @@ public struct _Field: Sendable {
     let property: ModelProperty?
     /// The object that has the field.
     let owner: ObjectHandle
+    /// The kind of the collection that was found in a place for values of any type, where another value may be at any time; `none` for any other place.
+    var held = PropertyCollection.none
+
+    /// The same place, for a collection that was found in it.
+    func holding(_ kind: PropertyCollection) -> _Field {
+        var field = self
+        field.held = kind
+        return field
+    }
 
     func appending(_ step: PathStep) -> _Field {
         _Field(instance: instance, address: address.appending(step), property: property, owner: owner)

@@ -245,31 +245,6 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
     }
 }
 
-extension AnyRealmValue: _Scalar {
-    /// A value of any type.
-    public static var _type: PropertyType { .any }
-    /// Null.
-    public static func _initial() -> AnyRealmValue { .none }
-    /// The value.
-    public static func _read(_ field: _Field) -> AnyRealmValue {
-        field.value.map { field.instance.reading.mixed($0) } ?? .none
-    }
-    /// The value.
-    public static func _scalar(_ stored: _StoredValue) -> AnyRealmValue? {
-        stored.field.map { $0.instance.reading.mixed(stored.value) }
-    }
-    /// The value; what is no value of a realm traps.
-    public var _stored: _StoredValue {
-        _StoredValue(ValueConversion.orTrap { try ValueConversion(schema: Schema()).value(self, as: .mixed) })
-    }
-    /// A value of any other type that realms know.
-    public static func _scalar(from any: Any) -> AnyRealmValue? { AnyRealmValue(any) }
-    /// The value; nil is null.
-    public static func _convert(_ any: Any?) throws -> AnyRealmValue {
-        try ValueConversion.unwrapped(any).map { try _convertContent($0) } ?? .none
-    }
-}
-
 // MARK: - Enumerations
 
 /// An enumeration that realms keep by its raw value, an integer or a string.

@@ -1,0 +1,61 @@
+internal import Changesets
+internal import RealmState
+
+extension AnyRealmValue: _Scalar {
+    /// A value of any type.
+    public static var _type: PropertyType { .any }
+    /// Null.
+    public static func _initial() -> AnyRealmValue { .none }
+    /// The value; a list or dictionary is a live one.
+    public static func _read(_ field: _Field) -> AnyRealmValue {
+        field.value.map { field.instance.reading.mixed($0, at: field) } ?? .none
+    }
+    /// The value; a list or dictionary is a live one.
+    public static func _scalar(_ stored: _StoredValue) -> AnyRealmValue? {
+        stored.field.map { $0.instance.reading.mixed(stored.value, at: $0) }
+    }
+    /// The value with all that it holds; what is no value of a realm traps.
+    public var _stored: _StoredValue {
+        _StoredValue(ValueConversion.orTrap { try ValueConversion(schema: Schema()).value(self, as: .mixed) })
+    }
+    /// A value of any other type that realms know.
+    public static func _scalar(from any: Any) -> AnyRealmValue? { AnyRealmValue(any) }
+    /// The value; nil is null.
+    public static func _convert(_ any: Any?) throws -> AnyRealmValue {
+        try ValueConversion.unwrapped(any).map { try _convertContent($0) } ?? .none
+    }
+    /// The value. A list or dictionary of a realm stays that of its object; sets are no such values.
+    public static func _convertContent(_ any: Any) throws -> AnyRealmValue {
+        guard let value = AnyRealmValue(any) else {
+            throw ValueMismatch(
+                description:
+                    "an AnyRealmValue cannot hold a \(type(of: any)): it holds numbers, strings, dates and other single values, objects of the "
+                    + "realm, and lists and dictionaries of these")
+        }
+        return value.unmanaged
+    }
+    /// Whether the value is the live list or dictionary of the field.
+    public func _shows(_ field: _Field) -> Bool {
+        guard let collection = collectionField else { return false }
+        return collection.isSame(as: field) && collection.exists
+    }
+
+    /// The place of a live list or dictionary; nil for any other value.
+    var collectionField: _Field? {
+        switch self {
+        case .list(let list): list.field
+        case .dictionary(let map): map.field
+        default: nil
+        }
+    }
+
+    /// The same value, without the connection to a realm that a live list or dictionary has.
+    private var unmanaged: AnyRealmValue {
+        guard collectionField != nil else { return self }
+        return switch self {
+        case .list(let list): .fromArray(list.map(\.unmanaged))
+        case .dictionary(let map): .fromDictionary(map.contents.mapValues(\.unmanaged))
+        default: self
+        }
+    }
+}
