@@ -1,0 +1,97 @@
+// How collections are put into sections.
+
+/// A key path over persisted properties.
+private struct SectionKeyPath<Root: Object, Key>: @unchecked Sendable {
+    // Unchecked: key paths never change, and one over properties has caught nothing that could.
+    let keyPath: KeyPath<Root, Key>
+}
+
+extension Results where Element: Object {
+    /// The objects in sections by a property, sorted by it.
+    ///
+    ///     realm.objects(Task.self).sectioned(by: \.status)
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by keyPath: KeyPath<Element, Key>, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        sectioned(
+            by: keyPath, sortDescriptors: [SortDescriptor(keyPath: KeyPathNames.of(keyPath), ascending: ascending)])
+    }
+
+    /// The objects in sections by a property, which may be a computed one, sorted by several properties.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        let path = SectionKeyPath(keyPath: keyPath)
+        return sectioned(
+            by: { $0[keyPath: path.keyPath] } as @Sendable (Element) -> Key, sortDescriptors: sortDescriptors)
+    }
+
+    /// The objects in sections by what a closure makes of each, sorted by several properties; by none, as they are.
+    ///
+    /// The closure is called again whenever the realm has changed and the collection is looked at. It may only read.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        let sorted = sortDescriptors.isEmpty ? self : sorted(by: sortDescriptors)
+        return SectionedResults(SectionSource(sorted), by: block)
+    }
+}
+
+extension _QueryableCollection {
+    /// The objects in sections by a property, sorted by it; see `Results.sectioned(by:ascending:)`.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by keyPath: KeyPath<Element, Key>, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        _results.sectioned(by: keyPath, ascending: ascending)
+    }
+
+    /// The objects in sections by a property, sorted by several properties.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        _results.sectioned(by: keyPath, sortDescriptors: sortDescriptors)
+    }
+
+    /// The objects in sections by what a closure makes of each; see `Results.sectioned(by:sortDescriptors:)`.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, sortDescriptors: [SortDescriptor]
+    ) -> SectionedResults<Key, Element> {
+        _results.sectioned(by: block, sortDescriptors: sortDescriptors)
+    }
+}
+
+extension List where Element: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted. An unmanaged list traps.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+    }
+}
+
+extension List where Element: _QueryOptional, Element.Wrapped: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged list traps.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+    }
+}
+
+extension MutableSet where Element: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted. An unmanaged set traps.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+    }
+}
+
+extension MutableSet where Element: _QueryOptional, Element.Wrapped: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged set traps.
+    public func sectioned<Key: _Persistable & Hashable & Sendable>(
+        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
+    ) -> SectionedResults<Key, Element> {
+        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+    }
+}
