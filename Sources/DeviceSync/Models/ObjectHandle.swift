@@ -65,13 +65,13 @@ struct ObjectHandle: Hashable, Sendable {
         hasher.combine(field)
     }
 
-    var dynamic: DynamicObject {
-        DynamicObject(instance: instance, address: address, field: field, table: className)
-    }
-}
+    var dynamic: DynamicObject { DynamicObject(self) }
 
-extension DynamicObject {
-    var handle: ObjectHandle { ObjectHandle(instance, address, field: field, className: ByteString(className)) }
+    /// Changes something of the object in the transaction. If the realm was invalidated, this traps, as does a value that does not fit.
+    func edit(_ body: (inout RecordingTransaction) throws -> Void) {
+        precondition(isValid, "the \(className) object has been invalidated; read it from the realm again")
+        instance.edit(body)
+    }
 }
 
 // What models ask of a realm. Whatever stores the objects has to answer these, and nothing else.

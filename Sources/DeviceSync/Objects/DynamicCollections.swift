@@ -3,12 +3,14 @@ internal import RealmState
 
 /// A live list property. Writing needs a write transaction; a wrong index or type traps.
 public struct DynamicList: RandomAccessCollection, Sendable {
-    let instance: RealmInstance
+    /// The object that has the property.
+    let owner: ObjectHandle
     let address: FieldAddress
     let element: ElementType
 
+    var instance: RealmInstance { owner.instance }
     private var items: [Value] {
-        instance.read { if case .list(let items) = $0.value(at: address) { items } else { [] } }
+        if owner.isValid, case .list(let items)? = instance.value(at: address) { items } else { [] }
     }
 
     /// The position of the first element.
@@ -25,7 +27,7 @@ public struct DynamicList: RandomAccessCollection, Sendable {
         }
         nonmutating set {
             let value = instance.convert(newValue, as: element)
-            instance.edit { try $0.set(address.appending(.index(index)), to: value) }
+            owner.edit { try $0.set(address.appending(.index(index)), to: value) }
         }
     }
 
@@ -36,32 +38,30 @@ public struct DynamicList: RandomAccessCollection, Sendable {
     /// Inserts before the element at `index`.
     public func insert(_ value: Any?, at index: Int) {
         let value = instance.convert(value, as: element)
-        instance.edit { try $0.insert(value, at: address.appending(.index(index))) }
+        owner.edit { try $0.insert(value, at: address.appending(.index(index))) }
     }
     /// Removes the element at a position.
-    public func remove(at index: Int) { instance.edit { try $0.remove(at: address.appending(.index(index))) } }
+    public func remove(at index: Int) { owner.edit { try $0.remove(at: address.appending(.index(index))) } }
     /// Removes the last element.
     public func removeLast() { remove(at: count - 1) }
     /// Removes all elements.
-    public func removeAll() { instance.edit { try $0.clear(address) } }
+    public func removeAll() { owner.edit { try $0.clear(address) } }
     /// Moves an element so that it ends up at `to`.
-    public func move(from: Int, to: Int) {
-        instance.edit { try $0.moveElement(of: address, from: from, to: to) }
-    }
+    public func move(from: Int, to: Int) { owner.edit { try $0.moveElement(of: address, from: from, to: to) } }
     /// Exchanges two elements.
-    public func swapAt(_ first: Int, _ second: Int) {
-        instance.edit { try $0.swapElements(of: address, first, second) }
-    }
+    public func swapAt(_ first: Int, _ second: Int) { owner.edit { try $0.swapElements(of: address, first, second) } }
 }
 
 /// A live set property. Writing needs a write transaction; a wrong type traps.
 public struct DynamicSet: Sequence, Sendable {
-    let instance: RealmInstance
+    /// The object that has the property.
+    let owner: ObjectHandle
     let address: FieldAddress
     let element: ElementType
 
+    var instance: RealmInstance { owner.instance }
     private var members: [Value] {
-        instance.read { if case .set(let members) = $0.value(at: address) { members } else { [] } }
+        if owner.isValid, case .set(let members)? = instance.value(at: address) { members } else { [] }
     }
 
     /// How many members there are.
@@ -82,25 +82,27 @@ public struct DynamicSet: Sequence, Sendable {
     /// Adds a member, unless the set has it.
     public func insert(_ value: Any?) {
         let value = instance.convert(value, as: element)
-        instance.edit { try $0.insertIntoSet(value, in: address) }
+        owner.edit { try $0.insertIntoSet(value, in: address) }
     }
     /// Removes a member, if the set has it.
     public func remove(_ value: Any?) {
         let value = instance.convert(value, as: element)
-        instance.edit { try $0.removeFromSet(value, in: address) }
+        owner.edit { try $0.removeFromSet(value, in: address) }
     }
     /// Removes all members.
-    public func removeAll() { instance.edit { try $0.clear(address) } }
+    public func removeAll() { owner.edit { try $0.clear(address) } }
 }
 
 /// A live dictionary property. Writing needs a write transaction; a wrong type or key traps.
 public struct DynamicMap: Sendable {
-    let instance: RealmInstance
+    /// The object that has the property.
+    let owner: ObjectHandle
     let address: FieldAddress
     let element: ElementType
 
+    var instance: RealmInstance { owner.instance }
     private var entries: [ByteString: Value] {
-        instance.read { if case .dictionary(let entries) = $0.value(at: address) { entries } else { [:] } }
+        if owner.isValid, case .dictionary(let entries)? = instance.value(at: address) { entries } else { [:] }
     }
 
     /// How many entries there are.
@@ -123,12 +125,12 @@ public struct DynamicMap: Sendable {
         nonmutating set {
             precondition(!key.hasPrefix("$") && !key.contains("."), "a key must not start with $ nor contain a dot")
             let place = address.appending(.key(ByteString(key)))
-            guard let newValue else { return instance.edit { try $0.removeKey(place) } }
+            guard let newValue else { return owner.edit { try $0.removeKey(place) } }
             let value = instance.convert(newValue, as: element)
-            instance.edit { try $0.set(place, to: value) }
+            owner.edit { try $0.set(place, to: value) }
         }
     }
 
     /// Removes all entries.
-    public func removeAll() { instance.edit { try $0.clear(address) } }
+    public func removeAll() { owner.edit { try $0.clear(address) } }
 }

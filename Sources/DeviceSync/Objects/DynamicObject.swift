@@ -3,34 +3,32 @@ internal import RealmState
 
 /// An object of a realm whose class has no Swift type: a live handle, read and written by property name.
 public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
-    let instance: RealmInstance
-    /// The address of the object, or of the top-level object that an embedded object is part of.
-    let address: ObjectAddress
-    /// The place of an embedded object in its parent; nil for a top-level object.
-    let field: FieldAddress?
-    private let tableName: ByteString
+    let handle: ObjectHandle
 
-    init(instance: RealmInstance, address: ObjectAddress, field: FieldAddress? = nil, table: ByteString) {
-        self.instance = instance
-        self.address = address
-        self.field = field
-        tableName = table
+    init(_ handle: ObjectHandle) { self.handle = handle }
+
+    convenience init(instance: RealmInstance, address: ObjectAddress, field: FieldAddress? = nil, table: ByteString) {
+        self.init(ObjectHandle(instance, address, field: field, className: table))
     }
+
+    var instance: RealmInstance { handle.instance }
+    var address: ObjectAddress { handle.address }
+    var field: FieldAddress? { handle.field }
+    private var tableName: ByteString { handle.className }
 
     var isEmbedded: Bool { field != nil }
 
-    /// The stored object; nil once it is deleted.
+    /// The stored object; nil once it is deleted, or the realm was invalidated.
     var stored: StoredObject? {
-        instance.read { state in
+        guard handle.isValid else { return nil }
+        return instance.read { state in
             guard let field else { return state.object(address) }
             if case .embedded(let object) = state.value(at: field) { return object }
             return nil
         }
     }
 
-    func address(of name: String) -> FieldAddress {
-        field?.appending(.key(ByteString(name))) ?? FieldAddress(address, ByteString(name))
-    }
+    func address(of name: String) -> FieldAddress { handle.place(of: ByteString(name)) }
 
     /// The realm that the object belongs to.
     public var realm: Realm { Realm(instance: instance) }
@@ -41,7 +39,7 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     }
     /// The name of the class.
     public var className: String { tableName.string }
-    /// Whether the object is deleted.
+    /// Whether the object is deleted, or its realm was invalidated.
     public var isInvalidated: Bool { stored == nil }
     /// Whether the object belongs to a frozen realm.
     public var isFrozen: Bool { instance.isFrozen }
@@ -70,14 +68,14 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
             precondition(key == ByteString(name) && !isEmbedded, "\(tableName) has no property \(name)")
             return primaryKey
         }
-        guard let stored else { preconditionFailure("the \(tableName) object has been deleted") }
+        guard let stored else { preconditionFailure("the \(tableName) object has been deleted or invalidated") }
         let place = address(of: name)
         switch column.collection {
         case .single:
             return ValueReading(instance: instance, schema: schema).any(stored[column], column.element, at: place)
-        case .list: return DynamicList(instance: instance, address: place, element: column.element)
-        case .set: return DynamicSet(instance: instance, address: place, element: column.element)
-        case .dictionary: return DynamicMap(instance: instance, address: place, element: column.element)
+        case .list: return DynamicList(owner: handle, address: place, element: column.element)
+        case .set: return DynamicSet(owner: handle, address: place, element: column.element)
+        case .dictionary: return DynamicMap(owner: handle, address: place, element: column.element)
         }
     }
 
@@ -87,39 +85,30 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
             preconditionFailure("\(tableName) has no property \(name), or it is the primary key")
         }
         let value = ValueConversion.orTrap { try ValueConversion(schema: schema).value(newValue, for: column) }
-        instance.edit { try $0.set(address(of: name), to: value) }
+        handle.edit { try $0.set(address(of: name), to: value) }
     }
 
     /// Adds to an integer property so that increments on several devices add up.
     public func increment(_ name: String, by delta: Int) {
-        instance.edit { try $0.increment(address(of: name), by: Int64(delta)) }
+        handle.edit { try $0.increment(address(of: name), by: Int64(delta)) }
     }
 
     /// A frozen handle of the object, which shows it as it is now even after later changes.
-    public func freeze() -> DynamicObject {
-        DynamicObject(instance: instance.frozen(), address: address, field: field, table: tableName)
-    }
+    public func freeze() -> DynamicObject { handle.moved(to: instance.frozen()).dynamic }
 
     /// A live handle of a frozen object; nil if the object has been deleted since.
     public func thaw() -> DynamicObject? {
-        let live = DynamicObject(instance: instance.thawed(), address: address, field: field, table: tableName)
+        let live = handle.moved(to: instance.thawed()).dynamic
         return live.isInvalidated ? nil : live
     }
 
     /// Whether both handles are of the same object.
-    public func isSameObject(as other: DynamicObject) -> Bool {
-        instance.core === other.instance.core && address == other.address && field == other.field
-    }
+    public func isSameObject(as other: DynamicObject) -> Bool { handle.isSameObject(as: other.handle) }
 
     /// Whether both are handles of the same object, either both live or both frozen.
-    public static func == (left: DynamicObject, right: DynamicObject) -> Bool {
-        left.isSameObject(as: right) && left.instance.isFrozen == right.instance.isFrozen
-    }
+    public static func == (left: DynamicObject, right: DynamicObject) -> Bool { left.handle == right.handle }
     /// Hashes the address of the object.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(address)
-        hasher.combine(field)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(handle) }
 
     /// The class and the primary key; property values are left out.
     public var description: String { "\(tableName) <\(primaryKey.map { "\($0)" } ?? "embedded")>" }

@@ -57,6 +57,7 @@ struct HandingOverTests {
     @Test func invalidatingEndsObjectsAndNotTheRealm() throws {
         let (realm, person) = try person()
         let (dogs, everybody) = (person.dogs, realm.objects(Person.self))
+        #expect(dogs.count == 2)
         realm.beginWrite()
         person.name = "not kept"
         realm.invalidate()
@@ -65,5 +66,24 @@ struct HandingOverTests {
         #expect(person.age == nil && dogs.isEmpty)
         #expect(everybody.map(\.name) == ["Ada"])
         #expect(everybody.first?.dogs.count == 2)
+    }
+
+    @Test func invalidatingEndsObjectsWithoutModelsToo() throws {
+        let (realm, _) = try person()
+        let person = try #require(realm.dynamicObject(ofType: "Person", forPrimaryKey: 1))
+        let dogs = try #require(person["dogs"] as? DynamicList)
+        let (scores, friends) = (person["scores"] as? DynamicMap, person["friends"] as? DynamicSet)
+        let everybody = realm.dynamicObjects("Person")
+        try realm.write {
+            scores?["x"] = 1
+            person["anything"] = [[1]]
+        }
+        let anything = try #require((person["anything"] as? AnyRealmValue)?.listValue)
+        #expect(anything.count == 1 && scores?.count == 1)
+        realm.invalidate()
+        #expect(person.isInvalidated && dogs.isEmpty && scores?.count == 0 && friends?.count == 0)
+        #expect(anything.isInvalidated && anything.isEmpty)
+        #expect(everybody.map { $0["name"] as? String } == ["Ada"])
+        #expect((everybody.first?["dogs"] as? DynamicList)?.count == 2)
     }
 }
