@@ -7,7 +7,7 @@ extension Realm {
     @frozen public enum OpenBehavior: Sendable {
         /// Nothing.
         case never
-        /// The server's changes, if there is no file yet.
+        /// The server's changes, if there is no file yet, or if an opening that made it did not get them.
         case once
         /// The server's changes, every time.
         case always
@@ -57,14 +57,13 @@ extension Realm {
         _ progress: OpeningProgress? = nil
     ) async throws -> Realm {
         try Task.checkCancellation()
-        guard let sync = configuration.syncConfiguration,
-            behavior == .always
-                || behavior == .once && (configuration.isFlexible || !fileExists(for: configuration))
-        else { return Realm(instance: try await RealmOpener.open(configuration, confinement)) }
-        // Check before the file is made: the next `.once` would open an empty file at once.
-        let opensAsItIs = behavior == .once && fileExists(for: configuration)
-        guard opensAsItIs || sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
-        if let instance = try await downloaded(configuration, confinement, sync, progress, ifNeeded: opensAsItIs) {
+        guard let sync = configuration.syncConfiguration, behavior != .never else {
+            return Realm(instance: try await RealmOpener.open(configuration, confinement))
+        }
+        // A file without a user to download for would be of no use.
+        let mayHaveData = behavior == .once && fileExists(for: configuration)
+        guard mayHaveData || sync.user.isLoggedIn else { throw SyncError.userIsNotLoggedIn(sync.user.id) }
+        if let instance = try await downloaded(configuration, confinement, sync, progress, ifNeeded: mayHaveData) {
             return Realm(instance: instance)
         }
         // The server kept the file for another schema version. All that was in it is uploaded, and it begins anew.
@@ -75,24 +74,24 @@ extension Realm {
         throw SyncError(.clientSessionError, "the server has changed the schema version of a new file")
     }
 
-    /// - Parameter ifNeeded: a file that syncs already is opened as it is, unless it has another schema version.
+    /// - Parameter ifNeeded: a file that has had the server's data once is opened as it is, unless it has another schema version.
     /// - Returns: nil if the file has to be made anew, with the schema version of the configuration.
     private static func downloaded(
         _ configuration: Configuration, _ confinement: Confinement?, _ sync: SyncConfiguration,
         _ progress: OpeningProgress?, ifNeeded: Bool = false
     ) async throws -> RealmInstance? {
-        let instance = try await RealmOpener.open(configuration, confinement, declaringSchema: false)
-        if ifNeeded, instance.core.sync.ident != nil,
+        let instance = try await RealmOpener.open(configuration, confinement, downloadsFirst: true)
+        if ifNeeded, !instance.core.sync.needsFirstDownload,
             try !RealmOpener.isOfOtherSchema(instance.core, configuration)
         {
             try await FileQueue.run { try RealmOpener.declareSchema(for: instance) }
+            instance.session?.resume()
             return instance
         }
-        instance.session?.resume()
         progress?.begin(instance.session)
         do {
             try await instance.session?.wait(
-                for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors)
+                for: .download, failingOnConnectionErrors: sync.cancelAsyncOpenOnNonFatalErrors, resuming: true)
         } catch let error as SyncError where error.wireCode == ErrorCode.schemaVersionChanged.rawValue {
             return nil
         }

@@ -41,7 +41,7 @@ final class RealmInstance: Sendable {
     deinit {
         // A transaction that was never ended must not keep others out for ever.
         if contents.withLock({ $0.transaction != nil }) { core.lock.unlock() }
-        session?.releaseInstance()
+        session?.releaseInstance(of: core)
         if let snapshot, isCountingVersions { core.versions.release(snapshot.version) }
     }
 

@@ -7,47 +7,58 @@ internal import SyncProtocol
 enum RealmOpener {
     /// Opens a realm; file work runs on the calling thread.
     static func open(_ configuration: Realm.Configuration, _ confinement: Confinement?) throws -> RealmInstance {
-        let core = try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }
-        return try instance(of: core, configuration, confinement, declaringSchema: true)
+        while true {
+            let core = try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }
+            if let instance = try Self.instance(of: core, configuration, confinement, downloadsFirst: false) {
+                return instance
+            }
+        }
     }
 
     /// Opens a realm without blocking the caller's executor.
-    /// - Parameter declaringSchema: whether what the file lacks of the declared schema is added; if not, it is checked.
+    /// - Parameter downloadsFirst: whether the caller waits for the server's data. Then what the file lacks of the declared schema is not
+    ///   added, only checked, and a new session rests until the caller waits: it must not be done before somebody listens.
     static func open(
-        _ configuration: Realm.Configuration, _ confinement: Confinement?, declaringSchema: Bool = true
+        _ configuration: Realm.Configuration, _ confinement: Confinement?, downloadsFirst: Bool = false
     ) async throws -> RealmInstance {
-        let core = try await RealmRegistry.open(configuration.location(), on: FileQueue.queue) {
-            try makeCore($0, configuration)
-        }
-        return try await FileQueue.run {
-            try instance(of: core, configuration, confinement, declaringSchema: declaringSchema)
+        while true {
+            let core = try await RealmRegistry.open(configuration.location(), on: FileQueue.queue) {
+                try makeCore($0, configuration)
+            }
+            let instance = try await FileQueue.run {
+                try Self.instance(of: core, configuration, confinement, downloadsFirst: downloadsFirst)
+            }
+            if let instance { return instance }
         }
     }
 
+    /// - Returns: nil if the realm was in memory and is gone by now: the next one of its name is another.
     private static func instance(
-        of core: RealmCore, _ configuration: Realm.Configuration, _ confinement: Confinement?, declaringSchema: Bool
-    ) throws -> RealmInstance {
+        of core: RealmCore, _ configuration: Realm.Configuration, _ confinement: Confinement?, downloadsFirst: Bool
+    ) throws -> RealmInstance? {
         try checkIsFor(configuration, core)
         if try isOfOtherSchema(core, configuration) {
-            guard !declaringSchema else { throw otherSchema(core, configuration) }
-        } else if declaringSchema {
-            try declareSchema(of: configuration, in: core)
-        } else {
+            guard downloadsFirst else { throw otherSchema(core, configuration) }
+        } else if downloadsFirst {
             _ = try additionsAreNeeded(for: configuration, in: core)
+        } else {
+            try declareSchema(of: configuration, in: core)
         }
         guard let sync = configuration.syncConfiguration else {
             return RealmInstance(
                 core: core, configuration: configuration, session: nil, confinement: confinement)
         }
-        try claimFile(of: core, for: sync)
+        try claimFile(of: core, for: sync, awaitingDownload: downloadsFirst)
         // The session of a realm whose schema is still to be declared has nothing to ask for yet.
-        if declaringSchema { try InitialSubscriptions(core, configuration).run() }
+        if !downloadsFirst { try InitialSubscriptions(core, configuration).run() }
         if let url = core.url { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
-        let session = sync.user.core.sync.session(for: core, configuration)
+        guard let session = sync.user.core.sync.session(for: core, configuration, sync, resting: downloadsFirst) else {
+            return nil
+        }
         // The instance takes a share of its own.
-        defer { session?.releaseInstance() }
+        defer { session.releaseInstance(of: core) }
         // A session that an earlier opening has started has to upload what this one has added.
-        session?.subscriptionsChanged()
+        session.subscriptionsChanged()
         return RealmInstance(
             core: core, configuration: configuration, session: session, confinement: confinement)
     }
@@ -144,7 +155,10 @@ enum RealmOpener {
     }
 
     /// A file belongs to one partition or to flexible sync, and to the user who opened it last.
-    private static func claimFile(of core: RealmCore, for sync: SyncConfiguration) throws {
+    /// - Parameter awaitingDownload: whether the opening waits for the server's data.
+    private static func claimFile(
+        of core: RealmCore, for sync: SyncConfiguration, awaitingDownload: Bool
+    ) throws {
         let claim = sync.target.claim
         func isClaimed(_ state: SyncFileState) throws -> Bool {
             if let partition = state.partition, partition != claim {
@@ -161,6 +175,7 @@ enum RealmOpener {
         // Again: another opening may have been first, and its session may have an identity by now.
         var state = core.sync
         guard try !isClaimed(state) else { return }
+        if state.partition == nil { state.awaitsFirstDownload = state.awaitsFirstDownload ?? awaitingDownload }
         state.partition = claim
         state.userID = sync.user.id
         try core.setSync(state)

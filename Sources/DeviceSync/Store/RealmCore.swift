@@ -46,6 +46,7 @@ final class RealmCore: Sendable {
     let versions = ActiveVersions()
     private let settlingBytes: Int
     private let current: Mutex<Current>
+    private let dropped = Atomic(false)
 
     /// - Parameters:
     ///   - isAlone: whether other processes must keep away; not from a file that only a realm's owner knows of.
@@ -74,6 +75,10 @@ final class RealmCore: Sendable {
     }
 
     var url: URL? { if case .file(let url) = location { url } else { nil } }
+
+    /// Whether the realm was in memory and synced, and its last instance is gone: nobody can open it any more.
+    var isDropped: Bool { dropped.load(ordering: .acquiring) }
+    func drop() { dropped.store(true, ordering: .releasing) }
 
     // MARK: Reading
 

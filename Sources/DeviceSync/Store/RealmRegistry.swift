@@ -37,7 +37,7 @@ enum RealmRegistry {
                 entries[location] = .busy(waiting + [waiter])
                 return .waiting
             case .open(let reference):
-                if let core = reference.core { return .open(core) }
+                if let core = reference.core, !core.isDropped { return .open(core) }
             case nil: break
             }
             entries = entries.filter { !$0.value.isGone }

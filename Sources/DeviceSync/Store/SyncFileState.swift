@@ -17,8 +17,15 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// anew when it is next opened.
     var isOutdated: Bool?
 
+    /// Whether an opening that waits for the server's data has made the file, and they are not all here yet. Whatever became of that
+    /// opening, the next one with `.once` waits too. Nil in a file that nobody has opened, and in those of earlier versions.
+    var awaitsFirstDownload: Bool?
+
     /// The app has moved to the other sync mode since the file was made; nil: the file is as its configuration says.
     var move: ModeMove?
+
+    /// Whether an opening with `.once` has to wait for the server's data.
+    var needsFirstDownload: Bool { awaitsFirstDownload ?? (partition == nil) }
 
     /// Tells one file from another that takes its place; zeros as long as the server has given it no name.
     var identity: ClientFileIdent { ident ?? ClientFileIdent(ident: 0, salt: 0) }

@@ -37,11 +37,15 @@ final class SyncClient: Sendable {
     /// For tests.
     func setConnector(_ connector: any WebSocketConnecting) { contents.withLock { $0.connector = connector } }
 
-    /// The session of a realm that is being opened, started if there is none. The caller owes a `releaseInstance()`.
-    func session(for core: RealmCore, _ configuration: Realm.Configuration) -> SyncSession? {
-        guard let sync = configuration.syncConfiguration else { return nil }
+    /// The session of a realm that is being opened, started if there is none. The caller owes a `releaseInstance(of:)`.
+    /// - Parameter resting: whether a new session waits for `resume(on:)`.
+    /// - Returns: nil if the realm was dropped.
+    func session(
+        for core: RealmCore, _ configuration: Realm.Configuration, _ sync: SyncConfiguration, resting: Bool
+    ) -> SyncSession? {
         let path = Self.path(core)
-        let (session, isNew) = contents.withLock { contents -> (SyncSession, Bool) in
+        let found = contents.withLock { contents -> (session: SyncSession, isNew: Bool)? in
+            guard !core.isDropped else { return nil }
             if let session = contents.sessions[path], session.state != .invalid {
                 session.retainInstance()
                 return (session, false)
@@ -54,8 +58,9 @@ final class SyncClient: Sendable {
             running.enter()
             return (session, true)
         }
+        guard let (session, isNew) = found else { return nil }
         if isNew {
-            session.connection.perform { $0.add(session, core, configuration) }
+            session.connection.perform { $0.add(session, core, configuration, resting: resting) }
         } else {
             session.connection.perform(for: session) { $0.reopened(configuration, on: $1) }
         }
@@ -88,7 +93,7 @@ final class SyncClient: Sendable {
             self.connection(of: core.sync.target(sync.target).mode, for: sync.user, Self.path(core), in: &contents)
         }
         session.move(to: connection)
-        connection.perform { $0.add(session, core, configuration, waits) }
+        connection.perform { $0.add(session, core, configuration, waits: waits) }
     }
 
     private static func path(_ core: RealmCore) -> String {
@@ -105,10 +110,19 @@ final class SyncClient: Sendable {
 
     /// Takes a session out, unless somebody opened its realm again meanwhile.
     func remove(_ session: SyncSession, evenIfOpen: Bool) -> Bool {
+        remove(session, evenIfOpen: evenIfOpen) {}
+    }
+
+    /// Drops a realm in memory with its session, unless somebody has opened it again meanwhile. From then on its name is that of
+    /// another realm.
+    func drop(_ session: SyncSession, of core: RealmCore) { _ = remove(session, evenIfOpen: false, core.drop) }
+
+    private func remove(_ session: SyncSession, evenIfOpen: Bool, _ removing: () -> Void) -> Bool {
         let removed = contents.withLock { contents -> Bool in
             guard contents.sessions[session.path] === session, evenIfOpen || !session.hasInstances else { return false }
             contents.sessions[session.path] = nil
             session.set(state: .invalid)
+            removing()
             return true
         }
         if removed { running.leave() }

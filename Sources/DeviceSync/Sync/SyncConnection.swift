@@ -97,15 +97,17 @@ actor SyncConnection {
 
     // MARK: Realms
 
-    /// - Parameter waits: what was waited for on another connection.
+    /// - Parameters:
+    ///   - waits: what was waited for on another connection.
+    ///   - resting: whether the realm syncs only once it is resumed.
     func add(
         _ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration,
-        _ waits: SyncWaits = SyncWaits()
+        waits: SyncWaits = SyncWaits(), resting: Bool = false
     ) {
         let realm = SyncedRealm(session: session, core: core, configuration: configuration, app: app, logger: logger)
         realm.waits = waits
         realms[ObjectIdentifier(session)] = realm
-        realm.activate(on: self)
+        if resting { realm.activity = .suspended } else { realm.activate(on: self) }
     }
 
     func realm(of session: SyncSession) -> SyncedRealm? { realms[ObjectIdentifier(session)] }

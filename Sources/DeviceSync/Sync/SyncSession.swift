@@ -122,7 +122,10 @@ public final class SyncSession: Sendable, Equatable {
         try await wait(for: direction, failingOnConnectionErrors: false)
     }
 
-    func wait(for direction: ProgressDirection, failingOnConnectionErrors: Bool) async throws {
+    /// - Parameter resuming: whether a session that rests goes on, in one step with the beginning of the wait.
+    func wait(
+        for direction: ProgressDirection, failingOnConnectionErrors: Bool, resuming: Bool = false
+    ) async throws {
         let id = UUID()
         let cancel: @Sendable () -> Void = { self.connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
         try await withTaskCancellationHandler {
@@ -132,7 +135,7 @@ public final class SyncSession: Sendable, Equatable {
                 ) { error in
                     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
                 }
-                begin(wait)
+                begin(wait, resuming: resuming)
                 if Task.isCancelled { cancel() }
             }
         } onCancel: {
@@ -140,7 +143,12 @@ public final class SyncSession: Sendable, Equatable {
         }
     }
 
-    private func begin(_ wait: SyncWait) { connection.perform { $0.wait(self, wait) } }
+    private func begin(_ wait: SyncWait, resuming: Bool = false) {
+        connection.perform { connection in
+            if resuming { connection.realm(of: self)?.resume(on: connection) }
+            connection.wait(self, wait)
+        }
+    }
 
     /// Each change of the connection's state, the present one first. Ends with the session. (Not upstream.)
     public var connectionStates: AsyncStream<ConnectionState> {
@@ -221,12 +229,14 @@ public final class SyncSession: Sendable, Equatable {
 
     func retainInstance() { contents.withLock { $0.instances += 1 } }
 
-    func releaseInstance() {
+    func releaseInstance(of core: RealmCore) {
         let isLast = contents.withLock { contents -> Bool in
             contents.instances -= 1
             return contents.instances == 0
         }
-        if isLast { connection.perform(for: self) { $0.instancesGone(on: $1) } }
+        guard isLast else { return }
+        if core.url == nil { app.core?.sync.drop(self, of: core) }
+        connection.perform(for: self) { $0.instancesGone(on: $1) }
     }
 
     var hasInstances: Bool { instanceCount > 0 }

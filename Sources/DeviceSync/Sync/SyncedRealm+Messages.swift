@@ -55,6 +55,7 @@ extension SyncedRealm {
             switch role {
             case .main:
                 guard schemaChange == nil else { return finishSchemaChange(on: connection) }
+                noteFirstDownload()
                 waits.markReached(mark)
                 resetMaybeAcknowledged()
             case .fresh:

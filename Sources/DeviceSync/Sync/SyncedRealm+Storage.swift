@@ -37,6 +37,25 @@ extension SyncedRealm {
         retry(after: delay, on: connection)
     }
 
+    /// Everything that the server had is here: if that is what an opening with `.once` waits for, no later one has to.
+    func noteFirstDownload() {
+        guard core.sync.awaitsFirstDownload == true, hasInitialSubscriptions else { return }
+        core.lock.lock()
+        defer { core.lock.unlock() }
+        var sync = core.sync
+        sync.awaitsFirstDownload = false
+        // If it cannot be kept, the next one waits for another mark.
+        try? core.setSync(sync)
+    }
+
+    /// Whether a flexible realm has what it subscribes to. Set 0 has no objects; the initial subscriptions come after it.
+    private var hasInitialSubscriptions: Bool {
+        guard isFlexible else { return true }
+        let latest = core.subscriptions.latest
+        return latest.state == .complete
+            && (latest.version > 0 || configuration.syncConfiguration?.initialSubscriptions == nil)
+    }
+
     /// The storage has done what it may have failed at before. Other work that succeeds says nothing about that: a history
     /// that cannot be read does not keep a DOWNLOAD from being stored.
     func succeeded(at work: StorageWork) {

@@ -14,7 +14,7 @@ final class SyncedRealm {
         case running
         /// This device's storage failed: without a session until `retryTimer` fires.
         case waitingToStart
-        /// The app asked for silence.
+        /// The app asked for silence, or nobody has resumed the realm yet.
         case suspended
         /// An error or a logout ended syncing until the app, or a login, does something about it.
         case stopped(any Error)
@@ -142,14 +142,14 @@ final class SyncedRealm {
         stop(.userIsNotLoggedIn(session.userID), on: connection)
     }
 
-    /// The last instance of the realm is gone. Syncing ends once everything is uploaded.
+    /// The last instance of the realm is gone. Syncing ends once everything is uploaded; that of a realm in memory at once.
     func instancesGone(on connection: isolated SyncConnection) {
         guard !session.hasInstances else { return }
-        if !isSyncing || connection.isAbandoned || isUploaded { finish(on: connection) }
+        if core.isDropped || !isSyncing || connection.isAbandoned || isUploaded { finish(on: connection) }
     }
 
     private func finish(on connection: isolated SyncConnection) {
-        guard connection.app.core?.sync.remove(session, evenIfOpen: false) ?? true else { return }
+        guard core.isDropped || connection.app.core?.sync.remove(session, evenIfOpen: false) ?? true else { return }
         endSessions(on: connection)
         perform(reset.dropped(), on: connection)
         waits.fail(SyncError(.clientSessionError, "operation aborted: the realm was closed"))

@@ -1,4 +1,5 @@
 import Foundation
+import SyncModel
 import Synchronization
 import Testing
 
@@ -75,7 +76,7 @@ struct ConfigurationTests {
         #expect(frozen.first?.dynamicObjects("Task").count == 6)
     }
 
-    /// Nothing of it comes to the disk, and nothing is left when it is closed.
+    /// Nothing of it comes to the disk, and nothing is left when it is closed: not what was uploaded, and not what was not.
     @Test func aSyncedRealmInMemoryLeavesNothing() async throws {
         let server = TestServer()
         try await server.start()
@@ -83,19 +84,49 @@ struct ConfigurationTests {
         _ = try await device.login()
         var configuration = try device.configuration()
         configuration.inMemoryIdentifier = "memory-\(UUID().uuidString)"
-        try await useInMemory(configuration, device, server)
-        #expect(
-            await eventually {
-                device.app.core.sync.allSessions.isEmpty
-            })
-        // Downloaded anew, under another identity.
-        let again = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        let ident = try await useInMemory(configuration, device, server)
+        // At once: its session may still be on its way out.
+        let again = try Realm.openNow(configuration)
+        #expect(again.titles().isEmpty)
+        try await again.syncSession?.wait(for: .download)
         #expect(again.titles().keys.sorted() == ["a"])
+        #expect(again.instance.core.sync.ident?.ident != ident)
+        try await again.syncSession?.wait(for: .upload)
+        #expect(server.taskCount == 1)
+        #expect(await eventually { device.app.core.sync.allSessions == [again.syncSession] })
+    }
+
+    /// Whoever opens it while others close it shares a store with them or has a new one, and never one that nobody else can open.
+    @Test func aRealmInMemoryIsOneStoreForAllWhoHaveItOpen() async throws {
+        let device = Device(TestServer())
+        try await device.server.start()
+        _ = try await device.login()
+        var base = try device.configuration()
+        base.inMemoryIdentifier = "memory-\(UUID().uuidString)"
+        let configuration = base
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<50 {
+                        do {
+                            let one = try await RealmOpener.open(configuration, nil)
+                            let other = try await RealmOpener.open(configuration, nil)
+                            #expect(one.core === other.core && one.session == other.session)
+                            #expect(one.session?.state == .active)
+                        } catch {
+                            Issue.record("\(error)")
+                        }
+                    }
+                }
+            }
+        }
+        device.app.syncManager.waitForSessionTermination()
+        #expect(device.app.core.sync.allSessions.isEmpty)
     }
 
     private func useInMemory(
         _ configuration: Realm.Configuration, _ device: Device, _ server: TestServer
-    ) async throws {
+    ) async throws -> FileIdent? {
         func files() throws -> Set<String> {
             Set(
                 try FileManager.default.subpathsOfDirectory(atPath: device.folder.path)
@@ -109,6 +140,11 @@ struct ConfigurationTests {
         try await realm.syncSession?.wait(for: .upload)
         #expect(server.taskCount == 1)
         #expect(try files() == before)
+        let session = try #require(realm.syncSession)
+        session.suspend()
+        #expect(await eventually { session.state == .inactive })
+        try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "not uploaded"]) }
+        return realm.instance.core.sync.ident?.ident
     }
 
     @Test func anOpeningTellsHowFarItIs() async throws {

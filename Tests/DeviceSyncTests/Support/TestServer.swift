@@ -278,6 +278,7 @@ final class TestServer: @unchecked Sendable {
                 download(session, connection)
             }
             connection.sessions[session] = nil
+            heldMarks.removeAll { $0.0 === connection && $0.1 == session }
             if !isHoldingUnbound { connection.send(.unbound(session: session)) }
         case .ping(let timestamp, _): connection.send(.pong(timestamp: timestamp))
         case .query, .jsonError, .testCommand: break
