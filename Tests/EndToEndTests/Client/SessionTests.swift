@@ -93,6 +93,42 @@ struct SessionTests {
         #expect(calls.withLock { $0 } == ["upload done", "download done"])
     }
 
+    @Test func progressOfUploadsRisesToOne() async throws {
+        let app = try await SharedCluster.cluster.newApp()
+        let phone = try await Phone(of: app)
+        try await phone.suspend()
+        for number in 0..<40 {
+            try phone.add("\(number)")
+            try phone.change("\(number)") { $0.text = String(repeating: "x", count: 10_000) }
+        }
+        let outstanding = Mutex<[Double]>([])
+        let indefinite = Mutex<[Double]>([])
+        let session = try phone.session
+        let tokens = [
+            session.addProgressNotification(for: .upload, mode: .forCurrentlyOutstandingWork) { progress in
+                outstanding.withLock { $0.append(progress.progressEstimate) }
+            },
+            session.addProgressNotification(for: .upload, mode: .reportIndefinitely) { progress in
+                indefinite.withLock { $0.append(progress.progressEstimate) }
+            },
+        ]
+        session.resume()
+        try await eventually("everything is uploaded") {
+            outstanding.withLock { $0.last } == 1 && indefinite.withLock { $0.last } == 1
+        }
+        let all = outstanding.withLock { $0 }
+        #expect(all.first == 0 && all == all.sorted() && all.count { $0 == 1 } == 1)
+        // New work lowers the one, and is none of the other's business.
+        let count = indefinite.withLock { $0.count }
+        try phone.add("more")
+        try await phone.upload()
+        try await eventually("the new work is uploaded") {
+            indefinite.withLock { $0.dropFirst(count).contains { $0 < 1 } && $0.last == 1 }
+        }
+        #expect(outstanding.withLock { $0 } == all)
+        withExtendedLifetime(tokens) {}
+    }
+
     @Test func progressEndsWithTheScopeOfItsToken() async throws {
         let app = try await SharedCluster.cluster.newApp()
         let phone = try await Phone(of: app)
