@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import SyncModel
 
 /// A key with which a program logs in as the user who made it.
@@ -16,6 +17,7 @@ public struct UserAPIKey: Sendable, Hashable {
 public final class APIKeyAuth: Sendable {
     private let core: AppCore
     private let userID: String
+    var queue: DispatchQueue { core.syncManager.callbackQueue }
 
     init(core: AppCore, userID: String) {
         self.core = core

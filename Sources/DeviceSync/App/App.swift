@@ -18,8 +18,8 @@ public final class App: Sendable {
     public var appId: String { core.id }
     /// The configuration in effect.
     public var configuration: AppConfiguration { core.configuration }
-    /// The origin of the server.
-    public var baseURL: String { core.configuration.baseURL }
+    /// The origin of the server: the configuration's, or that of the last `updateBaseUrl(to:)`.
+    public var baseURL: String { core.http.baseURL }
     /// Settings and errors of syncing.
     public var syncManager: SyncManager { core.syncManager }
     /// Accounts with email and password.
@@ -43,6 +43,16 @@ public final class App: Sendable {
     /// Logs a user in; see `login(credentials:)`.
     public func login(credentials: Credentials, _ completion: @Sendable @escaping (Result<User, any Error>) -> Void) {
         core.syncManager.callbackQueue.complete(completion) { [core] in try await core.login(credentials) }
+    }
+
+    /// Goes over to another server, once it has answered there; with nil to the default one. The next launch begins with the configuration's again.
+    ///
+    /// Sessions connect to the new server. One that does not know their files, as it is of another deployment, has each realm do a client reset; one that
+    /// does not know the users' tokens logs them out.
+    /// - Throws: `AppError` if the server does not answer or does not know the app; everything is as before then.
+    public func updateBaseUrl(to url: String?) async throws {
+        try await core.http.move(to: AppConfiguration.origin(url))
+        core.sync.serverChanged()
     }
 
     /// Makes a logged-in user the current one.

@@ -47,13 +47,18 @@ public final class AppConfiguration: Sendable {
         enableSessionMultiplexing: Bool? = nil, syncTimeouts: SyncTimeoutOptions? = nil,
         authoritiesFile: String? = nil
     ) {
-        var url = baseURL ?? "https://services.cloud.mongodb.com"
-        while url.hasSuffix("/") { url.removeLast() }
-        self.baseURL = url
+        self.baseURL = Self.origin(baseURL)
         self.transport = transport
         self.defaultRequestTimeoutMS = defaultRequestTimeoutMS ?? 60_000
         self.enableSessionMultiplexing = enableSessionMultiplexing ?? true
         self.syncTimeouts = syncTimeouts
         self.authoritiesFile = authoritiesFile
+    }
+
+    /// - Parameter url: nil for the default server.
+    static func origin(_ url: String?) -> String {
+        var url = url ?? "https://services.cloud.mongodb.com"
+        while url.hasSuffix("/") { url.removeLast() }
+        return url
     }
 }

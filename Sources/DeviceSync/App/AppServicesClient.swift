@@ -27,13 +27,20 @@ final class AppServicesClient: Sendable {
     private let appID: String
     private let configuration: AppConfiguration
     private let transport: any NetworkTransport
-    private let location = Mutex<ServerLocation?>(nil)
+    /// Where the app is: the address that it was given, and what the server there has said.
+    private struct Place {
+        var baseURL: String
+        var location: ServerLocation?
+    }
+    private let place: Mutex<Place>
     private let headers = Mutex<[String: String]>([:])
     private let authorizationHeader = Mutex("Authorization")
+    private let userAgent = Mutex(SDK.userAgent(of: SDK.programName))
 
     init(appID: String, configuration: AppConfiguration) {
         self.appID = appID
         self.configuration = configuration
+        place = Mutex(Place(baseURL: configuration.baseURL))
         transport = configuration.transport ?? HTTPClientTransport(trusting: configuration.authoritiesFile)
     }
 
@@ -41,37 +48,54 @@ final class AppServicesClient: Sendable {
 
     func setAuthorizationHeader(_ name: String) { authorizationHeader.withLock { $0 = name } }
 
+    func setUserAgent(_ value: String) { userAgent.withLock { $0 = value } }
+
     private var appPath: String { "/api/client/v2.0/app/\(appID)" }
 
     // MARK: Location
 
+    var baseURL: String { place.withLock { $0.baseURL } }
+
     /// The location as far as known: asked for, or guessed from the base URL.
     var knownLocation: (location: ServerLocation, verified: Bool) {
-        if let location = location.withLock({ $0 }) { return (location, true) }
+        let place = place.withLock { $0 }
+        if let location = place.location { return (location, true) }
         return (
-            ServerLocation(
-                hostname: configuration.baseURL, webSocketHostname: Self.webSocketOrigin(configuration.baseURL)), false
+            ServerLocation(hostname: place.baseURL, webSocketHostname: Self.webSocketOrigin(place.baseURL)), false
         )
     }
 
     /// Asks for the location again, at the last advertised host.
     @discardableResult
     func refreshLocation() async throws(AppError) -> ServerLocation {
-        let origin = location.withLock { $0?.hostname } ?? configuration.baseURL
+        let asked = place.withLock { $0 }
+        let found = try await location(at: asked.location?.hostname ?? asked.baseURL)
+        return place.withLock { place in
+            // The app may have gone over to another server meanwhile.
+            if place.baseURL == asked.baseURL { place.location = found }
+            return place.location ?? found
+        }
+    }
+
+    /// Goes over to another server, once it has answered.
+    func move(to baseURL: String) async throws(AppError) {
+        let found = try await location(at: baseURL)
+        place.withLock { $0 = Place(baseURL: baseURL, location: found) }
+    }
+
+    private func location(at origin: String) async throws(AppError) -> ServerLocation {
         let json = try await perform("GET", origin + appPath + "/location", bare: true)
         guard let members = json?.objectValue, let host = members["hostname"]?.stringValue,
             let socket = members["ws_hostname"]?.stringValue
         else { throw AppError(.unknown, "location: expected hostname and ws_hostname in the answer") }
         let hostname = host.isEmpty ? origin : host
-        let found = ServerLocation(
+        return ServerLocation(
             hostname: hostname, webSocketHostname: socket.isEmpty ? Self.webSocketOrigin(hostname) : socket,
             syncRoute: members["sync_route"]?.stringValue)
-        location.withLock { $0 = found }
-        return found
     }
 
     private func hostname() async throws(AppError) -> String {
-        if let known = location.withLock({ $0 }) { return known.hostname }
+        if let known = place.withLock({ $0.location }) { return known.hostname }
         return try await refreshLocation().hostname
     }
 
@@ -174,6 +198,9 @@ final class AppServicesClient: Sendable {
         _ method: String, _ url: String, body: Data = Data(), token: String? = nil, bare: Bool = false
     ) async throws(AppError) -> JSONValue? {
         var fields = headers.withLock { $0 }
+        if !fields.keys.contains(where: { $0.lowercased() == "user-agent" }) {
+            fields["User-Agent"] = userAgent.withLock { $0 }
+        }
         if !bare {
             fields["Content-Type"] = "application/json;charset=utf-8"
             fields["Accept"] = "application/json"
@@ -218,7 +245,7 @@ final class AppServicesClient: Sendable {
             "sdk": .string("DeviceSync"), "sdkVersion": .string(SDK.version), "cpuArch": .string(SDK.architecture),
             "deviceName": .string(""), "deviceVersion": .string(""), "frameworkName": .string(""),
             "frameworkVersion": .string(""), "coreVersion": .string(SDK.version),
-            "bundleId": .string(ProcessInfo.processInfo.processName),
+            "bundleId": .string(SDK.programName),
         ]
     }
 }
@@ -231,4 +258,13 @@ enum SDK {
     #else
     static let architecture = "x86_64"
     #endif
+
+    static var programName: String { ProcessInfo.processInfo.processName }
+
+    /// What requests say they come from.
+    /// - Parameter program: may have any characters; headers may not.
+    static func userAgent(of program: String) -> String {
+        let program = program.unicodeScalars.map { (0x20..<0x7F).contains($0.value) ? Character($0) : "?" }
+        return "RealmSync/\(version) (Linux \(architecture)) DeviceSync/\(version) \(String(program))"
+    }
 }

@@ -11,6 +11,7 @@ public final class SyncManager: Sendable {
         var timeoutOptions: SyncTimeoutOptions?
         var headers: [String: String]?
         var authorizationHeaderName: String?
+        var userAgent = SDK.programName
         var callbackQueue: DispatchQueue = .main
         var core: AppReference?
     }
@@ -59,6 +60,19 @@ public final class SyncManager: Sendable {
                 return contents.core?.core
             }
             core?.http.setAuthorizationHeader(newValue ?? "Authorization")
+        }
+    }
+
+    /// The name of the program, which the `User-Agent` of HTTP calls and WebSocket handshakes ends with: the process's unless set. Connections that are open
+    /// keep theirs. An entry of `customRequestHeaders` takes the place of all of it.
+    public var userAgent: String {
+        get { contents.withLock { $0.userAgent } }
+        set {
+            let core = contents.withLock { contents -> AppCore? in
+                contents.userAgent = newValue
+                return contents.core?.core
+            }
+            core?.http.setUserAgent(SDK.userAgent(of: newValue))
         }
     }
 

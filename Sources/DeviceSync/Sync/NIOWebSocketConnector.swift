@@ -62,8 +62,7 @@ struct NIOWebSocketConnector: WebSocketConnecting {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target.uri)
         head.headers.add(name: "Host", value: target.authority)
         head.headers.add(name: "Sec-WebSocket-Protocol", value: request.protocols.joined(separator: ", "))
-        head.headers.add(
-            name: "User-Agent", value: "RealmSync/\(SDK.version) (Linux \(SDK.architecture)) DeviceSync/\(SDK.version)")
+        head.headers.add(name: "User-Agent", value: request.userAgent)
         for (name, value) in request.headers { head.headers.replaceOrAdd(name: name, value: value) }
         let upgrader = NIOTypedWebSocketClientUpgrader<Void>(
             maxFrameSize: Self.maxFrameBytes,

@@ -154,6 +154,7 @@ final class SyncClient: Sendable {
     }
 
     func reconnectAll() { for connection in connections { connection.perform { $0.reconnect() } } }
+    func serverChanged() { for connection in connections { connection.perform { $0.serverChanged() } } }
     func reconnectForNewHeaders() { for connection in connections { connection.perform { $0.dropConnection() } } }
 
     func waitForTermination() { running.wait() }

@@ -81,6 +81,7 @@ extension SyncConnection {
         let request = WebSocketRequest(
             url: known.location.syncURL(appID: app.id), accessToken: token,
             protocols: SubprotocolNegotiation.offer(mode: mode),
+            userAgent: SDK.userAgent(of: app.syncManager.userAgent),
             headers: (app.syncManager.customRequestHeaders ?? [:])
                 .merging([LogMessage.compatibilityHeader: Self.knownRules]) { $1 },
             connectTimeoutMS: timeouts.connectTimeout)
@@ -185,6 +186,13 @@ extension SyncConnection {
         lifecycle.lost(at: Self.now)
         disconnected()
         updateConnection()
+    }
+
+    /// The app has gone over to another server: nothing of what was said to the one before counts there.
+    func serverChanged() {
+        perform([.restartSessions])
+        dropConnection()
+        reconnect()
     }
 
     /// Cuts waiting short.

@@ -27,6 +27,8 @@ struct WebSocketRequest: Sendable {
     /// Sensitive: carries the access token.
     var accessToken: String
     var protocols: [String]
+    var userAgent: String
+    /// Take the place of any others.
     var headers: [String: String]
     var connectTimeoutMS: UInt
 }

@@ -145,6 +145,20 @@ struct AccountTests {
         #expect(heard.withLock { $0.count } == count)
     }
 
+    @Test func requestsSayWhatProgramTheyComeFrom() async throws {
+        func agent() -> String? { recorder.requests.withLock { $0.last?.headers["User-Agent"] } }
+        let user = try await user()
+        #expect(agent()?.hasPrefix("RealmSync/") == true)
+        #expect(agent()?.hasSuffix(" \(ProcessInfo.processInfo.processName)") == true)
+        app.syncManager.userAgent = "tasks/1.0 (ö)"
+        _ = try await user.refreshCustomData()
+        #expect(agent()?.hasSuffix(" tasks/1.0 (?)") == true)
+        app.syncManager.customRequestHeaders = ["user-agent": "mine"]
+        _ = try await user.refreshCustomData()
+        #expect(agent() == nil)
+        #expect(recorder.requests.withLock { $0.last?.headers["user-agent"] } == "mine")
+    }
+
     @Test func theTokensHeaderCanHaveAnotherName() async throws {
         app.syncManager.authorizationHeaderName = "X-Token"
         let user = try await user()

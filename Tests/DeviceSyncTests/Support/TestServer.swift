@@ -45,7 +45,7 @@ final class TestServer: @unchecked Sendable {
     private(set) var state: RealmState
     private var history: [Entry] = []
     private var files: [UInt64: File] = [:]
-    private var nextFile: UInt64 = 2
+    private var nextFile: UInt64
     private var salt: UInt64 = 77
     private var received: [ClientMessage] = []
     private var outcomeBodies: [String] = []
@@ -127,9 +127,12 @@ final class TestServer: @unchecked Sendable {
     func addOutcome(_ body: String) { lock.withLock { outcomeBodies.append(body) } }
     func forgetMessages() { lock.withLock { received = [] } }
 
-    /// - Parameter compatibility: nil for a server that knows of no such setting.
-    init(_ compatibility: PeerCompatibility? = nil) {
+    /// - Parameters:
+    ///   - compatibility: nil for a server that knows of no such setting.
+    ///   - firstFile: the number of the first client's file; that of a server which is to know no file of another one is far from the other's.
+    init(_ compatibility: PeerCompatibility? = nil, firstFile: UInt64 = 2) {
         self.compatibility = compatibility
+        nextFile = firstFile
         state = Self.newState(compatibility)
         isSilent = compatibility == nil
     }
