@@ -23,7 +23,7 @@ extension Realm {
         /// written and when, and what the app keeps elsewhere. That somebody put an older state of the file, or of a page, in its place is not noticed. Key
         /// and contents are in the memory of the process.
         public var encryptionKey: Data?
-        /// Whether writing is forbidden.
+        /// Whether the app may not write. The session of a synced realm writes what the server sends all the same.
         public var readOnly: Bool
         /// The version of the schema of a local realm, or of a realm in flexible mode, whose server knows some versions and no others.
         public var schemaVersion: UInt64

@@ -69,20 +69,21 @@ enum RealmOpener {
     private static func makeCore(
         _ location: RealmCore.Location, _ configuration: Realm.Configuration
     ) throws -> RealmCore {
+        let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
+        // The file of a synced realm is written by its session, whatever the app may do.
+        let readOnly = configuration.readOnly && owner == nil
         func make() throws -> RealmCore {
-            let owner = configuration.syncConfiguration.map { RealmCore.Owner($0.user) }
-            return try RealmCore(
-                location: location, isSynced: owner != nil, owner: owner, readOnly: configuration.readOnly,
-                key: configuration.key())
+            try RealmCore(
+                location: location, isSynced: owner != nil, owner: owner, readOnly: readOnly, key: configuration.key())
         }
         guard case .file(let url) = location else { return try make() }
         if let seed = configuration.seedFilePath { try copySeed(seed, to: url, configuration.key()) }
-        if let isWanted = configuration.shouldCompactOnLaunch, !configuration.readOnly {
+        if let isWanted = configuration.shouldCompactOnLaunch, !readOnly {
             try RealmCompaction.run(url, configuration.key(), ifWanted: isWanted)
         }
         let core = try make()
         // What was written after the last upload has still to go up before an outdated file may go.
-        guard !configuration.readOnly,
+        guard !readOnly,
             try core.sync.isOutdated == true && core.isUploaded(upTo: core.snapshot.version)
                 || configuration.deleteRealmIfMigrationNeeded && needsMigration(core, to: configuration)
         else {
@@ -206,7 +207,9 @@ enum RealmOpener {
         }
         guard try !isUpToDate() else { return }
         if configuration.readOnly {
-            throw Realm.Error(.schemaMismatch, "the read-only file lacks declared classes", fileURL: core.url)
+            let advice = core.isSynced ? "; open it with downloadBeforeOpen, so that the server's are there" : ""
+            throw Realm.Error(
+                .schemaMismatch, "the read-only realm lacks declared classes\(advice)", fileURL: core.url)
         }
         core.lock.lock()
         defer { core.lock.unlock() }

@@ -76,6 +76,27 @@ struct ConfigurationTests {
         #expect(frozen.first?.dynamicObjects("Task").count == 6)
     }
 
+    /// The app may not write; its session does.
+    @Test func aReadOnlyRealmSyncs() async throws {
+        let server = TestServer()
+        try await server.start()
+        let writer = Device(server)
+        _ = try await writer.login()
+        let full = try await Realm(configuration: writer.configuration(), downloadBeforeOpen: .once)
+        try await full.asyncWrite { _ = full.dynamicCreate("Task", value: ["_id": "a"]) }
+        try await full.syncSession?.wait(for: .upload)
+        let device = Device(server)
+        _ = try await device.login("second@example.test")
+        var configuration = try device.configuration()
+        configuration.readOnly = true
+        let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)
+        #expect(realm.titles().keys.sorted() == ["a"])
+        try await full.asyncWrite { _ = full.dynamicCreate("Task", value: ["_id": "b"]) }
+        try await full.syncSession?.wait(for: .upload)
+        try await realm.syncSession?.wait(for: .download)
+        #expect(realm.titles().keys.sorted() == ["a", "b"] && device.clientErrors.isEmpty)
+    }
+
     /// Nothing of it comes to the disk, and nothing is left when it is closed: not what was uploaded, and not what was not.
     @Test func aSyncedRealmInMemoryLeavesNothing() async throws {
         let server = TestServer()
