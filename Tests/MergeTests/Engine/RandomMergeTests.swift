@@ -90,11 +90,10 @@ import Testing
     }
 
     /// Of long entries a short upload reads what is on its own objects, and the result is as if it had read all.
-    @Test(arguments: seeds)
-    func whatIsOnOtherObjectsNeedNotBeRead(seeds: Range<UInt64>) {
+    @Test func whatIsOnOtherObjectsNeedNotBeRead() {
         let (all, part) = (MergeMeter(), MergeMeter())
         var changed = 0
-        for seed in seeds where seed % 10 == 0 {
+        for seed in 1...150 as ClosedRange<UInt64> {
             var changes = RandomChanges(seed: seed)
             changes.erasesSchema = seed % 4 == 0
             changes.keys = Array(1...60)
