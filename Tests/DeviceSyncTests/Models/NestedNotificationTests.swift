@@ -30,12 +30,17 @@ struct NestedNotificationTests {
                 }
             },
             realm.objects(Note.self).observe(on: queue) { change in
-                if case .update(_, _, _, let modifications) = change { heard.hear("results \(modifications)") }
+                switch change {
+                case .initial: heard.hear("initial")
+                case .update(_, _, _, let modifications): heard.hear("results \(modifications)")
+                case .error: heard.hear("error")
+                }
             },
         ]
         defer { for token in tokens { token.invalidate() } }
+        #expect(await eventually { heard.all == ["initial"] })
         try realm.write { note.content["steps"]?[1]?.listValue?.append("c") }
-        #expect(await eventually { Set(heard.all) == [#"["content"] 2"#, "results [0]"] })
+        #expect(await eventually { Set(heard.all) == ["initial", #"["content"] 2"#, "results [0]"] })
         try realm.write { note.map["k"] = 1 }
         try realm.write { note.content["steps"]?.listValue?.append("d") }
         #expect(await eventually { heard.all.contains(#"["content"] 3"#) })
