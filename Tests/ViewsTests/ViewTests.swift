@@ -164,12 +164,44 @@ import Testing
             CompensatingWrite(
                 version: 9, clientVersion: 4, integrated: 4, timestamp: 5,
                 refused: [RefusedWrite(className: "Item", key: .int(1), reason: .view)],
-                objects: [ObjectAddress("Item", .int(1))], changeset: [1, 2]))
+                objects: [ObjectAddress("Item", .int(1))]))
+        views.add(Self.renewal(10, of: [2, 3]))
         let read = try ClientViews(decoding: views.encoded())
         #expect(read.encoded() == views.encoded() && read.compensations == views.compensations)
         for count in 0..<views.encoded().count {
             #expect(throws: ChangesetError.self) { try ClientViews(decoding: Array(views.encoded().prefix(count))) }
         }
+    }
+
+    private static func renewal(_ version: ServerVersion, of keys: [Int64]) -> CompensatingWrite {
+        CompensatingWrite(
+            version: version, clientVersion: 4, integrated: 4, timestamp: 5, refused: [],
+            objects: keys.map { ObjectAddress("Item", .int($0)) })
+    }
+
+    /// A client that was away for long has written to many objects of which it is sent the present state.
+    @Test func whatHasBeenSentAnewSinceIsNotSentTwice() {
+        var views = ClientViews()
+        for version in 1...3_000 { views.add(Self.renewal(ServerVersion(UInt64(version)), of: [Int64(version % 2)])) }
+        #expect(views.compensations.map(\.version) == [2_999, 3_000] && !views.isFull)
+        views.add(Self.renewal(3_001, of: [0, 1]))
+        #expect(views.compensations.map(\.version) == [3_001])
+        for key in 0..<1_000 { views.add(Self.renewal(ServerVersion(4_000 + UInt64(key)), of: [Int64(key), -1])) }
+        #expect(!views.isFull)
+        let first = views
+        let long = ObjectKey.string(ByteString(String(repeating: "k", count: 3_000)))
+        for key in 1_000..<1_700 {
+            var renewal = Self.renewal(ServerVersion(4_000 + UInt64(key)), of: [Int64(key)])
+            renewal.objects.append(ObjectAddress("Item", long))
+            views.add(renewal)
+        }
+        #expect(views.isFull)
+        views = first
+        let putRight = PutRight(views.compensations)
+        #expect(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_006) == .renewed)
+        #expect(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_007) == nil)
+        views.settle(4_998)
+        #expect(views.compensations.map(\.version) == [4_999])
     }
 
     @Test func reasonsNameClassAndKey() {

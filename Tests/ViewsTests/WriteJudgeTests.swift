@@ -11,23 +11,29 @@ import Views
 
     private func verdict(
         views: [(ServerVersion, Set<Int64>)] = [(0, [1])], since: ServerVersion? = nil,
-        _ touches: [(own: Bool, before: Int64?)], now: Int64?, creates: Bool = false
+        isRenewal: Bool = false, isShownAlike: Bool = true, _ touches: [(own: Bool, before: Int64?)], now: Int64?,
+        creates: Bool = false, erases: Bool = false
     ) -> WriteJudge<Set<Int64>>.Verdict {
         // The last view's pages may have begun before.
         let segments = views.enumerated().map { index, view in
             ViewHistory<Set<Int64>>.Segment(
-                start: view.0, view: view.1, since: index == views.count - 1 ? since : nil)
+                start: view.0, view: view.1, since: index == views.count - 1 ? since : nil,
+                isRenewal: index == views.count - 1 && isRenewal)
         }
-        let judge = WriteJudge(views: ViewHistory(segments)) { object, owners in
-            guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
-            return owners.contains(owner)
-        }
+        let judge = WriteJudge(
+            views: ViewHistory(segments),
+            isIn: { object, owners in
+                guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
+                return owners.contains(owner)
+            }, isShownAlike: { _, _ in isShownAlike })
         let touches = touches.enumerated().map { index, touch in
             ObjectTimeline.Touch(
                 version: ServerVersion(11 + UInt64(index)), isOwn: touch.own, before: touch.before.map(Self.object))
         }
         return judge.verdict(
-            on: ObjectTimeline(base: 10, latest: 20, touches: touches, now: now.map(Self.object)), creates: creates)
+            on: ObjectTimeline(base: 10, latest: 20, touches: touches, now: now.map(Self.object)),
+            // What erases the object and makes it, begins with that.
+            ObjectWrite(creates: creates, erases: erases, beginsWithErasure: erases))
     }
 
     @Test func whatTheClientHadAllTheTimeIsMerged() {
@@ -91,6 +97,44 @@ import Views
         #expect(
             verdict(views: [(0, [1]), (12, [1, 2])], since: 10, [(false, 1), (false, 1)], now: 1)
                 == .merge(resyncs: false))
+    }
+
+    /// The client was far behind: all that had been touched since where it stood was erased at it, and sent anew.
+    @Test func whatWasRenewedIsSentAnew() {
+        let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
+        #expect(verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: 1) == .merge(resyncs: true))
+        #expect(
+            verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: nil, erases: true)
+                == .merge(resyncs: true))
+        // Nothing had been touched, or after that only.
+        #expect(verdict(views: views, since: 10, isRenewal: true, [], now: 1) == .merge(resyncs: false))
+        #expect(
+            verdict(views: [(0, [1]), (10, [1])], since: 5, isRenewal: true, [(false, 1)], now: 1)
+                == .merge(resyncs: false))
+        #expect(
+            verdict(views: views, since: 10, isRenewal: true, [(false, nil), (false, 2)], now: nil, creates: true)
+                == .insert(resyncs: true))
+    }
+
+    /// An object that is shown otherwise by new roles is erased at the client and sent anew.
+    @Test func whatIsShownOtherwiseIsSentAnew() {
+        let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
+        #expect(verdict(views: views, isShownAlike: false, [], now: 1) == .merge(resyncs: true))
+        #expect(verdict(views: views, isShownAlike: true, [], now: 1) == .merge(resyncs: false))
+        #expect(
+            verdict(views: [(0, [1]), (12, [2])], isShownAlike: false, [(true, nil)], now: 3)
+                == .merge(resyncs: false))
+    }
+
+    @Test func whatTheClientErasesItIsToldOfIfItMayHaveBeenSentItAnew() {
+        #expect(verdict([], now: 1, erases: true) == .merge(resyncs: false))
+        #expect(verdict([(false, 1)], now: 1, erases: true) == .merge(resyncs: false))
+        #expect(verdict([(false, 1), (false, 2)], now: 1, erases: true) == .merge(resyncs: true))
+        // Another one takes its place at once.
+        #expect(verdict([], now: 1, creates: true, erases: true) == .merge(resyncs: false))
+        #expect(verdict([(false, 1)], now: 2, creates: true, erases: true) == .merge(resyncs: true))
+        #expect(verdict([], now: 2, creates: true, erases: true) == .refuse)
+        #expect(verdict([], now: nil, creates: true, erases: true) == .insert(resyncs: false))
     }
 
     @Test func whatItNeverHadItCannotChange() {

@@ -35,7 +35,35 @@ package struct MergeEngine: Sendable {
         guard !window.isEmpty else {
             return TransformResult(incoming: incoming.map(\.changeset), modifiedLocal: [])
         }
+        if let narrow = Self.narrowed(window, to: incoming) {
+            let result = try merge(incoming, over: narrow.entries, meter)
+            // What has changed of a part does not tell the whole.
+            guard result.modifiedLocal.contains(where: { narrow.versions.contains($0.version) }) else { return result }
+        }
+        return try merge(incoming, over: window, meter)
+    }
 
+    /// The entries, of the long ones only what the incoming changesets may meet.
+    ///
+    /// - Returns: also the versions of these; nil if there are none.
+    private static func narrowed(
+        _ entries: [LocalChangeset], to incoming: [IncomingChangeset]
+    ) -> (entries: [LocalChangeset], versions: Set<UInt64>)? {
+        guard entries.contains(where: { $0.positions != nil }) else { return nil }
+        let touches = Touches(of: incoming.lazy.map(\.changeset))
+        var narrow = entries
+        var versions: Set<UInt64> = []
+        for index in entries.indices {
+            guard let part = entries[index].positions?.part(of: entries[index].changeset, on: touches) else { continue }
+            narrow[index].changeset = part
+            versions.insert(entries[index].version)
+        }
+        return versions.isEmpty ? nil : (narrow, versions)
+    }
+
+    private func merge(
+        _ incoming: [IncomingChangeset], over window: [LocalChangeset], _ meter: MergeMeter
+    ) throws(MergeError) -> TransformResult {
         let ranks = Self.ranks(
             window.map { Rank($0.originTimestamp, $0.originFileIdent) }
                 + incoming.map { Rank($0.originTimestamp, $0.originFileIdent) })

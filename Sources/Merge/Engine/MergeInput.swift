@@ -30,13 +30,21 @@ package struct LocalChangeset: Sendable {
     /// Never 0: in a history 0 means this file, whose own identifier the caller has to put in.
     package var originFileIdent: UInt64
     /// The peer's reciprocal of the entry if one is stored, even an empty one; else what the entry is.
-    package var changeset: Changeset
+    package var changeset: Changeset {
+        didSet { positions = nil }
+    }
+    /// Where the changeset's instructions on each object are, if that is known.
+    package private(set) var positions: ObjectPositions?
 
-    package init(version: UInt64, originTimestamp: UInt64, originFileIdent: UInt64, changeset: Changeset) {
+    package init(
+        version: UInt64, originTimestamp: UInt64, originFileIdent: UInt64, changeset: Changeset,
+        positions: ObjectPositions? = nil
+    ) {
         self.version = version
         self.originTimestamp = originTimestamp
         self.originFileIdent = originFileIdent
         self.changeset = changeset
+        self.positions = positions
     }
 }
 

@@ -55,6 +55,12 @@ package struct Touches: Equatable, Sendable {
         }
     }
 
+    /// The hash of the object that an instruction is on; nil if there is no single one.
+    static func object(of instruction: Instruction, in changeset: Changeset) -> UInt32? {
+        let target = instruction.target
+        return target.object.map { TouchHash.object(target.table, $0, changeset.strings) }
+    }
+
     private mutating func add(
         _ table: InternedString, _ object: PrimaryKey, _ strings: InternTable,
         _ last: inout (table: InternedString, object: PrimaryKey)?

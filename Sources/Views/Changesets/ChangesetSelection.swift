@@ -59,9 +59,14 @@ package struct ObjectWrite: Equatable, Sendable {
     package var erases = false
     /// The properties that are set.
     package var fields: Set<ByteString> = []
+    /// Whether the first thing that happens to the object is that it is erased.
+    package var beginsWithErasure = false
 
-    /// Whether nothing is left of the object.
-    package var isErasure: Bool { erases && !creates }
+    package init(creates: Bool = false, erases: Bool = false, beginsWithErasure: Bool = false) {
+        self.creates = creates
+        self.erases = erases
+        self.beginsWithErasure = beginsWithErasure
+    }
 }
 
 extension Changeset {
@@ -74,7 +79,13 @@ extension Changeset {
             guard let key = target.object else { continue }
             guard let table = strings[target.table], let object = strings.resolve(key) else { return nil }
             let address = ObjectAddress(table, object)
-            if writes[address] == nil { order.append(address) }
+            if writes[address] == nil {
+                order.append(address)
+                if case .eraseObject = instruction {
+                    writes[address] = ObjectWrite(erases: true, beginsWithErasure: true)
+                    continue
+                }
+            }
             switch instruction {
             case .createObject: writes[address, default: ObjectWrite()].creates = true
             case .eraseObject: writes[address, default: ObjectWrite()].erases = true

@@ -54,8 +54,7 @@ package struct HeldObject: Equatable, Sendable {
         events.append(Event(version: version, kind: isOwn ? .own : .others, before: before))
     }
 
-    /// The client is sent an entry of this version that leaves its copy of the object as the client is to see it: there if it is in
-    /// the view then, and not there if it is not.
+    /// The client is sent EraseObject as of this version, since a write of its own does not count, or may have been undone in its copy.
     package mutating func resync(_ version: ServerVersion) {
         events.append(Event(version: version, kind: .resync))
     }
@@ -73,7 +72,7 @@ package struct HeldObject: Equatable, Sendable {
             let after = place(after: index, now: now)
             switch event.kind {
             case .resync:
-                held = after == .inView ? event.version : nil
+                held = nil
                 mustErase = false
             case .own where event.before == .missing && after != .missing:
                 held = after == .inView ? event.version : nil
@@ -111,12 +110,14 @@ extension HeldObject.Passage {
     /// - Parameters:
     ///   - wasInOld, wasInNew: whether the object was in the old view, and in the new one, when the client stood at the beginning.
     ///   - isInNew: whether it is in the new one now.
-    package func changing(wasInOld: Bool, wasInNew: Bool, isInNew: Bool) -> Self {
+    ///   - isByNewRoles: whether the views differ by their roles: then nothing is sent of what the object was in between, and the new roles may
+    ///     show other properties of it.
+    package func changing(wasInOld: Bool, wasInNew: Bool, isInNew: Bool, isByNewRoles: Bool = false) -> Self {
         if case .passes = self {
             // What was in both was left alone by the pages; what was in the old one alone may have been erased by them. What was in the new one
             // alone they may have made, though it is another by now that the client made itself or can be sent by versions.
             guard isInNew else { return .leaves }
-            return wasInOld != wasInNew ? .enters(erasingFirst: true) : self
+            return wasInOld != wasInNew || isByNewRoles ? .enters(erasingFirst: true) : self
         }
         if isInNew { return .enters(erasingFirst: true) }
         switch self {

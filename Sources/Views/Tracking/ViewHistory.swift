@@ -8,11 +8,15 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         package var view: Element
         /// The version at which the client stood when the first page of the view's data was made; nil: all came at once, as of `start`.
         package var since: ServerVersion?
+        /// All that had been touched since where the client stood was erased at the client and sent anew: it was far behind, or its user's roles had
+        /// changed.
+        package var isRenewal: Bool
 
-        package init(start: ServerVersion, view: Element, since: ServerVersion? = nil) {
+        package init(start: ServerVersion, view: Element, since: ServerVersion? = nil, isRenewal: Bool = false) {
             self.start = start
             self.view = view
             self.since = since
+            self.isRenewal = isRenewal
         }
     }
 
@@ -28,20 +32,20 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         segments.append(Segment(start: version, view: view, since: since))
     }
 
-    /// How the client was brought from one view to another by pages.
+    /// How the client was brought from one view to another.
     package struct Change: Sendable {
         package var old: Element
         package var new: Element
         /// Where the client stood until the last page, and where that has brought it.
         package var since: ServerVersion
         package var end: ServerVersion
+        package var isRenewal: Bool
     }
 
-    /// Those whose pages were made while versions came.
     package var changes: [Change] {
-        zip(segments, segments.dropFirst()).compactMap { old, new in
-            guard let since = new.since, since < new.start else { return nil }
-            return Change(old: old.view, new: new.view, since: since, end: new.start)
+        zip(segments, segments.dropFirst()).map { old, new in
+            Change(
+                old: old.view, new: new.view, since: new.since ?? new.start, end: new.start, isRenewal: new.isRenewal)
         }
     }
 

@@ -12,7 +12,7 @@ package struct ViewStretch: Sendable {
     /// The client's own file; its versions are not echoed.
     package let file: FileIdent
     private var held: [ObjectSlot: HeldObject] = [:]
-    private var first: [ObjectSlot: StoredObject?] = [:]
+    private var first: [ObjectSlot: (version: ServerVersion, before: StoredObject?)] = [:]
 
     package init(after cursor: ServerVersion, for file: FileIdent, in view: View) {
         self.cursor = cursor
@@ -25,7 +25,7 @@ package struct ViewStretch: Sendable {
 
     /// A version touches an object, later than those before.
     package mutating func touch(_ version: ServerVersion, by author: FileIdent, _ image: BeforeImages.Image) {
-        if first[image.slot] == nil { first.updateValue(image.before, forKey: image.slot) }
+        if first[image.slot] == nil { first[image.slot] = (version, image.before) }
         held[image.slot, default: HeldObject(at: cursor)].touch(
             version, isOwn: author == file, before: view.place(of: image.before, image.slot))
     }
@@ -43,15 +43,21 @@ package struct ViewStretch: Sendable {
         return passages
     }
 
-    /// The same at the end of a bootstrap whose pages have gone over all objects that the stretch does not touch.
-    package func passages(to next: View, now: (ObjectSlot) -> StoredObject?) -> Passages {
+    /// The same at the end of a bootstrap whose pages have gone over all objects that the stretch did not touch when they were made.
+    ///
+    /// - Parameter imaged: the version since which before images have what the next view looks at. The pages were made later.
+    package func passages(to next: View, imaged: ServerVersion, now: (ObjectSlot) -> StoredObject?) -> Passages {
         var passages = passages(now: now)
+        let isByNewRoles = view.definition.roles != next.definition.roles
         for (slot, passage) in passages {
             let now = now(slot)
-            let start = first[slot] ?? now
+            let start = first[slot].map(\.before) ?? now
+            // What was touched before the pages were made they have left out.
+            let mayBeMade = first[slot].map { $0.version > imaged } ?? true
             passages[slot] = passage.changing(
                 wasInOld: view.contains(start, slot.table, slot.key),
-                wasInNew: next.contains(start, slot.table, slot.key), isInNew: next.contains(now, slot.table, slot.key))
+                wasInNew: mayBeMade && next.contains(start, slot.table, slot.key),
+                isInNew: next.contains(now, slot.table, slot.key), isByNewRoles: isByNewRoles)
         }
         return passages
     }
@@ -61,5 +67,10 @@ extension View {
     package func place(of object: StoredObject?, _ slot: ObjectSlot) -> HeldObject.Place {
         guard let object else { return .missing }
         return contains(object, slot.table, slot.key) ? .inView : .outside
+    }
+
+    /// Whether two views show the same properties of a class's objects.
+    package func showsAlike(_ other: View, _ table: TableID) -> Bool {
+        self[table]?.role?.hiddenColumns ?? [] == other[table]?.role?.hiddenColumns ?? []
     }
 }

@@ -16,10 +16,10 @@ package struct ClientViews: Sendable {
     package var partition: String?
     /// In the order of their versions.
     package private(set) var compensations: [CompensatingWrite]
+    private var compensationBytes = 0
 
-    /// Beyond, a client's uploads wait until it has downloaded.
-    package static let maxCompensations = 1_000
-    package static let maxCompensationBytes = 16 << 20
+    /// Beyond, a client has to begin anew: it has written to too many objects of which it had not seen what put its copies right.
+    package static let maxCompensationBytes = 2 << 20
     /// Beyond, new subscription sets are refused until an upload has confirmed the ones before.
     package static let maxViews = 256
     package static let maxViewBytes = 4 << 20
@@ -32,14 +32,32 @@ package struct ClientViews: Sendable {
         self.roles = roles
         self.schemaVersion = schemaVersion
         self.compensations = compensations
+        compensationBytes = compensations.reduce(0) { $0 + $1.bytes }
     }
 
-    package mutating func add(_ compensation: CompensatingWrite) { compensations.append(compensation) }
+    /// Adds a compensating write. Of the last ones before it those that only sent anew what it sends anew are of no more use.
+    package mutating func add(_ compensation: CompensatingWrite) {
+        let objects = Set(compensation.objects)
+        for index in compensations.indices.suffix(Self.lookback).reversed() {
+            let earlier = compensations[index]
+            guard earlier.refused.isEmpty, earlier.undoes, earlier.objects.allSatisfy(objects.contains) else {
+                continue
+            }
+            compensations.remove(at: index)
+            compensationBytes -= earlier.bytes
+        }
+        compensations.append(compensation)
+        compensationBytes += compensation.bytes
+    }
+
+    private static let lookback = 100
 
     /// The client's uploads are based on this version, or on later ones: what it has had before is of no more use.
     package mutating func settle(_ version: ServerVersion) {
         views.trim(before: version)
+        guard let first = compensations.first, first.version <= version else { return }
         compensations.removeAll { $0.version <= version }
+        compensationBytes = compensations.reduce(0) { $0 + $1.bytes }
     }
 
     /// Whether the client has had so many views since what its uploads confirm that no more are remembered: each write of it is judged by
@@ -54,10 +72,7 @@ package struct ClientViews: Sendable {
         views.segments.count >= Self.maxViews / 4 && views.segments.last?.start == version
     }
 
-    package var isFull: Bool {
-        compensations.count >= Self.maxCompensations
-            || compensations.reduce(0) { $0 + $1.changeset.count } >= Self.maxCompensationBytes
-    }
+    package var isFull: Bool { compensationBytes >= Self.maxCompensationBytes }
 
     /// The client says that it stands at a version with a set, whatever was sent to it: that is so.
     ///
@@ -78,7 +93,8 @@ package struct ClientViews: Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = VarintWriter()
-        writer.write(UInt64(4))
+        // An owner of a release before would miss the objects that come anew: it had these with the compensating writes.
+        writer.write(UInt64(compensations.isEmpty ? 4 : 5))
         writer.write(partition != nil)
         if let partition { writer.write(lengthAnd: Array(partition.utf8)) }
         writer.write(schemaVersion != nil)
@@ -114,7 +130,7 @@ package struct ClientViews: Sendable {
         case 3:
             partition = try reader.readText()
             if try reader.readBool() { schemaVersion = try reader.readUInt64() }
-        case 4:
+        case 4, 5:
             if try reader.readBool() { partition = try reader.readText() }
             if try reader.readBool() { schemaVersion = try reader.readUInt64() }
         default: throw reader.malformed("a client file's views of another version")
@@ -124,7 +140,7 @@ package struct ClientViews: Sendable {
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "views")) {
             let start = ServerVersion(try reader.readUInt64())
             var since: ServerVersion?
-            if format == 4, try reader.readBool() { since = ServerVersion(try reader.readUInt64()) }
+            if format >= 4, try reader.readBool() { since = ServerVersion(try reader.readUInt64()) }
             let version = try reader.readUInt64()
             segments.append(
                 .init(
@@ -138,10 +154,14 @@ package struct ClientViews: Sendable {
             begun = BegunBootstrap(
                 version: try reader.readUInt64(), gateway: try reader.readText(), session: try reader.readUInt64())
         }
-        compensations = []
+        var read: [CompensatingWrite] = []
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "compensating writes")) {
-            compensations.append(try reader.readCompensation())
+            read.append(try reader.readCompensation())
+            // What the client was to get.
+            if format < 5 { _ = try reader.readBody() }
         }
+        compensations = read
+        compensationBytes = read.reduce(0) { $0 + $1.bytes }
         guard reader.isAtEnd else { throw reader.malformed("bytes after a client file's views") }
     }
 }
@@ -162,6 +182,21 @@ package struct BegunBootstrap: Equatable, Sendable {
     }
 }
 
+extension CompensatingWrite {
+    /// What it takes in a client file's row, about.
+    fileprivate var bytes: Int {
+        32 + refused.reduce(0) { $0 + $1.className.bytes.count + $1.key.bytes + 4 }
+            + objects.reduce(0) { $0 + $1.className.bytes.count + $1.key.bytes + 2 }
+    }
+}
+
+extension ObjectKey {
+    fileprivate var bytes: Int {
+        if case .string(let text) = self { return text.bytes.count + 2 }
+        return 17
+    }
+}
+
 extension VarintWriter {
     fileprivate mutating func write(_ compensation: CompensatingWrite) {
         write(compensation.version.rawValue)
@@ -179,7 +214,6 @@ extension VarintWriter {
             write(lengthAnd: object.className.bytes)
             write(detached: object.key)
         }
-        write(lengthAnd: compensation.changeset)
     }
 }
 
@@ -196,7 +230,7 @@ extension VarintReader {
         var result = CompensatingWrite(
             version: ServerVersion(try readUInt64()), clientVersion: ClientVersion(try readUInt64()),
             integrated: ClientVersion(try readUInt64()), timestamp: SyncTimestamp(try readUInt64()), refused: [],
-            objects: [], changeset: [])
+            objects: [])
         for _ in 0..<(try readLength(limit: remaining, what: "refused writes")) {
             guard let reason = RefusedWrite.Reason(rawValue: try readUInt8()) else {
                 throw malformed("a refused write's reason")
@@ -207,7 +241,6 @@ extension VarintReader {
         for _ in 0..<(try readLength(limit: remaining, what: "objects")) {
             result.objects.append(ObjectAddress(ByteString(try readBody()), try readDetachedKey()))
         }
-        result.changeset = try readBody()
         return result
     }
 }

@@ -12,17 +12,15 @@ package struct CompensatingWrite: Equatable, Sendable {
     package var timestamp: SyncTimestamp
     /// What the client is told was refused; empty if nothing was.
     package var refused: [RefusedWrite]
-    /// The objects that it puts right.
+    /// The objects that it puts right: each is erased in the client's copy, and comes anew as it is when the client is sent that, if it is in
+    /// the client's view by then.
     package var objects: [ObjectAddress]
-    /// What the client gets: each object erased, and made anew if it is in the client's view.
-    package var changeset: [UInt8]
-
     /// Whether the client has copies that are put right.
     package var undoes: Bool { !objects.isEmpty }
 
     package init(
         version: ServerVersion, clientVersion: ClientVersion, integrated: ClientVersion, timestamp: SyncTimestamp,
-        refused: [RefusedWrite], objects: [ObjectAddress], changeset: [UInt8]
+        refused: [RefusedWrite], objects: [ObjectAddress]
     ) {
         self.version = version
         self.clientVersion = clientVersion
@@ -30,6 +28,5 @@ package struct CompensatingWrite: Equatable, Sendable {
         self.timestamp = timestamp
         self.refused = refused
         self.objects = objects
-        self.changeset = changeset
     }
 }

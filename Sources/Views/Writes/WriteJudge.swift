@@ -75,8 +75,8 @@ package struct ObjectTimeline: Sendable {
 /// A client *has* an object at a version if the object is in its view there, or if it made the object itself.
 package struct WriteJudge<Element: Sendable>: Sendable {
     package enum Verdict: Equatable, Sendable {
-        /// The write was sound when it was made: it is merged. `resyncs`: the client has to be sent the object anew besides, since
-        /// it may have erased its copy in between.
+        /// The write was sound when it was made: it is merged. `resyncs`: the client has to be sent the object as the write leaves it besides,
+        /// since the client may have been sent the object's erasure in between.
         case merge(resyncs: Bool)
         /// A new object, which takes nobody else's place.
         case insert(resyncs: Bool)
@@ -87,14 +87,19 @@ package struct WriteJudge<Element: Sendable>: Sendable {
     package let views: ViewHistory<Element>
     /// Whether a view has an object.
     package let isIn: @Sendable (StoredObject?, Element) -> Bool
+    /// Whether two views show the same properties of objects of the class.
+    package let isShownAlike: @Sendable (Element, Element) -> Bool
 
-    package init(views: ViewHistory<Element>, isIn: @escaping @Sendable (StoredObject?, Element) -> Bool) {
+    package init(
+        views: ViewHistory<Element>, isIn: @escaping @Sendable (StoredObject?, Element) -> Bool,
+        isShownAlike: @escaping @Sendable (Element, Element) -> Bool = { _, _ in true }
+    ) {
         self.views = views
         self.isIn = isIn
+        self.isShownAlike = isShownAlike
     }
 
-    /// - Parameter creates: whether the write makes the object.
-    package func verdict(on timeline: ObjectTimeline, creates: Bool) -> Verdict {
+    package func verdict(on timeline: ObjectTimeline, _ write: ObjectWrite) -> Verdict {
         let (base, touches, made) = timeline.knownSince
         let states = timeline.states(since: base, touches)
         let had = made ?? views.views(from: base, through: base).contains { isIn(states[0].object, $0) }
@@ -104,10 +109,13 @@ package struct WriteJudge<Element: Sendable>: Sendable {
                 views.views(from: state.from, through: state.through).allSatisfy { isIn(state.object, $0) }
             }
         let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
-        if had, always || !creates && !hasLeftByItself(touches, timeline) {
-            return .merge(resyncs: isNow && (!always || wasReplaced(timeline)))
+        // Who erases the object first knew of it, also if another one takes its place.
+        if had, always || (!write.creates || write.beginsWithErasure) && !hasLeftByItself(touches, timeline) {
+            // At the client an erasure that came for the object may have taken the place of the client's own, so that what came with it
+            // outlives both.
+            return .merge(resyncs: (isNow || write.erases) && (!always || wasReplaced(timeline)))
         }
-        if !had, creates, timeline.now == nil {
+        if !had, write.creates, timeline.now == nil {
             return .insert(resyncs: mayHaveBeenErased(timeline) || wasReplaced(timeline))
         }
         return .refuse
@@ -131,18 +139,20 @@ package struct WriteJudge<Element: Sendable>: Sendable {
         return false
     }
 
-    /// Whether a version has touched the object while pages brought the client from one view to another, one of which had it and not the other
-    /// all the time: then a page may have sent the object as it was, and the last page erases whatever the client has under its key.
+    /// Whether the client was sent the object's erasure, and the object perhaps, when it was brought from one view to another or over what it had
+    /// missed, though the object was in its view at both ends.
     private func wasReplaced(_ timeline: ObjectTimeline) -> Bool {
         views.changes.contains { change in
-            guard timeline.base < change.end,
-                timeline.touches.contains(where: { $0.version > change.since && $0.version <= change.end })
-            else { return false }
+            guard timeline.base < change.end else { return false }
+            let isTouched = timeline.touches.contains { $0.version > change.since && $0.version <= change.end }
+            if change.isRenewal, isTouched { return true }
             let states = timeline.states(since: timeline.base, timeline.touches[...]).filter {
                 $0.from <= change.end && $0.through >= change.since
             }
             let places = states.map { (isIn($0.object, change.old), isIn($0.object, change.new)) }
-            return places.contains { $0 || $1 } && !places.allSatisfy { $0 && $1 }
+            if places.contains(where: { $0 && $1 }), !isShownAlike(change.old, change.new) { return true }
+            // A page may have sent the object as it was: then the last one erases whatever the client has under its key.
+            return isTouched && places.contains { $0 || $1 } && !places.allSatisfy { $0 && $1 }
         }
     }
 

@@ -65,9 +65,7 @@ extension FlexibleBootstraps {
         part.cursor = DownloadCursor(
             serverVersion: latest, clientVersion: max(cursor.clientVersion, file.upload.clientVersion))
         var changed = views
-        // What the client writes to before it hears of this was erased at it in between.
-        changed.views.begin(.empty(roles: request.roles), at: latest)
-        changed.views.begin(definition, at: latest)
+        changed.views.begin(definition, at: latest, since: cursor.serverVersion)
         changed.roles = request.roles
         if part.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begun(request) }
         work.change(context).update(file.ident) { $0.views = changed.encoded() }
@@ -109,9 +107,10 @@ extension FlexibleBootstraps {
         return result
     }
 
+    /// - Returns: an entry that is made of the realm as it is now, and so has in it all that was integrated of the client.
     private func entry(_ changeset: [UInt8], at cursor: DownloadCursor, of version: ServerVersion) -> HistoryEntry {
         HistoryEntry(
-            serverVersion: version, clientVersion: cursor.clientVersion, originFile: .server,
-            timestamp: clock.changesetNow, changeset: changeset)
+            serverVersion: version, clientVersion: max(cursor.clientVersion, file.upload.clientVersion),
+            originFile: .server, timestamp: clock.changesetNow, changeset: changeset)
     }
 }

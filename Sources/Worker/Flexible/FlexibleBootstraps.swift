@@ -54,11 +54,8 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.begunElsewhere)
         }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
-        let start = columns.start(of: new)
         // What the client has missed it must not be sent by rights that are no longer its user's.
-        let isByNewRoles =
-            start.map { $0 <= cursor.serverVersion } ?? false
-            && views.views.latest.map { $0.roles != request.roles } ?? false
+        let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
         if request.position?.version != nil
             || request.position == nil && request.version == views.views.latest?.version && !isByNewRoles
         {
@@ -70,12 +67,12 @@ struct FlexibleBootstraps: SlicePart {
                     request, definition, views, after: cursor, through: reached, from: old, to: new, maxBytes: maxBytes)
             }
         }
-        // What a version before has touched cannot be told from what it was; and a compensating write is to come in steady state, if the roles are
-        // still the same.
-        guard let start, cursor.serverVersion >= start,
+        // A compensating write is to come in steady state, if the roles are still the same.
+        guard let imaged = columns.start(of: new),
             request.position != nil || isByNewRoles || cursor.serverVersion == latest
         else { return answer(.behind) }
-        return try await page(request, definition, views, after: cursor, from: old, to: new, maxBytes: maxBytes)
+        return try await page(
+            request, definition, views, after: cursor, from: old, to: (new, imaged), maxBytes: maxBytes)
     }
 
     /// Has what a view may have found by its properties from now on, or once the indexes are filled.
@@ -115,8 +112,9 @@ struct FlexibleBootstraps: SlicePart {
 
     private func page(
         _ request: BootstrapRequest, _ definition: ViewDefinition, _ views: ClientViews, after cursor: DownloadCursor,
-        from old: View, to new: View, maxBytes: Int
+        from old: View, to next: (view: View, imaged: ServerVersion), maxBytes: Int
     ) async throws -> PageAnswer? {
+        let new = next.view
         let touched = try await work.touches(after: cursor.serverVersion, in: context)
         let scanned = min(max(maxBytes, 1), limits.maxPageBytes)
         let selection = BootstrapSelection(work: work, context: context, old: old, new: new)
@@ -147,7 +145,7 @@ struct FlexibleBootstraps: SlicePart {
             work.change(context).append(
                 Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
         }
-        guard let end = try await pages.stretch(after: cursor, views, from: old, to: new) else { return nil }
+        guard let end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
         part = end
         var changed = views
         changed.views.begin(definition, at: context.record.latest.version, since: cursor.serverVersion)
@@ -199,7 +197,7 @@ struct FlexibleBootstraps: SlicePart {
             }
             let address = ObjectAddress(table.name, row.key)
             let hidden = after?.role?.hiddenColumns ?? []
-            let isShownOtherwise = was && is_ && before?.role?.hiddenColumns != hidden
+            let isShownOtherwise = was && is_ && !old.showsAlike(new, slot.table)
             if was, !is_, selected.purpose != .entering { erased.erase(address) }
             guard selected.purpose != .leaving else { continue }
             if isShownOtherwise { erased.erase(address) }

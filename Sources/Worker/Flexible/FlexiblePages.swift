@@ -51,11 +51,14 @@ struct FlexiblePages: SlicePart {
     ///
     /// - Parameters:
     ///   - view: the client's at the cursor.
-    ///   - next: nil: the same at the end. Else the pages of a bootstrap have gone over all objects that no version after the cursor touches.
+    ///   - next: nil: the same at the end. Else the pages of a bootstrap have gone over all objects that no version after the cursor touched then;
+    ///     and since when before images have what the view looks at.
     /// - Returns: nil if the history is longer than one answer may be.
     func stretch(
-        after cursor: DownloadCursor, _ views: ClientViews, from view: View, to next: View?
+        after cursor: DownloadCursor, _ views: ClientViews, from view: View,
+        to next: (view: View, imaged: ServerVersion)?
     ) async throws -> Stretch? {
+        let end = next?.view ?? view
         var result = Stretch(cursor: cursor)
         let latest = context.record.latest.version
         guard cursor.serverVersion < latest else { return result }
@@ -77,29 +80,30 @@ struct FlexiblePages: SlicePart {
             let version = next == nil ? record.version : latest
             if let compensation = own[record.version] {
                 result.compensations.append(compensation)
-                if compensation.undoes {
+                let erasures = erasures(of: compensation)
+                if !erasures.isEmpty {
                     result.entries.append(
                         HistoryEntry(
                             serverVersion: version, clientVersion: result.cursor.clientVersion, originFile: .server,
-                            timestamp: compensation.timestamp, changeset: compensation.changeset))
+                            timestamp: compensation.timestamp, changeset: erasures))
                 }
             }
             guard isOthers else { continue }
-            let bytes = try selection(of: record, passages, in: next ?? view)
+            let bytes = try selection(of: record, passages, in: end)
             guard !bytes.isEmpty else { continue }
             result.entries.append(
                 HistoryEntry(
                     serverVersion: version, clientVersion: result.cursor.clientVersion,
                     originFile: record.entry.originFile, timestamp: record.entry.timestamp, changeset: bytes))
         }
-        try settle(passages, in: next ?? view, at: timestamp, &result)
+        try settle(passages, in: end, at: timestamp, &result)
         return result
     }
 
     /// What becomes of each object that the versions touch.
     private func passages(
         _ records: [HistoryRecord], _ compensations: [ServerVersion: CompensatingWrite], after cursor: ServerVersion,
-        from view: View, to next: View?
+        from view: View, to next: (view: View, imaged: ServerVersion)?
     ) async throws -> ViewStretch.Passages {
         var stretch = ViewStretch(after: cursor, for: file.ident, in: view)
         for record in records {
@@ -112,7 +116,16 @@ struct FlexiblePages: SlicePart {
             }
         }
         try await work.load(stretch.slots, into: context)
-        return next.map { stretch.passages(to: $0, now: object) } ?? stretch.passages(now: object)
+        guard let next else { return stretch.passages(now: object) }
+        return stretch.passages(to: next.view, imaged: next.imaged, now: object)
+    }
+
+    private func erasures(of compensation: CompensatingWrite) -> [UInt8] {
+        var selection = ChangesetSelection()
+        for address in compensation.objects where context.state.schema.table(address.className) != nil {
+            selection.erase(address)
+        }
+        return selection.bytes
     }
 
     private func object(_ slot: ObjectSlot) -> StoredObject? {

@@ -13,23 +13,36 @@ struct FlexibleUploads: SlicePart {
     let app: AppRecord
     let context: RealmContext
 
+    /// What is known in the middle of an upload.
+    private struct Course {
+        var views: ClientViews
+        var putRight: PutRight
+        /// Taken by merging so far.
+        var steps: UInt64 = 0
+        var images: ImageCache
+    }
+
     /// Each changeset is judged by what the ones before it have left.
     ///
-    /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `FullOfCompensationsError`; what was changed is then to be undone.
+    /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `OvertakenWritesError`; what was changed is then to be undone.
     ///   `MergePause`, which says how many changesets stand nevertheless: merging them again would take as long again.
     func integrate(
         _ entries: [(UploadedChangeset, Result<Changeset, ChangesetError>)], of head: UploadHead,
         by file: ClientFileRecord, isAcknowledged: Bool
     ) async throws {
         var record = file
-        var views = try work.clientViews(of: file, in: context)
+        let views = try work.clientViews(of: file, in: context)
+        var course = Course(
+            views: views, putRight: PutRight(views.compensations),
+            images: ImageCache(maxBytes: limits.maxWindowBytes))
         // Of an upload that has had to wait for its merge the part before is in the books.
         var follows = max(head.follows, record.upload.clientVersion)
-        var steps: UInt64 = 0
         for (index, (entry, parsed)) in entries.enumerated() {
-            guard !views.isFull else {
-                throw FullOfCompensationsError(
-                    reason: "client file \(file.ident) has to download what undoes its earlier writes first")
+            guard !course.views.isFull else {
+                throw OvertakenWritesError(
+                    reason:
+                        "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
+                )
             }
             var changeset: Changeset
             do {
@@ -37,7 +50,7 @@ struct FlexibleUploads: SlicePart {
             } catch {
                 throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
             }
-            let home = views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
+            let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
             if let home { changeset = home.settling(changeset) }
             let isLast = index == entries.count - 1
             let part = UploadHead(
@@ -48,20 +61,20 @@ struct FlexibleUploads: SlicePart {
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
             let outcome: UploadOutcome
             do {
-                outcome = try await integrate(entry, changeset, part, record, &views, &steps, home)
+                outcome = try await integrate(entry, changeset, part, record, &course, home)
             } catch var pause as MergePause {
                 pause.integrated = index
                 throw pause
             }
-            if let settled = outcome.settled { views.settle(settled) }
-            finish(outcome, of: record, views, isAcknowledged: isAcknowledged)
+            if let settled = outcome.settled { course.views.settle(settled) }
+            finish(outcome, of: record, course.views, isAcknowledged: isAcknowledged)
             record = context.clientFile(file.ident)?.record ?? record
             follows = entry.clientVersion
         }
         guard entries.isEmpty else { return }
         let outcome = UploadIntegration(head, of: file.ident, changesets: [], recorded: record.progress).outcome
-        if let settled = outcome.settled { views.settle(settled) }
-        finish(outcome, of: record, views, isAcknowledged: isAcknowledged)
+        if let settled = outcome.settled { course.views.settle(settled) }
+        finish(outcome, of: record, course.views, isAcknowledged: isAcknowledged)
     }
 
     private func finish(
@@ -77,12 +90,13 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ views: inout ClientViews, _ steps: inout UInt64, _ home: PartitionHome?
+        _ course: inout Course, _ home: PartitionHome?
     ) async throws -> UploadOutcome {
-        let base = max(entry.serverVersion, file.historyStart ?? 0, views.views.start ?? 0)
+        let base = max(entry.serverVersion, file.historyStart ?? 0, course.views.views.start ?? 0)
         var judged = try WriteTrial(
-            changeset, by: file.ident, base: base, at: context, views: views, tainted: tainted(entry, views))
-        judged.judge(with: try await timelines(of: judged, after: base))
+            changeset, by: file.ident, base: base, seen: entry.serverVersion, at: context,
+            views: course.views, putRight: course.putRight)
+        judged.judge(with: try await timelines(of: judged, after: base, &course.images))
 
         let merge = try judged.selection(of: changeset) { $0 == .merge }
         let incoming = IncomingChangeset(
@@ -97,8 +111,8 @@ struct FlexibleUploads: SlicePart {
             let upload = AsideMerge.Upload(
                 realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
                 recorded: file.progress, head: head, entries: [merging], own: judged.own)
-            let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: steps)
-            defer { steps = run.steps }
+            let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: course.steps)
+            defer { course.steps = run.steps }
             integration = try await run.merged([incoming])
         }
         let merged = integration.changesets.first?.changeset ?? merge
@@ -115,25 +129,18 @@ struct FlexibleUploads: SlicePart {
                 told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
         }
         if !judged.resynced.isEmpty {
-            try await compensate(judged, entry, &views)
+            let compensation = compensate(judged, entry)
+            course.views.add(compensation)
+            course.putRight.add(compensation)
         }
-        if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, &views) }
+        if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, &course.views) }
         return integration.outcome
     }
 
-    /// The objects that the client was sent compensating writes about which it had not seen, with the version of the last.
-    private func tainted(_ entry: UploadedChangeset, _ views: ClientViews) -> [ObjectAddress: ServerVersion] {
-        var tainted: [ObjectAddress: ServerVersion] = [:]
-        for compensation in views.compensations where compensation.version > entry.serverVersion {
-            for address in compensation.objects { tainted[address] = compensation.version }
-        }
-        return tainted
-    }
-
     /// What has happened to each of the changeset's objects since a version.
-    private func timelines(of trial: WriteTrial, after base: ServerVersion) async throws -> [ObjectAddress:
-        ObjectTimeline]
-    {
+    private func timelines(
+        of trial: WriteTrial, after base: ServerVersion, _ images: inout ImageCache
+    ) async throws -> [ObjectAddress: ObjectTimeline] {
         let schema = context.state.schema
         var slots: [ObjectSlot: ObjectAddress] = [:]
         for address in trial.judged {
@@ -142,7 +149,8 @@ struct FlexibleUploads: SlicePart {
         try await work.load(slots.keys, into: context)
         var touches: [ObjectAddress: [ObjectTimeline.Touch]] = [:]
         func add(_ record: HistoryRecord) throws {
-            for image in try work.images(of: record, in: context) {
+            let found = try images.of(slots.keys, before: record) { try work.images(of: record, in: context) }
+            for image in found {
                 guard let address = slots[image.slot] else { continue }
                 touches[address, default: []].append(
                     .init(
@@ -232,7 +240,7 @@ struct FlexibleUploads: SlicePart {
         views.add(
             CompensatingWrite(
                 version: context.record.latest.version, clientVersion: entry.clientVersion,
-                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: [], changeset: []))
+                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: []))
         metrics.denied(app: app.id, reason: "asymmetric")
         logger.notice(
             "writes to asymmetric classes refused",
@@ -244,38 +252,18 @@ struct FlexibleUploads: SlicePart {
     }
 
     /// Makes the version by which the client's copies of some objects are put right.
-    private func compensate(
-        _ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews
-    ) async throws {
-        let objects = judged.resynced
-        let schema = context.state.schema
-        var selection = ChangesetSelection()
-        for address in objects where schema.table(address.className) != nil { selection.erase(address) }
-        var whole = StateChangesets(schema: schema, byteBudget: .max)
-        for address in objects {
-            guard let view = judged.view?[address.className], let object = context.state.object(address),
-                view.contains(object, address.key)
-            else { continue }
-            _ = whole.append(address, object, without: view.role?.hiddenColumns ?? [])
-        }
-        do {
-            if let made = whole.finish() { try selection.append(made) }
-        } catch {
-            throw WorkerError(
-                .corrupt, "a compensating write of realm \(context.name) cannot be made", underlying: error)
-        }
+    private func compensate(_ judged: WriteTrial, _ entry: UploadedChangeset) -> CompensatingWrite {
         let timestamp = clock.changesetNow
         work.change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
-        views.add(
-            CompensatingWrite(
-                version: context.record.latest.version, clientVersion: entry.clientVersion,
-                integrated: entry.clientVersion, timestamp: timestamp, refused: judged.refused, objects: objects,
-                changeset: selection.bytes))
         if !judged.refused.isEmpty { metrics.compensated(judged.refused.count, app: app.id) }
+        return CompensatingWrite(
+            version: context.record.latest.version, clientVersion: entry.clientVersion,
+            integrated: entry.clientVersion, timestamp: timestamp, refused: judged.refused,
+            objects: judged.resynced)
     }
 }
 
-/// A client has so many writes that were undone and that it has not heard of that no more are taken.
-struct FullOfCompensationsError: Error {
+/// A client wrote to more objects than are remembered before it saw what puts its copies of them right. It has to reset.
+struct OvertakenWritesError: Error {
     var reason: String
 }

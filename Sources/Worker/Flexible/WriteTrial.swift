@@ -16,8 +16,9 @@ struct WriteTrial {
     let view: View?
     private let writes: [ObjectAddress: ObjectWrite]
     private let history: ViewHistory<View>
-    /// The objects that the client was sent compensating writes about which it had not seen, with the version of the last.
-    private let tainted: [ObjectAddress: ServerVersion]
+    private let putRight: PutRight
+    /// What the client had seen when it wrote.
+    private let seen: ServerVersion
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
@@ -34,22 +35,30 @@ struct WriteTrial {
 
     /// - Throws: `BadChangesetError`.
     init(
-        _ changeset: Changeset, by author: FileIdent, base: ServerVersion, at context: RealmContext,
-        views: ClientViews, tainted: [ObjectAddress: ServerVersion]
+        _ changeset: Changeset, by author: FileIdent, base: ServerVersion, seen: ServerVersion,
+        at context: RealmContext, views: ClientViews, putRight: PutRight
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
         }
         self.author = author
-        self.tainted = tainted
+        self.putRight = putRight
+        self.seen = seen
         addresses = writes.map(\.address)
         self.writes = Dictionary(uniqueKeysWithValues: writes.map { ($0.address, $0.write) })
         touches = Touches(of: CollectionOfOne(changeset))
+        let segments = views.views.segments
         history = ViewHistory(
-            views.views.segments.map { segment in
+            segments.indices.map { index in
+                let segment = segments[index]
                 // What was a view when it was asked for is one still: the schema only grows.
                 let view = try? context.view(segment.view)
-                return .init(start: segment.start, view: view ?? .nothing, since: segment.since)
+                return .init(
+                    start: segment.start, view: view ?? .nothing, since: segment.since,
+                    isRenewal: index > 0
+                        && (segments[index - 1].view == segment.view
+                            || segments[index - 1].view.roles != segment.view.roles)
+                )
             })
         view = history.latest
         roles = try? context.view(.empty(roles: views.roles))
@@ -71,23 +80,32 @@ struct WriteTrial {
                 }
                 continue
             }
-            // The compensating write's erasure takes with it whatever the client did to the object, an erasure too.
-            guard tainted[address] == nil, let timeline = timelines[address], let write = writes[address] else {
+            guard let timeline = timelines[address], let write = writes[address] else { continue }
+            let standing = putRight.standing(of: address, for: seen)
+            if standing == .refused {
+                // The erasure with which the client's copy is put right takes with it whatever the client did to the object; but a newer one of the
+                // client's own takes what comes after that.
+                if write.erases { isResynced.insert(address) }
                 continue
             }
             if let version = timeline.ownSince { own[address] = version }
-            let judge = WriteJudge(views: history) { object, view in
-                guard let object, let view = view[address.className] else { return false }
-                return view.contains(object, address.key)
-            }
-            switch judge.verdict(on: timeline, creates: write.creates) {
+            let judge = WriteJudge(
+                views: history,
+                isIn: { object, view in
+                    guard let object, let view = view[address.className] else { return false }
+                    return view.contains(object, address.key)
+                },
+                isShownAlike: { old, new in
+                    old[address.className]?.role?.hiddenColumns ?? [] == new[address.className]?.role?.hiddenColumns
+                        ?? []
+                })
+            switch judge.verdict(on: timeline, write) {
             case .merge(let resyncs):
                 courses[address] = .merge
-                // What the client erases it has no more, whatever it was sent in between; what it makes under the same key counts anew.
-                if resyncs, !write.isErasure { isResynced.insert(address) }
+                if resyncs || standing == .renewed { isResynced.insert(address) }
             case .insert(let resyncs):
                 courses[address] = .insert
-                if resyncs { isResynced.insert(address) }
+                if resyncs || standing == .renewed { isResynced.insert(address) }
             case .refuse:
                 let role = roles?[address.className]?.role
                 let may = timeline.now.map { role?.mayWrite($0, address.key) ?? false } ?? (role != nil)

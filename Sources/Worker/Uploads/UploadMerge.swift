@@ -219,12 +219,12 @@ struct UploadMerge: SlicePart {
     }
 
     private func item(_ record: HistoryRecord) throws -> ChangesetCache.Item {
-        ChangesetCache.Item(
+        let changeset = try parsed(record.entry.changeset, record.version)
+        return ChangesetCache.Item(
             local: LocalChangeset(
                 version: record.version.rawValue, originTimestamp: record.entry.timestamp.rawValue,
-                originFileIdent: record.entry.originFile.rawValue,
-                changeset: try parsed(record.entry.changeset, record.version)),
-            bytes: record.entry.changeset.count)
+                originFileIdent: record.entry.originFile.rawValue, changeset: changeset,
+                positions: ObjectPositions(changeset)), bytes: record.entry.changeset.count)
     }
 
     /// The entries that take part in the merge, as earlier merges with the same client have left them.

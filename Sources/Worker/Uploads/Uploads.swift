@@ -91,9 +91,11 @@ struct Uploads: SlicePart {
             } catch let error as SchemaRefusedError {
                 undoUpload(of: file, in: context)
                 return try admittance.refuse(context.name, upload.session, error.refusal)
-            } catch let error as FullOfCompensationsError {
+            } catch let error as OvertakenWritesError {
                 undoUpload(of: file, in: context)
-                return try admittance.refuse(context.name, upload.session, .retry(error.reason))
+                return try await admittance.refuseForReset(
+                    context, upload.session, code: .clientFileExpired, error.reason, app: app, file: file,
+                    integrated: file.upload.clientVersion)
             } catch let error as BadChangesetError {
                 work.undo()
                 if error.isTooDear {
@@ -306,7 +308,7 @@ extension Error {
     /// Whether it says that an upload cannot be integrated.
     fileprivate var isOfUpload: Bool {
         self is WriteDeniedError || self is SchemaRefusedError || self is BadChangesetError
-            || self is FullOfCompensationsError
+            || self is OvertakenWritesError
     }
 }
 

@@ -89,6 +89,41 @@ import Testing
         }
     }
 
+    /// Of long entries a short upload reads what is on its own objects, and the result is as if it had read all.
+    @Test func whatIsOnOtherObjectsNeedNotBeRead() {
+        let (all, part) = (MergeMeter(), MergeMeter())
+        var changed = 0
+        for seed in 1...150 as ClosedRange<UInt64> {
+            var changes = RandomChanges(seed: seed)
+            changes.erasesSchema = seed % 4 == 0
+            changes.keys = Array(1...60)
+            let entries: [LocalChangeset] = (1...3).map { version in
+                let changeset = changes.longChangeset(of: .random(in: 20...120, using: &changes.random))
+                return LocalChangeset(
+                    version: UInt64(version), originTimestamp: .random(in: 1...5, using: &changes.random),
+                    originFileIdent: 2, changeset: changeset, positions: ObjectPositions(changeset))
+            }
+            // So that it meets something.
+            changes.keys = Array(1...10)
+            let incoming = IncomingChangeset(
+                version: 1, lastIntegratedLocalVersion: 0, originTimestamp: 3, originFileIdent: 3,
+                changeset: changes.longChangeset(of: .random(in: 1...3, using: &changes.random)))
+            let whole = entries.map {
+                LocalChangeset(
+                    version: $0.version, originTimestamp: $0.originTimestamp, originFileIdent: $0.originFileIdent,
+                    changeset: $0.changeset)
+            }
+            func merge(_ entries: [LocalChangeset], _ meter: MergeMeter) throws -> TransformResult {
+                try MergeEngine(compatibility: .convergent).transform(
+                    incoming: [incoming], over: entries, currentLocalVersion: 3, meter: meter)
+            }
+            guard let expected = try? merge(whole, all) else { continue }
+            #expect((try? merge(entries, part)) == expected, "seed \(seed)")
+            if !expected.modifiedLocal.isEmpty { changed += 1 }
+        }
+        #expect(part.steps < all.steps && changed > 0)
+    }
+
     /// P10: what merging writes can be read again, and nothing is lost on the way.
     @Test(arguments: seeds)
     func resultsSurviveTheirEncoding(seeds: Range<UInt64>) throws {

@@ -7,6 +7,7 @@ struct RandomChanges {
     var random: SeededGenerator
     /// Whether classes and columns may be erased.
     var erasesSchema = true
+    var keys: [Int64] = [1, 1, 2]
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
@@ -16,13 +17,15 @@ struct RandomChanges {
         }
     }
 
+    mutating func longChangeset(of count: Int) -> Changeset { changeset((0..<count).map { _ in instruction() }) }
+
     private mutating func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: 0..<elements.count, using: &random)]
     }
 
     private mutating func table() -> String { pick(["Dog", "Dog", "Person"]) }
     private mutating func field() -> String { pick(["x", "l", "any"]) }
-    private mutating func key() -> Int64 { pick([1, 1, 2]) }
+    private mutating func key() -> Int64 { pick(keys) }
 
     private mutating func steps(endingInIndex: Bool) -> PathElements {
         var steps: [PathElement] = (0..<pick([0, 0, 1, 1, 2, 3])).map { _ in

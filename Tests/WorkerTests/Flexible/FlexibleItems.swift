@@ -38,12 +38,13 @@ enum FlexibleItems {
         return changeset.encoded()
     }
 
-    static func create(_ key: Int64, _ item: Item) -> (inout Changeset) -> Void {
+    /// - Parameter a: nil: the property is not set.
+    static func create(_ key: Int64, owner: Int64, a: Int64?) -> (inout Changeset) -> Void {
         { changeset in
             let table = changeset.strings.intern("Item")
             changeset.instructions.append(.createObject(table: table, object: .int(key)))
-            set(key, "owner", item.owner)(&changeset)
-            set(key, "a", item.a)(&changeset)
+            set(key, "owner", owner)(&changeset)
+            if let a { set(key, "a", a)(&changeset) }
         }
     }
 
@@ -69,14 +70,27 @@ enum FlexibleItems {
         return "{\"Item\": \"\(text)\"}"
     }
 
+    static func create(_ key: Int64, _ item: Item) -> (inout Changeset) -> Void {
+        create(key, owner: item.owner, a: item.a)
+    }
+
     /// The roles of a user who may read and write items of some owners.
-    static func roles(reads: Set<Int64>, writes: Set<Int64>) throws -> String {
+    ///
+    /// - Parameters:
+    ///   - hidesA: but may neither read nor write their property `a`.
+    ///   - maxA: but only those whose `a` is not greater.
+    static func roles(
+        reads: Set<Int64>, writes: Set<Int64>, hidesA: Bool = false, maxA: Int64? = nil
+    ) throws -> String {
         func filter(_ owners: Set<Int64>) -> String {
-            "{\"owner\": {\"$in\": [\(owners.sorted().map { "\($0)" }.joined(separator: ", "))]}}"
+            let owners = owners.sorted().map { "\($0)" }.joined(separator: ", ")
+            return "{\"owner\": {\"$in\": [\(owners)]}\(maxA.map { ", \"a\": {\"$lte\": \($0)}" } ?? "")}"
         }
+        let all = #""read": true, "write": true"#
+        let access = hidesA ? #""fields": {"a": {"read": false, "write": false}, "owner": {\#(all)}}"# : all
         let text = """
-            {"queryable": {"global": ["owner"]}, "defaultRoles": [{"name": "r", "apply_when": {}, "read": true,
-             "write": true, "document_filters": {"read": \(filter(reads)), "write": \(filter(writes))}}]}
+            {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": {}, \(access),
+             "document_filters": {"read": \(filter(reads)), "write": \(filter(writes))}}]}
             """
         let check = RulesCheck(Array(text.utf8))
         return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
@@ -100,10 +114,10 @@ enum FlexibleItems {
             return [:]
         }
         for (key, object) in objects {
-            guard case .int(let key) = key, case .int(let owner) = object[owner], case .int(let a) = object[a] else {
-                continue
-            }
-            items[key] = Item(owner: owner, a: a)
+            guard case .int(let key) = key, case .int(let owner) = object[owner] else { continue }
+            var item = Item(owner: owner, a: 0)
+            if case .int(let a) = object[a] { item.a = a }
+            items[key] = item
         }
         return items
     }
@@ -134,15 +148,17 @@ enum FlexibleItems {
     }
 
     /// The owners that changesets speak of.
-    static func owners(in changesets: [[UInt8]]) throws -> Set<Int64> {
-        var owners: Set<Int64> = []
+    static func owners(in changesets: [[UInt8]]) throws -> Set<Int64> { try values(of: "owner", in: changesets) }
+
+    static func values(of field: ByteString, in changesets: [[UInt8]]) throws -> Set<Int64> {
+        var values: Set<Int64> = []
         for bytes in changesets where !bytes.isEmpty {
             let changeset = try Changeset(parsing: bytes)
             for case .update(let update) in changeset.instructions
-            where changeset.strings[update.target.field] == "owner" {
-                if case .int(let owner) = update.value { owners.insert(owner) }
+            where changeset.strings[update.target.field] == field {
+                if case .int(let value) = update.value { values.insert(value) }
             }
         }
-        return owners
+        return values
     }
 }

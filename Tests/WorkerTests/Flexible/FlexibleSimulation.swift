@@ -23,14 +23,25 @@ final class FlexibleSimulation {
     private struct Rights {
         var reads: Set<Int64>
         var writes: Set<Int64>
+        var hidesA = false
+        /// Items with a greater `a` are hidden. Nothing else looks at this property.
+        var maxA: Int64?
         var readable: Set<Int64> { reads.union(writes) }
-        var roles: String { get throws { try FlexibleItems.roles(reads: reads, writes: writes) } }
+
+        func reads(_ item: FlexibleItems.Item) -> Bool {
+            readable.contains(item.owner) && item.a <= maxA ?? .max
+        }
+        var roles: String {
+            get throws { try FlexibleItems.roles(reads: reads, writes: writes, hidesA: hidesA, maxA: maxA) }
+        }
     }
 
     private static let sets: [Set<Int64>] = [[0], [1], [0, 1], [1, 2], [0, 2], []]
     private static let rights = [
         Rights(reads: [0, 1, 2], writes: [0, 1, 2]), Rights(reads: [0, 1, 2], writes: [0, 1]),
         Rights(reads: [0, 1], writes: [0, 1]), Rights(reads: [1], writes: [2]), Rights(reads: [0, 1, 2], writes: []),
+        Rights(reads: [0, 1, 2], writes: [0, 1, 2], hidesA: true),
+        Rights(reads: [0, 1, 2], writes: [0, 1, 2], maxA: 4), Rights(reads: [0, 1], writes: [1], maxA: 6),
     ]
 
     private let seed: UInt64
@@ -58,6 +69,8 @@ final class FlexibleSimulation {
         // Clients are soon far behind.
         if seed % 4 == 1 { limits.maxViewArrears = Int.random(in: 0...2, using: &random) * 100 }
         limits.indexStepBytes = seed.isMultiple(of: 2) ? 1 : 1 << 10
+        // What nobody needs any more of the history goes soon.
+        if seed % 5 == 3 { limits.compaction = OwnerHarness.eager.compaction }
         // Every merge, or every other, goes on beside the slice.
         takesTurns = seed % 10 < 2
         if takesTurns { limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400 }
@@ -69,21 +82,28 @@ final class FlexibleSimulation {
     private func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
     private func join(_ index: Int) async throws {
-        session += 1
         let rights = Self.rights[pick(0...Self.rights.count - 1)]
+        let query = Self.sets[pick(0...Self.sets.count - 1)]
+        peers.append(try await newcomer(index, rights, query, makesSchema: index == 0))
+    }
+
+    /// A client with a new client file and its first set.
+    private func newcomer(
+        _ index: Int, _ rights: Rights, _ query: Set<Int64>, makesSchema: Bool = false
+    ) async throws -> Peer {
+        session += 1
         var client = try await ViewingClient.join(
             harness, session: session, user: user(index), roles: try rights.roles)
-        if index == 0 {
+        if makesSchema {
             try client.make(FlexibleItems.schema(), at: 1)
             try await client.upload(to: harness)
         }
         gateway.begin(session)
         try await gateway.bringUp(&client, from: harness, always: true)
-        let query = Self.sets[pick(0...Self.sets.count - 1)]
         gateway.hold(client)
         #expect(try await client.bootstrap(1, FlexibleItems.query(query), from: harness) == nil)
         gateway.follow(client)
-        peers.append(Peer(client: client, query: query, rights: rights))
+        return Peer(client: client, query: query, rights: rights)
     }
 
     private func user(_ index: Int) -> String { "u\(index)" }
@@ -94,8 +114,7 @@ final class FlexibleSimulation {
         for _ in 0..<pick(5...30) {
             time += 10
             let index = pick(0...2)
-            // Rights stay as they are where clients are soon far behind: one that has made an object, and erased it since, may keep it then.
-            switch pick(0...(seed % 4 == 1 ? 19 : 20)) {
+            switch pick(0...21) {
             case 0...10: try edit(index)
             case 11...12: try await peers[index].client.upload(to: harness, atMost: pick(1...3))
             case 13: try await gateway.bringUp(&peers[index].client, from: harness, always: true)
@@ -108,8 +127,10 @@ final class FlexibleSimulation {
             case 17: try await reconnect(index)
             case 18: try await changeQuery(index)
             case 20: try await changeRights(index)
+            case 21: try await reset(index)
             default: try await changeOwner()
             }
+            if seed % 5 == 3, pick(0...2) == 0 { try await harness.tick() }
             // Indexes are filled in steps of one object or so, or not at all.
             if seed % 3 > 0, pick(0...2) == 0 { _ = try await harness.owner.step(for: .zero) }
             // Some notices are lost on their way.
@@ -122,13 +143,21 @@ final class FlexibleSimulation {
         let skew = SyncTimestamp(time + UInt64(pick(0...6)))
         let key = Int64(pick(1...4))
         let has = FlexibleItems.items(peers[index].client.state)[key] != nil
-        let change =
+        let hidesA = peers[index].rights.hidesA
+        let create = FlexibleItems.create(key, owner: Int64(pick(0...2)), a: hidesA ? nil : Int64(pick(0...9)))
+        let change: (inout Changeset) -> Void =
             if !has {
-                FlexibleItems.create(key, .init(owner: Int64(pick(0...2)), a: Int64(pick(0...9))))
+                create
             } else {
                 switch pick(0...9) {
                 case 0, 1: FlexibleItems.erase(key)
-                case 2...5: FlexibleItems.set(key, "owner", Int64(pick(0...2)))
+                case 2:
+                    // Another item takes the place of one in a single transaction.
+                    {
+                        FlexibleItems.erase(key)(&$0)
+                        create(&$0)
+                    }
+                case 3...5: FlexibleItems.set(key, "owner", Int64(pick(0...2)))
                 default: FlexibleItems.set(key, "a", Int64(pick(0...9)))
                 }
             }
@@ -205,6 +234,18 @@ final class FlexibleSimulation {
         try await reconnect(index, isFragile: true)
     }
 
+    /// The client has to reset, and begins anew without what it had not uploaded.
+    private func reset(_ index: Int) async throws {
+        let peer = peers[index]
+        let message = ResetMessage(
+            realm: harness.realm, clientFile: peer.client.file.ident, campaign: "c-\(session)", reason: nil)
+        #expect(
+            try await harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile)
+                == [peer.client.file.ident])
+        gateway.end(peer.client.session)
+        peers[index] = try await newcomer(index, peer.rights, peer.query)
+    }
+
     private func changeOwner() async throws {
         try gateway.take(harness.takeNotices())
         harness = try await OwnerHarness.make(
@@ -235,8 +276,8 @@ final class FlexibleSimulation {
         try await FlexibleItems.expectSoundIndexes(harness)
         for (index, peer) in peers.enumerated() {
             let view = items.filter {
-                peer.query.contains($0.value.owner) && peer.rights.readable.contains($0.value.owner)
-            }
+                peer.query.contains($0.value.owner) && peer.rights.reads($0.value)
+            }.mapValues { peer.rights.hidesA ? .init(owner: $0.owner, a: 0) : $0 }
             #expect(FlexibleItems.items(peer.client.state) == view, "seed \(seed), client \(index)")
             try expectReadable(index)
         }
@@ -247,6 +288,9 @@ final class FlexibleSimulation {
         let peer = peers[index]
         let owners = try FlexibleItems.owners(in: Array(peer.client.received[peer.looked...]))
         #expect(owners.isSubset(of: peer.rights.readable), "seed \(seed), client \(index)")
+        let values = try FlexibleItems.values(of: "a", in: Array(peer.client.received[peer.looked...]))
+        if peer.rights.hidesA { #expect(values.isEmpty, "seed \(seed), client \(index)") }
+        if let max = peer.rights.maxA { #expect(values.allSatisfy { $0 <= max }, "seed \(seed), client \(index)") }
         peers[index].looked = peer.client.received.count
     }
 }

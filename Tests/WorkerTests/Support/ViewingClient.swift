@@ -267,7 +267,8 @@ struct ViewingClient {
 
     /// Uploads what is new, at most so many changesets.
     mutating func upload(to harness: OwnerHarness, atMost count: Int = .max) async throws {
-        #expect(try await send(to: harness, atMost: count) == nil)
+        let refusal = try await send(to: harness, atMost: count)
+        #expect(refusal == nil, "\(refusal?.message ?? "")")
     }
 
     /// Uploads what is new, which is refused.

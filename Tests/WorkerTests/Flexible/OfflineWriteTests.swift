@@ -1,0 +1,124 @@
+import Changesets
+import RealmState
+import SyncModel
+import Testing
+import Views
+
+@testable import Worker
+
+/// What a client in flexible mode wrote offline counts, change by change, whatever the others did to the same objects meanwhile, and its copy ends
+/// as the realm is.
+@Suite struct OfflineWriteTests {
+    private typealias Items = FlexibleItems
+    private static let all = Set<Int64>([0, 1, 2])
+
+    /// One that writes, and one whose view has the items of owner 0.
+    private struct Pair {
+        let harness: OwnerHarness
+        var writer: ViewingClient
+        var other: ViewingClient
+
+        static func make(limits: WorkerLimits = WorkerLimits()) async throws -> Pair {
+            let harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
+            let roles = try Items.roles(reads: all, writes: all)
+            var writer = try await ViewingClient.join(harness, session: 1, user: "u1", roles: roles)
+            try writer.make(Items.schema(), at: 1)
+            try await writer.upload(to: harness)
+            try await writer.download(from: harness)
+            #expect(try await writer.bootstrap(1, Items.query(all), from: harness) == nil)
+            try writer.write(at: 2, Items.create(1, .init(owner: 0, a: 0)))
+            try await writer.upload(to: harness)
+            try await writer.download(from: harness)
+            var other = try await ViewingClient.join(harness, session: 2, user: "u2", roles: roles)
+            try await other.download(from: harness)
+            #expect(try await other.bootstrap(1, Items.query([0]), from: harness) == nil)
+            return Pair(harness: harness, writer: writer, other: other)
+        }
+
+        /// The item leaves the other's view and is back in it.
+        mutating func outAndIn() async throws {
+            try writer.write(at: 20, Items.set(1, "owner", 1))
+            try await writer.upload(to: harness)
+            try writer.write(at: 21, Items.set(1, "owner", 0))
+            try await writer.upload(to: harness)
+        }
+
+        mutating func settle() async throws {
+            for _ in 0..<2 {
+                try await other.upload(to: harness)
+                try await other.download(from: harness)
+                try await writer.download(from: harness)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func eachChangeOfAnObjectThatLeftTheViewAndCameBackCounts(
+        downloadsFirst: Bool
+    ) async throws {
+        var pair = try await Pair.make()
+        for value in 1...3 as ClosedRange<Int64> {
+            try pair.other.write(at: SyncTimestamp(30 + UInt64(value)), Items.set(1, "a", value))
+        }
+        try await pair.outAndIn()
+        if downloadsFirst { try await pair.other.download(from: pair.harness) }
+        try await pair.settle()
+        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 3)]) }
+    }
+
+    /// The client's own erasure is older than the one with which it is sent the object anew, and gives way to it in its copy.
+    @Test(arguments: [UInt64(3), 30]) func anErasureCountsThoughTheObjectHasComeAnewBefore(time: UInt64) async throws {
+        var pair = try await Pair.make()
+        try pair.other.write(at: SyncTimestamp(time), Items.erase(1))
+        try await pair.outAndIn()
+        try await pair.other.download(from: pair.harness)
+        try await pair.settle()
+        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [:]) }
+    }
+
+    @Test(arguments: [UInt64(3), 30], [false, true])
+    func anObjectThatTakesAnothersPlaceInOneTransactionCounts(time: UInt64, downloadsFirst: Bool) async throws {
+        var pair = try await Pair.make()
+        try pair.other.write(at: SyncTimestamp(time)) {
+            Items.erase(1)(&$0)
+            Items.create(1, .init(owner: 0, a: 7))(&$0)
+        }
+        try await pair.outAndIn()
+        if downloadsFirst { try await pair.other.download(from: pair.harness) }
+        try await pair.settle()
+        #expect(pair.other.told.isEmpty)
+        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 7)]) }
+    }
+
+    /// A client that is far behind, and has erased what it had made and uploaded: the object that it is sent anew does not outlive that.
+    @Test(arguments: [UInt64(3), 30]) func anErasureCountsForAClientThatIsFarBehind(time: UInt64) async throws {
+        var limits = WorkerLimits()
+        limits.maxViewArrears = 0
+        var pair = try await Pair.make(limits: limits)
+        try pair.other.write(at: 3, Items.create(2, .init(owner: 0, a: 1)))
+        try await pair.other.upload(to: pair.harness)
+        try pair.other.write(at: SyncTimestamp(time), Items.erase(2))
+        try await pair.writer.download(from: pair.harness)
+        try pair.writer.write(at: 20, Items.set(2, "a", 5))
+        try await pair.writer.upload(to: pair.harness)
+        try await pair.other.connect(to: pair.harness, session: 3, user: "u2")
+        #expect(Items.items(pair.other.state)[1] == .init(owner: 0, a: 0))
+        try await pair.settle()
+        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 0)]) }
+    }
+
+    @Test func aLongTimeOfflineIsUploadedToItsEnd() async throws {
+        var pair = try await Pair.make()
+        let keys = 1...150 as ClosedRange<Int64>
+        for key in keys.dropFirst() { try pair.writer.write(at: 3, Items.create(key, .init(owner: 0, a: 0))) }
+        try await pair.writer.upload(to: pair.harness)
+        try await pair.other.download(from: pair.harness)
+        for key in keys { try pair.other.write(at: 30, Items.set(key, "a", key)) }
+        try pair.writer.write(at: 20) { for key in keys { Items.set(key, "owner", 1)(&$0) } }
+        try await pair.writer.upload(to: pair.harness)
+        try pair.writer.write(at: 21) { for key in keys { Items.set(key, "owner", 0)(&$0) } }
+        try await pair.writer.upload(to: pair.harness)
+        try await pair.settle()
+        let expected = Dictionary(uniqueKeysWithValues: keys.map { ($0, Items.Item(owner: 0, a: $0)) })
+        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == expected) }
+    }
+}
