@@ -26,6 +26,11 @@ package struct TableRole: Sendable {
     /// The properties that are never sent.
     package var hiddenColumns: Set<ColumnID> { hidden }
 
+    /// Whether the user may not see some of these properties.
+    package func hides(_ fields: Set<ByteString>) -> Bool {
+        !hidden.isEmpty && fields.contains { table.column($0).map { hidden.contains($0.id) } ?? false }
+    }
+
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
         readsAny && role.isVisible(values(of: object, key))
     }

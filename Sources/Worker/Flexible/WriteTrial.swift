@@ -145,22 +145,25 @@ struct WriteTrial {
         ObjectAddress
     > {
         var denied: Set<ObjectAddress> = []
+        var left: Set<ObjectAddress> = []
         for (address, write) in changeset.writes() ?? [] {
+            left.insert(address)
             if asymmetric.contains(address.className) {
                 if !admitIngest(address, write, before: before[address], after) { denied.insert(address) }
                 continue
             }
             let role = roles?[address.className]?.role
             var reason: RefusedWrite.Reason?
+            let fields = write.fields.union(writes[address]?.fields ?? [])
             switch (before[address], after.object(address)) {
             case (nil, nil): continue
             case (let old?, nil): if role?.mayDelete(old, address.key) != true { reason = .permission }
             case (let old?, let new?):
-                if role?.mayUpdate(from: old, to: new, address.key, setting: write.fields) != true {
+                if role?.mayUpdate(from: old, to: new, address.key, setting: fields) != true {
                     reason = .permission
                 }
             case (nil, let new?):
-                if role?.mayInsert(new, address.key, setting: write.fields) != true {
+                if role?.mayInsert(new, address.key, setting: fields) != true {
                     reason = .permission
                 } else if view?[address.className]?.contains(new, address.key) != true {
                     reason = .view
@@ -169,6 +172,13 @@ struct WriteTrial {
             guard let reason else { continue }
             denied.insert(address)
             refuse(address, reason)
+        }
+        // A newer write of somebody else to a property that the client may not read has taken the place of the client's, which never hears of it.
+        for address in addresses where courses[address] == .merge && !left.contains(address) {
+            guard let role = roles?[address.className]?.role, role.hides(writes[address]?.fields ?? []) else {
+                continue
+            }
+            refuse(address, .permission)
         }
         return denied
     }

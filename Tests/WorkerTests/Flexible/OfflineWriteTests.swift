@@ -1,4 +1,5 @@
 import Changesets
+import Messages
 import RealmState
 import SyncModel
 import Testing
@@ -104,6 +105,24 @@ import Views
         #expect(Items.items(pair.other.state)[1] == .init(owner: 0, a: 0))
         try await pair.settle()
         for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 0)]) }
+    }
+
+    /// The client is never sent the other's write, so its own would stay in its copy.
+    @Test func whatMayNotBeWrittenIsUndoneThoughANewerWriteHasTakenItsPlace() async throws {
+        var pair = try await Pair.make()
+        var client = try await ViewingClient.join(
+            pair.harness, session: 3, user: "u3",
+            roles: try Items.roles(reads: Self.all, writes: Self.all, hidesA: true))
+        try await client.download(from: pair.harness)
+        #expect(try await client.bootstrap(1, Items.query(Self.all), from: pair.harness) == nil)
+        try client.write(at: 10, Items.set(1, "a", 5))
+        try pair.writer.write(at: 20, Items.set(1, "a", 7))
+        try await pair.writer.upload(to: pair.harness)
+        try await client.upload(to: pair.harness)
+        try await client.download(from: pair.harness)
+        #expect(Items.items(client.state) == [1: .init(owner: 0, a: 0)])
+        #expect(client.told.flatMap(\.updates).map(\.className) == ["Item"])
+        #expect(try await Items.items(pair.harness) == [1: .init(owner: 0, a: 7)])
     }
 
     @Test func aLongTimeOfflineIsUploadedToItsEnd() async throws {
