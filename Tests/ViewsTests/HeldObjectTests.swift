@@ -49,14 +49,14 @@ import Views
         Case(name: "put out by itself", touches: [(true, .inView)], now: .outside, passage: .leaves),
         Case(
             name: "resynced", touches: [(false, .inView), (true, .outside)], now: .inView,
-            passage: .enters(erasingFirst: false), resyncAfter: 1),
+            passage: .enters(erasingFirst: true), resyncAfter: 1),
         Case(
             name: "resynced, and made by others since", touches: [(true, .inView), (false, .missing)], now: .inView,
-            passage: .passes(after: 11), resyncAfter: 0),
+            passage: .enters(erasingFirst: true), resyncAfter: 0),
         Case(
-            name: "resynced while out", touches: [(false, .inView)], now: .outside, passage: .nothing, resyncAfter: 0),
+            name: "resynced while out", touches: [(false, .inView)], now: .outside, passage: .leaves, resyncAfter: 0),
         Case(
-            name: "resynced, then out", touches: [(true, .inView), (false, .inView)], now: .outside, passage: .nothing,
+            name: "resynced, then out", touches: [(true, .inView), (false, .inView)], now: .outside, passage: .leaves,
             resyncAfter: 0),
     ]
 
@@ -74,8 +74,8 @@ import Views
     @Test func anObjectThatIsOnlyResyncedIsPutRight() {
         var held = HeldObject(at: 10)
         held.resync(11)
-        #expect(held.passage(now: .inView) == .enters(erasingFirst: false))
-        #expect(held.passage(now: .missing) == .nothing)
+        #expect(held.passage(now: .inView) == .enters(erasingFirst: true))
+        #expect(held.passage(now: .missing) == .leaves)
     }
 
     @Test func aBootstrapLeavesAloneWhatIsInBothViews() {

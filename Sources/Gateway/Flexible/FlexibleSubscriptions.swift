@@ -34,6 +34,17 @@ struct FlexibleSubscriptions: Sendable {
         FlexibleBatch(queryVersion: active.version, state: .steadyState, progress: 1)
     }
 
+    /// What a DOWNLOAD of the set in force is if its entries count only together; nil if it may be steady state, of which clients commit as much as
+    /// they have time for, and keep that if they are stopped. An object that comes into the view, or leaves it, does so with the last entry,
+    /// whatever the ones before have to say of others.
+    func bootstrap(of entries: [HistoryEntry], protocolVersion: Int) -> FlexibleBatch? {
+        // Before version 14, and for set 0, clients take no bootstrap of the set in force.
+        guard protocolVersion >= 14, active.version > 0, entries.count > 1,
+            entries.contains(where: { $0.originFile == .server })
+        else { return nil }
+        return FlexibleBatch(queryVersion: active.version, state: .lastInBatch, progress: 1)
+    }
+
     mutating func ask(for set: QuerySet) { waiting = set }
 
     /// The client has to be sent the data of set 0, or of the set in force anew.

@@ -92,24 +92,20 @@ extension GatewaySession {
     }
 
     private mutating func finish(_ bootstrap: FlexibleSubscriptions.Bootstrap, with page: PageAnswer) {
-        tell(page.view?.compensations ?? [])
+        progress.download = page.download
+        progress.latest = page.latest
         var batches = Self.batches(of: page.entries, maxBytes: context.limits.pageBytes * 4)
         var last = batches.popLast() ?? []
         if last.isEmpty, bootstrap.sent == 0 {
             // Clients do not survive one without any entry.
-            last = [
-                HistoryEntry(
-                    serverVersion: page.download.serverVersion, clientVersion: page.download.clientVersion,
-                    originFile: .server, timestamp: 0, changeset: [])
-            ]
+            last = [nothing]
         }
-        progress.download = page.download
-        progress.latest = page.latest
         acknowledge(page.upload)
         for batch in batches { send(batch, of: bootstrap.set, state: .moreToCome, progress: 0.99) }
         send(last, of: bootstrap.set, state: .lastInBatch, progress: 1)
         subscriptions?.active = bootstrap.set
         subscriptions?.bootstrap = nil
+        tellAfterBootstrap(page.view?.compensations.filter { $0.isIngest != true } ?? [])
         guard !failForIngests(page.view?.compensations ?? []) else { return }
         cameUp()
     }
@@ -117,9 +113,14 @@ extension GatewaySession {
     private mutating func send(
         _ entries: [HistoryEntry], of set: QuerySet, state: BatchState, progress: Double
     ) {
-        download(
-            entries, downloadableBytes: 0,
-            batch: FlexibleBatch(queryVersion: set.version, state: state, progress: progress))
+        send(entries, .flexible(FlexibleBatch(queryVersion: set.version, state: state, progress: progress)))
+    }
+
+    /// An entry that says nothing, where the session stands.
+    var nothing: HistoryEntry {
+        HistoryEntry(
+            serverVersion: progress.download.serverVersion, clientVersion: progress.download.clientVersion,
+            originFile: .server, timestamp: 0, changeset: [])
     }
 
     private static func batches(of entries: [HistoryEntry], maxBytes: Int) -> [[HistoryEntry]] {
@@ -136,19 +137,21 @@ extension GatewaySession {
         return batches
     }
 
-    /// Tells the client which of its writes are about to be undone.
-    mutating func tell(_ compensations: [CompensationNotice]) {
-        for compensation in compensations where compensation.isIngest != true {
-            let count = compensation.updates.count
-            var body = JSONErrorBody(
-                code: .compensatingWrite,
-                message:
-                    "Client attempted a write that is outside of permissions or query filters; it has been reverted"
-                    + (count > 1 ? " (\(count) objects)" : ""),
-                action: .warning, tryAgain: true)
-            body.rejectedClientVersion = compensation.clientVersion
-            body.compensatingWriteServerVersion = compensation.version
-            body.rejectedUpdates = compensation.updates.map(\.rejected)
+    /// Tells the client which of its writes a bootstrap has undone. Clients wait for an entry in steady state of the version that the errors name
+    /// before they pass the errors on, and do not survive one of a later version: so the errors come once the bootstrap is on its way, and
+    /// such an entry behind them.
+    mutating func tellAfterBootstrap(_ undone: [CompensationNotice]) {
+        guard !undone.isEmpty, let steady = subscriptions?.steadyState else { return }
+        tell(undone, of: progress.download.serverVersion)
+        send([nothing], .flexible(steady))
+    }
+
+    /// Tells the client which of its writes are undone.
+    ///
+    /// - Parameter version: of the last entry of the DOWNLOAD that follows.
+    mutating func tell(_ compensations: [CompensationNotice], of version: ServerVersion) {
+        for compensation in compensations {
+            let body = compensation.error(of: version)
             actions.append(.send(.jsonError(session: session, code: .compensatingWrite, body: body)))
         }
     }
@@ -172,6 +175,21 @@ extension GatewaySession {
         actions.append(.send(.jsonError(session: session, code: .writeNotAllowed, body: body)))
         actions.append(.unsubscribe)
         return true
+    }
+}
+
+extension CompensationNotice {
+    fileprivate func error(of version: ServerVersion) -> JSONErrorBody {
+        var body = JSONErrorBody(
+            code: .compensatingWrite,
+            message:
+                "Client attempted a write that is outside of permissions or query filters; it has been reverted"
+                + (updates.count > 1 ? " (\(updates.count) objects)" : ""),
+            action: .warning, tryAgain: true)
+        body.rejectedClientVersion = clientVersion
+        body.compensatingWriteServerVersion = version
+        body.rejectedUpdates = updates.map(\.rejected)
+        return body
     }
 }
 

@@ -47,16 +47,17 @@ extension GatewaySession {
             page.download.serverVersion >= progress.download.serverVersion
         else { return wantPage() }
         if let part = page.view?.bootstrap { return receive(page, part) }
-        tell(page.view?.compensations ?? [])
         progress.download = page.download
         progress.latest = page.latest
         acknowledge(page.upload)
         let entries = page.entries
         let isComplete = page.isComplete
-        let mustSend = !entries.isEmpty || (isComplete && (sent == nil || uploads.owesAcknowledgement))
+        let undone = page.view?.compensations.filter { $0.isIngest != true } ?? []
+        let mustSend =
+            !entries.isEmpty || !undone.isEmpty || (isComplete && (sent == nil || uploads.owesAcknowledgement))
         let marked = isComplete ? askedMark : nil
         if mustSend || (marked != nil && sent != progress) {
-            download(entries, downloadableBytes: page.downloadableBytes)
+            download(entries, downloadableBytes: page.downloadableBytes, undoing: undone)
         }
         guard !failForIngests(page.view?.compensations ?? []) else { return }
         guard isComplete else { return wantPage() }
@@ -107,18 +108,29 @@ extension GatewaySession {
         uploads.acknowledged(upTo: cursor.clientVersion)
     }
 
+    /// - Parameter undone: writes of the client that the entries undo.
     mutating func download(
         _ entries: [HistoryEntry], packed: PackedEntries? = nil, downloadableBytes: UInt64,
-        batch: FlexibleBatch? = nil
+        undoing undone: [CompensationNotice] = []
     ) {
+        guard let subscriptions else {
+            return send(entries, packed: packed, .partition(downloadableBytes: downloadableBytes))
+        }
+        guard let whole = subscriptions.bootstrap(of: entries, protocolVersion: context.protocolVersion) else {
+            // What the errors announce has to come with an entry.
+            let entries = entries.isEmpty && !undone.isEmpty ? [nothing] : entries
+            tell(undone, of: entries.last?.serverVersion ?? 0)
+            return send(entries, packed: packed, .flexible(subscriptions.steadyState))
+        }
+        send(entries, packed: packed, .flexible(whole))
+        tellAfterBootstrap(undone)
+    }
+
+    mutating func send(_ entries: [HistoryEntry], packed: PackedEntries? = nil, _ detail: DownloadDetail) {
         sent = progress
         sentAt = environment.now
         uploads.acknowledgementSent()
-        let message = Download(
-            session: session, progress: progress,
-            detail: (batch ?? subscriptions?.steadyState).map { .flexible($0) }
-                ?? .partition(downloadableBytes: downloadableBytes),
-            entries: entries)
+        let message = Download(session: session, progress: progress, detail: detail, entries: entries)
         actions.append(packed.map { .sendPacked(message, $0) } ?? .send(.download(message)))
     }
 }

@@ -114,6 +114,7 @@ package struct CompensationNotice: Codable, Sendable, Equatable {
         }
     }
 
+    /// Of the last entry that undoes the writes.
     package var version: ServerVersion
     package var clientVersion: ClientVersion
     package var updates: [Update]

@@ -170,7 +170,7 @@ package struct ServerSessionChecker: Sendable {
             return
         }
         if code == .compensatingWrite, let compensation {
-            guard compensation > lastCompensation else { throw refusal("231 out of order") }
+            guard compensation >= lastCompensation else { throw refusal("231 out of order") }
             lastCompensation = compensation
         }
     }

@@ -73,7 +73,7 @@ package struct HeldObject: Equatable, Sendable {
             switch event.kind {
             case .resync:
                 held = nil
-                mustErase = false
+                mustErase = true
             case .own where event.before == .missing && after != .missing:
                 held = after == .inView ? event.version : nil
                 mustErase = mustErase || after != .inView

@@ -72,7 +72,7 @@ extension FlexibleBootstraps {
         return pages.answer(
             after: cursor, part,
             ViewPart(
-                compensations: FlexiblePages.notices(
+                compensations: pages.notices(
                     views.compensations.filter { $0.version > cursor.serverVersion }),
                 bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
     }
@@ -83,9 +83,7 @@ extension FlexibleBootstraps {
     ) async throws -> FlexiblePages.Stretch {
         try await work.load(touched.keys, into: context)
         let schema = context.state.schema
-        var erased = ChangesetSelection()
-        var whole = StateChangesets(schema: schema)
-        var made: [Changeset] = []
+        var change = CopyChange(schema: schema)
         // In an order that does not depend on chance.
         let sorted = touched.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), mayHold: $0.value) }.sorted {
             $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table
@@ -93,15 +91,14 @@ extension FlexibleBootstraps {
         for (slot, _, mayHold) in sorted {
             guard let table = schema.table(slot.table) else { continue }
             let address = ObjectAddress(table.name, slot.key)
-            if mayHold { erased.erase(address) }
+            if mayHold { change.erase(address) }
             guard let object = context.state.object(address), view.contains(object, table.id, slot.key) else {
                 continue
             }
-            made += whole.append(address, object, without: view[table.id]?.role?.hiddenColumns ?? [])
+            change.add(address, object, as: view[table.id]?.role)
         }
-        if let last = whole.finish() { made.append(last) }
         var result = FlexiblePages.Stretch(cursor: cursor)
-        for bytes in [erased.bytes] + made.map({ $0.encoded() }) where !bytes.isEmpty {
+        for bytes in try change.changesets() {
             result.entries.append(entry(bytes, at: cursor, of: version))
         }
         return result

@@ -140,8 +140,12 @@ struct FlexibleBootstraps: SlicePart {
                         // How much there is nobody has counted; it approaches the end.
                         progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))))
         }
-        if views.mustBeConfirmed(at: context.record.latest.version) {
-            // A client says how far it is when there is something beyond what it has said: a version that says nothing.
+        let latest = context.record.latest.version
+        // A client says how far it is when there is something beyond what it has said, and by which roles it was sent the set that it says it
+        // has only where it stands can tell: a version that says nothing.
+        if views.mustBeConfirmed(at: latest)
+            || latest == cursor.serverVersion && definition.version == views.views.latest?.version
+        {
             work.change(context).append(
                 Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
         }
@@ -156,7 +160,7 @@ struct FlexibleBootstraps: SlicePart {
         return pages.answer(
             after: cursor, part,
             ViewPart(
-                compensations: FlexiblePages.notices(end.compensations),
+                compensations: pages.notices(end.compensations),
                 bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
     }
 
@@ -175,9 +179,7 @@ struct FlexibleBootstraps: SlicePart {
         _ objects: [BootstrapSelection.Object], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
     ) throws -> FlexiblePages.Stretch {
-        var erased = ChangesetSelection()
-        var whole = StateChangesets(schema: context.state.schema)
-        var made: [Changeset] = []
+        var change = CopyChange(schema: context.state.schema)
         for selected in objects {
             let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
@@ -196,18 +198,16 @@ struct FlexibleBootstraps: SlicePart {
                     .corrupt, "an object of realm \(context.name) cannot be read", underlying: error)
             }
             let address = ObjectAddress(table.name, row.key)
-            let hidden = after?.role?.hiddenColumns ?? []
             let isShownOtherwise = was && is_ && !old.showsAlike(new, slot.table)
-            if was, !is_, selected.purpose != .entering { erased.erase(address) }
+            if was, !is_, selected.purpose != .entering { change.erase(address) }
             guard selected.purpose != .leaving else { continue }
-            if isShownOtherwise { erased.erase(address) }
+            if isShownOtherwise { change.erase(address) }
             if is_, !was || isShownOtherwise {
-                made += whole.append(address, try SliceWork.object(body, of: context.name), without: hidden)
+                change.add(address, try SliceWork.object(body, of: context.name), as: after?.role)
             }
         }
-        if let last = whole.finish() { made.append(last) }
         var result = FlexiblePages.Stretch(cursor: cursor)
-        for bytes in [erased.bytes] + made.map({ $0.encoded() }) where !bytes.isEmpty {
+        for bytes in try change.changesets() {
             result.entries.append(
                 HistoryEntry(
                     serverVersion: cursor.serverVersion, clientVersion: cursor.clientVersion, originFile: .server,

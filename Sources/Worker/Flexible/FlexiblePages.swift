@@ -26,7 +26,7 @@ struct FlexiblePages: SlicePart {
         let views = try work.clientViews(of: file, in: context)
         let view = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
         guard let stretch = try await stretch(after: cursor, views, from: view, to: nil) else { return nil }
-        return answer(after: cursor, stretch, ViewPart(compensations: Self.notices(stretch.compensations)))
+        return answer(after: cursor, stretch, ViewPart(compensations: notices(stretch.compensations)))
     }
 
     func answer(after cursor: DownloadCursor, _ stretch: Stretch, _ part: ViewPart) -> PageAnswer {
@@ -35,10 +35,11 @@ struct FlexiblePages: SlicePart {
             latest: context.record.latest, upload: file.upload, downloadableBytes: 0, view: part)
     }
 
-    static func notices(_ compensations: [CompensatingWrite]) -> [CompensationNotice] {
+    /// What the client is told of compensating writes on its way to the latest version, whose entries undo the writes.
+    func notices(_ compensations: [CompensatingWrite]) -> [CompensationNotice] {
         compensations.filter { !$0.refused.isEmpty }.map { compensation in
             CompensationNotice(
-                version: compensation.version, clientVersion: compensation.clientVersion,
+                version: context.record.latest.version, clientVersion: compensation.clientVersion,
                 updates: compensation.refused.map {
                     .init(className: $0.className.string, key: $0.key.detachedEncoding(), reason: $0.text)
                 }, isIngest: compensation.undoes ? nil : true)
@@ -78,16 +79,7 @@ struct FlexiblePages: SlicePart {
             timestamp = max(timestamp, record.entry.timestamp)
             // All of a bootstrap is of its end's version.
             let version = next == nil ? record.version : latest
-            if let compensation = own[record.version] {
-                result.compensations.append(compensation)
-                let erasures = erasures(of: compensation)
-                if !erasures.isEmpty {
-                    result.entries.append(
-                        HistoryEntry(
-                            serverVersion: version, clientVersion: result.cursor.clientVersion, originFile: .server,
-                            timestamp: compensation.timestamp, changeset: erasures))
-                }
-            }
+            if let compensation = own[record.version] { result.compensations.append(compensation) }
             guard isOthers else { continue }
             let bytes = try selection(of: record, passages, in: end)
             guard !bytes.isEmpty else { continue }
@@ -120,14 +112,6 @@ struct FlexiblePages: SlicePart {
         return stretch.passages(to: next.view, imaged: next.imaged, now: object)
     }
 
-    private func erasures(of compensation: CompensatingWrite) -> [UInt8] {
-        var selection = ChangesetSelection()
-        for address in compensation.objects where context.state.schema.table(address.className) != nil {
-            selection.erase(address)
-        }
-        return selection.bytes
-    }
-
     private func object(_ slot: ObjectSlot) -> StoredObject? {
         context.state.schema.table(slot.table).flatMap { context.state.object(ObjectAddress($0.name, slot.key)) }
     }
@@ -150,9 +134,7 @@ struct FlexiblePages: SlicePart {
         _ result: inout Stretch
     ) throws {
         let schema = context.state.schema
-        var erased = ChangesetSelection()
-        var whole = StateChangesets(schema: schema)
-        var made: [Changeset] = []
+        var change = CopyChange(schema: schema)
         // In an order that does not depend on chance.
         let sorted = passages.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), passage: $0.value) }.sorted {
             $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table
@@ -162,15 +144,15 @@ struct FlexiblePages: SlicePart {
             let address = ObjectAddress(table.name, slot.key)
             switch passage {
             case .passes, .nothing: continue
-            case .leaves: erased.erase(address)
+            case .leaves: change.erase(address)
             case .enters(let erasingFirst):
-                if erasingFirst { erased.erase(address) }
-                guard let object = context.state.object(address) else { continue }
-                made += whole.append(address, object, without: view[table.id]?.role?.hiddenColumns ?? [])
+                if erasingFirst { change.erase(address) }
+                if let object = context.state.object(address) {
+                    change.add(address, object, as: view[table.id]?.role)
+                }
             }
         }
-        if let last = whole.finish() { made.append(last) }
-        for bytes in [erased.bytes] + made.map({ $0.encoded() }) where !bytes.isEmpty {
+        for bytes in try change.changesets() {
             result.entries.append(
                 HistoryEntry(
                     serverVersion: context.record.latest.version, clientVersion: result.cursor.clientVersion,

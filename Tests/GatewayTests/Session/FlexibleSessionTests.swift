@@ -66,6 +66,17 @@ import Views
                             bootstrap: outcome.map { BootstrapPart(version: set, outcome: $0, progress: 0.5) }))))
         }
 
+        /// The versions that errors about undone writes name.
+        func undoneAt() -> [ServerVersion?] {
+            sent.compactMap { message in
+                if case .jsonError(_, .compensatingWrite, let body) = message {
+                    .some(body.compensatingWriteServerVersion)
+                } else {
+                    nil
+                }
+            }
+        }
+
         /// What was sent since, the batch of DOWNLOADs.
         mutating func take() -> [String] {
             defer { sent = [] }
@@ -79,10 +90,13 @@ import Views
 
     private struct ProblemError: Error {}
 
-    private func entry(_ version: UInt64) -> HistoryEntry {
+    private func entry(_ version: UInt64, by author: FileIdent = .server) -> HistoryEntry {
         HistoryEntry(
-            serverVersion: ServerVersion(version), clientVersion: 0, originFile: 1, timestamp: 1, changeset: [1])
+            serverVersion: ServerVersion(version), clientVersion: 0, originFile: author, timestamp: 1, changeset: [1])
     }
+
+    private let undone = CompensationNotice(
+        version: 6, clientVersion: 4, updates: [.init(className: "Item", key: [1, 9], reason: "not allowed")])
 
     /// A session of a new client, with set 0.
     private func begun(protocolVersion: Int = 14) throws -> Script {
@@ -247,11 +261,43 @@ import Views
 
     @Test func whatWasUndoneIsToldBeforeItComes() throws {
         var script = try begun()
-        let notice = CompensationNotice(
-            version: 6, clientVersion: 4, updates: [.init(className: "Item", key: [1, 9], reason: "not allowed")])
-        try script.answer([entry(6)], to: 6, compensations: [notice])
-        #expect(script.take() == ["json_error", "0/steadyState of 1 to 6"])
+        try script.answer([entry(7)], to: 7, latest: 9, compensations: [undone, undone])
+        #expect(script.undoneAt() == [7, 7])
+        #expect(script.take() == ["json_error", "json_error", "0/steadyState of 1 to 7"])
         guard case .live = script.machine.phase else { throw ProblemError() }
+        // Clients pass the error on with an entry.
+        try script.answer(to: 9, compensations: [undone])
+        #expect(script.undoneAt() == [9])
+        #expect(script.take() == ["json_error", "0/steadyState of 1 to 9"])
+    }
+
+    /// A client keeps as much of a steady-state DOWNLOAD as it had committed when it was stopped, and all or nothing of a bootstrap.
+    @Test func whatCountsOnlyTogetherIsABootstrap() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try script.answer([entry(5)], to: 5, .last, of: 1)
+        _ = script.take()
+        try script.answer([entry(6, by: 8), entry(7, by: 9)], to: 7, latest: 12)
+        try script.answer([entry(8)], to: 8, latest: 12)
+        #expect(script.take() == ["1/steadyState of 2 to 7", "1/steadyState of 1 to 8"])
+        try script.answer([entry(9, by: 8), entry(10)], to: 10, latest: 12)
+        #expect(script.take() == ["1/lastInBatch of 2 to 10"])
+        // What a bootstrap undoes a client can be told of only by an entry in steady state, of no earlier version than its other entries.
+        try script.answer([entry(11, by: 8), entry(12)], to: 12, compensations: [undone, undone])
+        #expect(script.undoneAt() == [12, 12])
+        #expect(script.take() == ["1/lastInBatch of 2 to 12", "json_error", "json_error", "1/steadyState of 1 to 12"])
+    }
+
+    @Test func anEarlierProtocolHasNoBootstrapOfTheSetInForce() throws {
+        var script = try begun(protocolVersion: 13)
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try script.answer([entry(5)], to: 5, .last, of: 1, compensations: [undone])
+        #expect(script.undoneAt() == [5])
+        #expect(script.take() == ["1/lastInBatch of 1 to 5", "json_error", "1/steadyState of 1 to 5"])
+        try script.answer([entry(9, by: 8), entry(10)], to: 10)
+        #expect(script.take() == ["1/steadyState of 2 to 10"])
     }
 
     @Test func aRefusedIngestIsToldBehindTheDownloadAndTheClientComesAgain() throws {

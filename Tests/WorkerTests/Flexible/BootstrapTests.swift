@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import Storage
 import SyncModel
 import Synchronization
 import Testing
@@ -92,6 +93,35 @@ import Views
         #expect(try Items.owners(in: Array(reader.received[sent...])).isSubset(of: readable))
         #expect(
             Items.items(reader.state) == (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
+    }
+
+    /// Where a client stands does not tell by which roles it was sent the set that it says it has.
+    @Test(arguments: 1...3) func whatNewRolesShowComesAgainIfItWasLost(after pages: Int) async throws {
+        let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await owner(harness, 1)
+        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try writer.write(at: 10, Items.create(1, .init(owner: 1, a: 1)))
+        try writer.write(at: 11, Items.create(2, .init(owner: 2, a: 2)))
+        try await writer.upload(to: harness)
+        var reader = try await ViewingClient.join(
+            harness, session: 2, user: "u2", roles: try Items.roles(reads: [0, 1], writes: []))
+        try await reader.download(from: harness)
+        #expect(try await reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        #expect(try await harness.record().latest.version == reader.cursor)
+
+        reader.roles = try Items.roles(reads: [0, 1, 2], writes: [])
+        var page = 0
+        let isUp = try await reader.connect(to: harness, session: 3, user: "u2", maxBytes: 1_000) {
+            page += 1
+            return page < pages
+        }
+        #expect(isUp == (pages > 2))
+        try await reader.connect(to: harness, session: 4, user: "u2")
+        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+        try writer.write(at: 12, Items.set(2, "a", 3))
+        try await writer.upload(to: harness)
+        try await reader.download(from: harness)
+        #expect(Items.items(reader.state) == (try await Items.items(harness)))
     }
 
     @Test func pagesReadTheHistorySinceTheyBeganOnce() async throws {

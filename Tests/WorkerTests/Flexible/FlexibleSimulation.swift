@@ -168,16 +168,19 @@ final class FlexibleSimulation {
     ///
     /// - Parameter isFragile: whether what it is sent at once, if anything, may be interrupted.
     private func reconnect(_ index: Int, isFragile: Bool = false) async throws {
-        var mayBeLost = isFragile && pick(0...2) == 0
+        // The page after which the connection is lost.
+        var lost = isFragile && pick(0...2) == 0 ? pick(1...3) : 0
         gateway.end(peers[index].client.session)
         var isUp = false
         while !isUp {
             session += 1
-            let (isLost, maxBytes) = (mayBeLost, isFragile ? pick(1...60) : 200)
-            mayBeLost = false
+            let maxBytes = isFragile ? pick(1...200) : 200
             isUp = try await peers[index].client.connect(
                 to: harness, session: session, user: user(index), maxBytes: maxBytes
-            ) { !isLost }
+            ) {
+                lost -= 1
+                return lost != 0
+            }
         }
         gateway.begin(peers[index].client.session)
     }
@@ -219,6 +222,11 @@ final class FlexibleSimulation {
 
     /// The app's rules or the user change, while the client is there, which ends its session, or while it is away.
     private func changeRights(_ index: Int) async throws {
+        if pick(0...3) == 0 {
+            // Nothing is new to the client but what its rights are.
+            try await peers[index].client.upload(to: harness)
+            try await gateway.bringUp(&peers[index].client, from: harness, always: true)
+        }
         try expectReadable(index)
         if pick(0...1) == 0 {
             try await peers[index].client.leave(harness, user: user(index))

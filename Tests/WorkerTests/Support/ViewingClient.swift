@@ -197,6 +197,11 @@ struct ViewingClient {
             ).one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
             pages += 1
+            if part.outcome == .last, let between, try await !between() {
+                // What came before it is kept.
+                stored = (version, entries)
+                return nil
+            }
             entries += page.entries
             received += page.entries.map(\.changeset)
             stored = (version, entries)

@@ -1,0 +1,28 @@
+import Changesets
+import RealmState
+import SyncModel
+import Views
+
+/// What takes objects out of a client's copy, and brings others into it whole.
+struct CopyChange {
+    private var erased = ChangesetSelection()
+    private var whole: StateChangesets
+    private var made: [Changeset] = []
+
+    init(schema: Schema) { whole = StateChangesets(schema: schema) }
+
+    mutating func erase(_ address: ObjectAddress) { erased.erase(address) }
+
+    /// - Parameter role: what it hides is left out.
+    mutating func add(_ address: ObjectAddress, _ object: StoredObject, as role: TableRole?) {
+        made += whole.append(address, object, without: role?.hiddenColumns ?? [])
+    }
+
+    /// The encoded changesets, in the order in which they are to be applied: one, unless there is much to bring.
+    mutating func changesets() throws -> [[UInt8]] {
+        if let last = whole.finish() { made.append(last) }
+        guard made.count == 1 else { return ([erased.bytes] + made.map { $0.encoded() }).filter { !$0.isEmpty } }
+        try erased.append(made[0])
+        return [erased.bytes]
+    }
+}
