@@ -36,16 +36,13 @@ public final class _ObjectWriter {
                 "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
         }
         let address = ObjectAddress(table.name, key(of: object, model, table))
-        let exists = instance.contains(address)
-        if exists {
-            precondition(
-                policy != .error,
-                "there is a \(model.name) object with the primary key \(RealmValue(address.key)) already; use update: .modified"
-            )
-        } else {
-            instance.checkSubscription(of: table)
-            instance.edit { try $0.createObject(address) }
-        }
+        var exists = false
+        instance.edit { exists = try !$0.createIfMissing(address) }
+        precondition(
+            !exists || policy != .error,
+            "there is a \(model.name) object with the primary key \(RealmValue(address.key)) already; use update: .modified"
+        )
+        if !exists { instance.checkSubscription(of: table) }
         let handle = ObjectHandle(instance, address)
         // From here on, objects that link back find the object in the realm.
         object.state = .managed(handle)

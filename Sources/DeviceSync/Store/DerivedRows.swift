@@ -35,10 +35,13 @@ struct DerivedRows {
     }
 
     /// To be called before the object itself is written.
-    /// - Parameter object: nil for one that goes.
-    func replace(_ table: TableSchema, _ key: Data, with object: StoredObject?) throws {
+    /// - Parameters:
+    ///   - object: nil for one that goes.
+    ///   - isNew: whether the file has no object under the key.
+    func replace(_ table: TableSchema, _ key: Data, with object: StoredObject?, isNew: Bool = false) throws {
         let columns = indexes.columns(of: table)
         guard table.mayHoldLinks || !columns.isEmpty else { return }
+        if isNew, let object { return try add(table, key, object, links: table.mayHoldLinks, columns: columns) }
         let stored = try Data.fetchOne(select, arguments: [table.id.rawValue, key])
         let old = try stored.map { try StoredObject(decoding: [UInt8]($0)) }
         if table.mayHoldLinks { try replaceLinks(table.id, key, old, object) }

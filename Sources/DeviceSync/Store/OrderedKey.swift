@@ -82,3 +82,15 @@ struct DamagedRow: Error, CustomStringConvertible {
     static let key = DamagedRow(description: "a primary key is damaged")
     static let link = DamagedRow(description: "a link is damaged")
 }
+
+extension Data {
+    /// Whether the bytes come before others in the order in which SQLite has blobs.
+    func precedes(_ other: Data) -> Bool {
+        withUnsafeBytes { left in
+            other.withUnsafeBytes { right in
+                for (a, b) in zip(left, right) where a != b { return a < b }
+                return left.count < right.count
+            }
+        }
+    }
+}

@@ -35,10 +35,16 @@ extension RealmFile {
             try delete.execute(arguments: [erased.table.rawValue, key])
         }
         let upsert = try database.cachedStatement(sql: upsert)
-        for upserted in changes.upserted {
-            let key = upserted.key.orderedEncoding()
-            if let table = schema.table(upserted.table) { try derived.replace(table, key, with: upserted.object) }
-            try upsert.execute(arguments: [upserted.table.rawValue, key, Data(upserted.object.encoded())])
+        // In the order of the rows: those of a page are written one after the other.
+        let upserted = changes.upserted.map { (key: $0.key.orderedEncoding(), row: $0) }.sorted {
+            $0.row.table == $1.row.table
+                ? $0.key.precedes($1.key) : $0.row.table < $1.row.table
+        }
+        for (key, row) in upserted {
+            if let table = schema.table(row.table) {
+                try derived.replace(table, key, with: row.object, isNew: row.isNew)
+            }
+            try upsert.execute(arguments: [row.table.rawValue, key, Data(row.object.encoded())])
         }
     }
 

@@ -60,7 +60,7 @@ final class ScratchRealm {
         for (table, key) in changes.erased {
             batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
         }
-        for (table, key, object) in changes.upserted {
+        for (table, key, object, _) in changes.upserted {
             batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
         }
         if !batch.isEmpty { try await store.commit(batch, epoch: epoch) }

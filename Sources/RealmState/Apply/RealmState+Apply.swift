@@ -17,12 +17,8 @@ extension RealmState {
         }
     }
 
-    mutating func apply(_ instruction: Instruction, strings: InternTable) throws(RealmStateError) {
-        var focus: ApplyFocus?
-        try apply(instruction, strings, &focus)
-    }
-
-    private mutating func apply(
+    /// - Parameter focus: what the instruction before it has left, by the same strings, if nothing else has changed the state since.
+    mutating func apply(
         _ instruction: Instruction, _ strings: InternTable, _ focus: inout ApplyFocus?
     ) throws(RealmStateError) {
         switch instruction {
@@ -40,14 +36,13 @@ extension RealmState {
             try eraseColumn(strings.name(table), strings.name(field))
         case .createObject(let table, let object):
             let target = try resolve(table, object, strings)
-            guard try !isPresent(target.reference) else { return }
-            store(StoredObject(), target.reference)
+            guard try create(target.reference) else { return }
             focus = ApplyFocus(name: table, object: object, table: target.table, reference: target.reference)
         case .eraseObject(let table, let object):
             focus = nil
             let target = try resolve(table, object, strings)
             guard try isPresent(target.reference) else { return }
-            store(nil, target.reference)
+            store(nil, target.reference, existed: true)
         case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
             guard let path = instruction.fieldPath else { return }
             try edit(path, instruction, strings, &focus)
@@ -83,6 +78,15 @@ extension RealmState {
         let found = ApplyFocus(name: path.table, object: path.object, table: table, reference: reference)
         focus = found
         return found
+    }
+
+    /// Makes an object, if there is none.
+    ///
+    /// - Returns: whether there was none.
+    mutating func create(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
+        guard try !isPresent(reference) else { return false }
+        store(StoredObject(), reference, existed: false)
+        return true
     }
 
     private func isPresent(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
@@ -125,7 +129,7 @@ extension RealmState {
 
 /// The object that the last instruction of a changeset changed: most instructions follow another one for the same object,
 /// and need not look for it again.
-private struct ApplyFocus {
+struct ApplyFocus {
     var name: InternedString
     var object: PrimaryKey
     var table: TableSchema

@@ -2,15 +2,29 @@ package import Changesets
 
 extension RecordingTransaction {
     package mutating func createObject(_ address: ObjectAddress) throws(RecordingError) {
+        guard try createIfMissing(address) else {
+            throw RecordingError(.objectExists, address.className, nil, "an object with this primary key exists")
+        }
+    }
+
+    /// - Returns: whether there was no such object.
+    package mutating func createIfMissing(_ address: ObjectAddress) throws(RecordingError) -> Bool {
         let table = try table(address.className)
         try check(address.key, of: table)
-        guard !state.contains(address) else {
-            throw RecordingError(.objectExists, address.className, nil, "an object with this primary key exists")
+        // As the instruction would, which need not look for the object again.
+        do throws(RealmStateError) {
+            guard try state.create(ObjectReference(table: table.id, key: address.key)) else { return false }
+        } catch {
+            throw RecordingError(.invalid, address.className, nil, error.message)
         }
         if table.kind == .asymmetric { asymmetricObjects.insert(address) }
         let interned = encoder.strings.intern(address.className)
         let key = encoder.strings.intern(address.key)
-        try record(.createObject(table: interned, object: key), address.className)
+        encoder.append(.createObject(table: interned, object: key))
+        focus = ApplyFocus(
+            name: interned, object: key, table: table,
+            reference: ObjectReference(table: table.id, key: address.key))
+        return true
     }
 
     /// Deletes an object with its embedded objects, after every link to it has been set to null or removed.
@@ -20,6 +34,7 @@ extension RecordingTransaction {
         guard state.contains(address) else { throw noSuchObject(address) }
         if table.kind == .asymmetric {
             asymmetricObjects.remove(address)
+            focus = nil
             state.discard(address)
             return
         }

@@ -7,8 +7,11 @@ extension RecordingTransaction {
     package mutating func replay(
         _ instruction: Instruction, strings: InternTable, owner: ByteString? = nil
     ) throws(RecordingError) {
+        focus = nil
+        // By other strings.
+        var replayed: ApplyFocus?
         do throws(RealmStateError) {
-            try state.apply(instruction, strings: strings)
+            try state.apply(instruction, strings, &replayed)
         } catch {
             throw RecordingError(.invalid, error.className ?? "", nil, error.description)
         }

@@ -11,6 +11,8 @@ package struct RecordingTransaction: Sendable {
     var encoder = StreamingEncoder()
     /// Objects that exist only to be uploaded; they go when the transaction is committed.
     var asymmetricObjects: Set<ObjectAddress> = []
+    /// What the last recorded instruction has left. To be forgotten when the state is changed by anything else.
+    var focus: ApplyFocus?
 
     /// Moves the state in here, leaving an empty one. It must be a complete one.
     package init(taking state: inout RealmState) {
@@ -45,6 +47,7 @@ package struct RecordingTransaction: Sendable {
         state = RealmState()
         encoder = StreamingEncoder()
         asymmetricObjects = []
+        focus = nil
     }
 
     // MARK: Recording
@@ -54,7 +57,7 @@ package struct RecordingTransaction: Sendable {
         _ instruction: Instruction, _ className: ByteString, _ field: ByteString? = nil
     ) throws(RecordingError) {
         do throws(RealmStateError) {
-            try state.apply(instruction, strings: encoder.strings)
+            try state.apply(instruction, encoder.strings, &focus)
         } catch {
             throw RecordingError(.invalid, className, field, error.message)
         }

@@ -11,12 +11,13 @@ extension RealmState {
         for (id, keys) in changedObjects {
             guard let table = schema.table(id) else { continue }
             for key in keys {
-                guard var object = rows[id]?[key]?.object else {
+                let row = rows[id]?[key]
+                guard var object = row?.object else {
                     changes.erased.append((id, key))
                     continue
                 }
                 if table.hasErasedColumns { object.prune(to: table) }
-                changes.upserted.append((id, key, object))
+                changes.upserted.append((id, key, object, row?.isBeyondBase ?? false))
             }
         }
         schemaChanged = false
@@ -59,14 +60,18 @@ extension RealmState {
     }
 
     /// Replaces what is known of an object.
-    mutating func store(_ object: StoredObject?, _ reference: ObjectReference) {
+    ///
+    /// - Parameter existed: whether there was one, if that is known.
+    mutating func store(_ object: StoredObject?, _ reference: ObjectReference, existed: Bool? = nil) {
         prepareToChange(reference)
         clock &+= 1
-        if residency == .complete, (self.object(reference) == nil) != (object == nil) {
+        let existed = existed ?? (self.object(reference) != nil)
+        let row = rows[reference.table]?[reference.key]
+        if residency == .complete, existed != (object != nil) {
             membership = Self.nextMembership()
             if base != nil { countsBeyondBase[reference.table, default: 0] += object == nil ? -1 : 1 }
         }
-        let isKnown = rows[reference.table]?[reference.key] != nil
+        let isKnown = row != nil
         // What the base has must stay covered.
         if object == nil, residency == .complete, base == nil {
             if isKnown { cachedObjectCount -= 1 }
@@ -75,7 +80,8 @@ extension RealmState {
         }
         if !isKnown { cachedObjectCount += 1 }
         rows[reference.table, default: [:]][reference.key] = CachedObject(
-            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
+            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0,
+            isBeyondBase: row?.isBeyondBase ?? (base != nil && !existed))
     }
 
     /// Puts an object in place of the one at that address, or removes that one: for a client reset, which takes over the

@@ -3,7 +3,8 @@ package import Changesets
 /// What a store has to write so that it holds the state again.
 package struct StateChanges: Sendable {
     package var schemaChanged = false
-    package var upserted: [(table: TableID, key: ObjectKey, object: StoredObject)] = []
+    /// `isNew`: the state's base has no such object; never so for a state without one.
+    package var upserted: [(table: TableID, key: ObjectKey, object: StoredObject, isNew: Bool)] = []
     package var erased: [(table: TableID, key: ObjectKey)] = []
     /// All rows of these go; their numbers are never used again.
     package var erasedTables: [TableID] = []

@@ -372,7 +372,7 @@ extension RealmContext {
             batch.objectRemovals[id, default: []].insert(ObjectRow(table: table.rawValue, key: key))
             gatherEntries(of: ObjectSlot(table, key), now: nil, into: &batch)
         }
-        for (table, key, object) in changes.upserted {
+        for (table, key, object, _) in changes.upserted {
             let bytes = object.encoded()
             objectBytes += bytes.count
             batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = bytes

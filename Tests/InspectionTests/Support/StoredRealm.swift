@@ -64,7 +64,7 @@ final class StoredRealm {
         var batch = SliceBatch()
         batch.realms = [record]
         batch.history = [key: history]
-        for (table, key, object) in state.takeChanges().upserted {
+        for (table, key, object, _) in state.takeChanges().upserted {
             batch.objects[record.id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = object.encoded()
         }
         batch.clientFiles = [clientFile()]

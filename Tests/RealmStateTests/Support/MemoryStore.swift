@@ -22,7 +22,7 @@ struct MemoryStore {
         for table in changes.erasedTables {
             rows = rows.filter { $0.key.table != table }
         }
-        for (table, key, object) in changes.upserted {
+        for (table, key, object, _) in changes.upserted {
             rows[Row(table: table, key: key)] = object.encoded()
         }
         for (table, key) in changes.erased {
