@@ -1,5 +1,4 @@
 import Foundation
-import OpenCombine
 import SyncModel
 import Synchronization
 import Testing
@@ -99,35 +98,6 @@ struct AccountTests {
         AppCore.forget(app.core)
         let next = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
         #expect(next.currentUser?.identities.count == 2)
-        try FileManager.default.removeItem(at: folder)
-    }
-
-    /// The value of a future, or why there is none.
-    private func value<Output: Sendable>(
-        of make: () -> Future<Output, any Error>
-    ) async throws -> Output {
-        // Subscribed to once it may be over.
-        let future = make()
-        var subscription: AnyCancellable?
-        defer { withExtendedLifetime(subscription) {} }
-        return try await withCheckedThrowingContinuation { continuation in
-            subscription = future.sink(
-                receiveCompletion: { if case .failure(let error) = $0 { continuation.resume(throwing: error) } },
-                receiveValue: { continuation.resume(returning: $0) })
-        }
-    }
-
-    @Test func accountsHaveFutures() async throws {
-        let app = app
-        let user = try await value { app.login(credentials: .emailPassword(email: "a@b.c", password: "secret")) }
-        #expect(app.currentUser == user)
-        #expect(try await value { user.linkUser(credentials: .jwt(token: "a.b.c")) } == user)
-        await #expect(throws: AppError.self) { try await value { user.linkUser(credentials: .anonymous) } }
-        _ = try await value { user.refreshCustomData() }
-        try await value { user.logOut() }
-        #expect(user.state == .loggedOut)
-        try await value { user.remove() }
-        #expect(user.state == .removed)
         try FileManager.default.removeItem(at: folder)
     }
 
