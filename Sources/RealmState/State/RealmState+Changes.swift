@@ -17,7 +17,9 @@ extension RealmState {
                     continue
                 }
                 if table.hasErasedColumns { object.prune(to: table) }
-                changes.upserted.append((id, key, object, row?.isBeyondBase ?? false))
+                let isNew = row?.isNew ?? false
+                if isNew { rows[id]?[key]?.isNew = false }
+                changes.upserted.append((id, key, object, isNew))
             }
         }
         schemaChanged = false
@@ -81,7 +83,7 @@ extension RealmState {
         if !isKnown { cachedObjectCount += 1 }
         rows[reference.table, default: [:]][reference.key] = CachedObject(
             object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0,
-            isBeyondBase: row?.isBeyondBase ?? (base != nil && !existed))
+            isNew: row?.isNew ?? (base != nil && !existed))
     }
 
     /// Puts an object in place of the one at that address, or removes that one: for a client reset, which takes over the

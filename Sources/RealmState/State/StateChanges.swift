@@ -3,7 +3,7 @@ package import Changesets
 /// What a store has to write so that it holds the state again.
 package struct StateChanges: Sendable {
     package var schemaChanged = false
-    /// `isNew`: the state's base has no such object; never so for a state without one.
+    /// `isNew`: neither the state's base nor any changes that were taken before have such an object; never so for a state without a base.
     package var upserted: [(table: TableID, key: ObjectKey, object: StoredObject, isNew: Bool)] = []
     package var erased: [(table: TableID, key: ObjectKey)] = []
     /// All rows of these go; their numbers are never used again.

@@ -127,6 +127,31 @@ struct FileVersionTests {
         #expect(rows == 199)
     }
 
+    /// Before the realm stands on a version of the file that has the object.
+    @Test func whatIsChangedSoonAfterItWasMadeIsFoundByWhatItIs() throws {
+        let folder = Folder()
+        let realm = try folder.models()
+        try realm.write {
+            realm.add(Person(value: ["_id": 1, "bestDog": ["name": "Rex"]]))
+            realm.add(Dog(value: ["name": "Bello"]))
+        }
+        let rex = try #require(realm.objects(Dog.self).where { $0.name == "Rex" }.first)
+        let bello = try #require(realm.objects(Dog.self).where { $0.name == "Bello" }.first)
+        try realm.write {
+            rex.name = "Max"
+            realm.objects(Person.self).first?.bestDog = bello
+        }
+        try realm.write {
+            realm.delete(bello)
+            realm.add(Person(value: ["_id": 2, "bestDog": rex]))
+        }
+        let database = try DatabaseQueue(path: folder.file.path)
+        let rows = try database.read { database in
+            try ["indexed", "links"].map { try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)") }
+        }
+        #expect(rows == [1, 1])
+    }
+
     @Test func anIndexIsMadeWhenAPropertyIsDeclaredAsIndexed() throws {
         let folder = Folder()
         func schema(isIndexed: Bool) -> [ObjectSchemaDescription] {
