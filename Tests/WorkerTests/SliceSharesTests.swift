@@ -38,6 +38,21 @@ import Testing
         }
     }
 
+    /// A turn costs what waits in it: one message a turn would cost the square of a backlog.
+    @Test func oneThatIsAloneHasAWholeShareInEachTurn() {
+        let shares = Shares()
+        let realms = Set((0..<50).map { RealmName(app: "heavy", partition: "\"\($0)\"") })
+        for time in 0..<100 as Range<UInt64> {
+            #expect(shares.begin(realms, at: time))
+            var gone = 0
+            for realm in realms where shares.mayGo(realm, app: nil) {
+                shares.took(100_000, for: realm)
+                gone += 1
+            }
+            #expect(gone == 10)
+        }
+    }
+
     @Test func oneInCompanyGetsAPartOfTheTime() {
         let shares = Shares()
         var gone: [UInt64] = []

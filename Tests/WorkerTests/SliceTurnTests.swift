@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import Synchronization
 import Testing
 
 @testable import Worker
@@ -113,6 +114,31 @@ import Testing
         }
         let turns = try await scene.turns(scene.backlog)
         #expect(turns.count > 1 && turns.allSatisfy { $0.count < 6 })
+    }
+
+    /// What waits costs nothing until its turn comes: a turn reads ahead only what it may deal with.
+    @Test func aBacklogIsReadAheadOnce() async throws {
+        let counting = CountingStore()
+        var limits = WorkerLimits()
+        limits.mergeStepsPerRealm = 600_000
+        limits.mergeStepsPerApp = 600_000
+        limits.maxTogetherBytes = 0
+        let first = try await OwnerHarness.make(limits: limits, on: counting)
+        let file = try await first.join(session: 1)
+        try await first.send(first.upload(file, [Changes.schema(), Changes.create(0)]))
+        // Of a class that the owner has seen come into being, there is nothing to look up.
+        let harness = try await OwnerHarness.make(limits: limits, on: counting, control: first.control)
+        let uploads = try (0..<60 as Range<UInt64>).map { number in
+            try AMQPMessage(
+                harness.upload(file, follows: ClientVersion(2 + number), base: 2, [Changes.create(Int64(number + 1))]))
+        }
+        counting.objectsRead.withLock { $0 = [] }
+        let turns = try await Scene(harness: harness, backlog: [], others: []).turns(uploads)
+        #expect(turns.count > 5 && turns.allSatisfy { $0.count > 1 })
+        #expect(Set(counting.objectsRead.withLock { $0 }).count == 60)
+        // Each once where it is dealt with; a merge that costs more than next to nothing leaves some for the next turn.
+        #expect(counting.objectsRead.withLock { $0 }.count < 3 * 60)
+        #expect(try await harness.record().latest.version == 62)
     }
 
     // MARK: Uploads together

@@ -103,10 +103,7 @@ package actor SliceOwner {
         let publications = try await withWork { work in
             try await work.publishLeftovers()
             work.mergePatience = environment.limits.mergeStepsInSlice
-            try await work.read(
-                ahead: waiting.filter { delivery in
-                    memory.shares.isFree(delivery.realm) && !(delivery.realm.map(busy.contains) ?? false)
-                })
+            try await work.read(ahead: likely(waiting, butFor: busy, memory.shares))
             var handler = MessageHandler(work: work)
             var bytes = 0
             var next = 0
@@ -148,6 +145,23 @@ package actor SliceOwner {
         environment.metrics.waited(left.count)
         return SliceTurn(
             publications: publications, left: left, isIdle: left.count == waiting.count && publications.isEmpty)
+    }
+
+    /// Those of the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
+    /// for others would be read again in each turn that they wait.
+    private func likely(
+        _ waiting: [SliceDelivery], butFor busy: Set<RealmName>, _ shares: SliceShares
+    ) -> [SliceDelivery] {
+        var shares = shares
+        var bytes = 0
+        return waiting.filter { delivery in
+            guard delivery.newer == nil, bytes < environment.limits.maxBatchBytes else { return false }
+            if let realm = delivery.realm, busy.contains(realm) { return false }
+            guard shares.mayGo(delivery.realm, app: delivery.app) else { return false }
+            bytes += delivery.original.body.count
+            if let realm = delivery.realm { shares.took(Uploads.leastSteps(of: delivery), for: realm) }
+            return true
+        }
     }
 
     /// The first message, and if it is an upload those behind it that go on where it ends.

@@ -58,10 +58,15 @@ struct SliceShares {
         turnedAt = uptime
         servedAt = servedAt.filter { uptime &- min($0.value, uptime) < Self.recentMilliseconds }
         if !debts.isEmpty {
+            // Before what is paid off now: else a backlog that is alone would be its own company, and go a message a turn.
+            let isInCompany = servedAt.keys.contains(where: isFree) || waiting.contains(where: isFree)
             let (paid, overflows) = elapsed.multipliedReportingOverflow(by: Self.stepsPerMillisecond)
             pay(overflows ? .max : paid)
-            let hasCompany = servedAt.keys.contains(where: isFree) || waiting.contains(where: isFree)
-            if !waiting.isEmpty, isCrowded || !hasCompany { pay(waiting.lazy.map(excess(of:)).min() ?? 0) }
+            if !isInCompany {
+                pay(waiting.lazy.map(debt(of:)).min() ?? 0)
+            } else if isCrowded {
+                pay(waiting.lazy.map(excess(of:)).min() ?? 0)
+            }
         }
         return hasOthers || waiting.contains(where: isFree)
     }
@@ -99,6 +104,10 @@ struct SliceShares {
 
     private func isFree(_ realm: RealmName) -> Bool {
         debts[.app(realm.app), default: 0] < appShare && debts[.realm(realm), default: 0] < realmShare
+    }
+
+    private func debt(of realm: RealmName) -> UInt64 {
+        max(debts[.app(realm.app), default: 0], debts[.realm(realm), default: 0])
     }
 
     /// What has to be paid off until the realm is free.

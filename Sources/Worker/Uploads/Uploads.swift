@@ -233,7 +233,17 @@ struct Uploads: SlicePart {
 
     /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.
     private static func steps(toApply changesets: [IncomingChangeset]) -> UInt64 {
-        changesets.reduce(100_000) { $0 + 5_000 + 1_000 * UInt64($1.changeset.instructions.count) }
+        changesets.reduce(100_000) { $0 + steps(toApply: $1.changeset) }
+    }
+
+    private static func steps(toApply changeset: Changeset) -> UInt64 {
+        5_000 + 1_000 * UInt64(changeset.instructions.count)
+    }
+
+    /// What a message takes at least if it is an upload, in steps of merging: with others, and without merging.
+    static func leastSteps(of delivery: SliceDelivery) -> UInt64 {
+        guard delivery.upload != nil else { return 0 }
+        return delivery.changesets.reduce(0) { $0 + ((try? steps(toApply: $1.get())) ?? 0) }
     }
 
     private static func unknownApp(of message: ChangesetMessage) -> PoisonError {
