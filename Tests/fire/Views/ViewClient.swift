@@ -70,9 +70,7 @@ final class ViewClient: Sendable {
     func open() async throws {
         let app = App(id: ViewWorld.app, configuration: AppConfiguration(baseURL: url))
         app.syncManager.errorHandler = { [undone] error, _ in undone.heard(error) }
-        let email = "\(name)-\(UUID().uuidString.lowercased())@example.net"
-        try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")
-        let user = try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
+        let user = try await FireUser.logIn(name, to: app)
         let query = ViewWorld.query(groups)
         var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
             subscriptions.append(QuerySubscription("Card", name: "cards", where: query))

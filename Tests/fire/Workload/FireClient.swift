@@ -82,9 +82,7 @@ final class FireClient: Sendable {
     func open() async throws {
         let app = App(id: app, configuration: AppConfiguration(baseURL: url))
         app.syncManager.callbackQueue = DispatchQueue(label: "fire.callbacks")
-        let email = "\(name)-\(UUID().uuidString.lowercased())@example.net"
-        try await app.emailPasswordAuth.registerUser(email: email, password: "correct horse")
-        let user = try await app.login(credentials: .emailPassword(email: email, password: "correct horse"))
+        let user = try await FireUser.logIn(name, to: app)
         let after: @Sendable (Realm, Realm) -> Void = { [weak self] _, _ in self?.ledger.withLock { $0.resets += 1 } }
         var configuration = user.configuration(
             partitionValue: partition,
