@@ -14,6 +14,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 
     var state = State.unmanaged
+    /// The schema of an object that was made to show one of a realm: its properties show the realm only from when they are first used.
+    @usableFromInline
+    var unbound: ModelSchema?
 
     /// An unmanaged object whose properties have their defaults.
     public required init() {}
@@ -153,16 +156,21 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     // MARK: Managing
 
     /// An object that shows one of a realm.
-    static func managed(_ handle: ObjectHandle) -> Self {
-        let object = self.init()
-        object.bind(to: handle)
-        return object
-    }
+    static func managed(_ handle: ObjectHandle) -> Self { managed(handle, ModelSchema.of(self)) }
 
-    /// Makes the object show one of a realm; what its properties held is dropped.
-    func bind(to handle: ObjectHandle) {
-        state = .managed(handle)
-        for property in ModelSchema.of(type(of: self)).all { property.bind(self) }
+    /// An object that shows one of a realm.
+    ///
+    /// Its properties are bound when they are used, since most of those who read many objects look at few properties. Those of a frozen object, which several
+    /// threads may read at once, are bound here.
+    static func managed(_ handle: ObjectHandle, _ model: ModelSchema) -> Self {
+        let object = self.init()
+        object.state = .managed(handle)
+        if handle.instance.isFrozen {
+            for property in model.all { property.bind(object) }
+        } else {
+            object.unbound = model
+        }
+        return object
     }
 
     /// The handle of an object whose properties are managed.

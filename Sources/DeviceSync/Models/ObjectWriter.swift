@@ -31,7 +31,7 @@ public final class _ObjectWriter {
             return handle
         }
         instance.checkIsInTransaction("objects can be added")
-        guard let table = instance.schema.table(ByteString(model.name)), table.kind != .embedded else {
+        guard let table = instance.table(named: model.storedName), table.kind != .embedded else {
             preconditionFailure(
                 "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
         }
@@ -46,11 +46,39 @@ public final class _ObjectWriter {
         let handle = ObjectHandle(instance, address)
         // From here on, objects that link back find the object in the realm.
         object.state = .managed(handle)
+        var plain: [PlainValue] = []
         for property in model.properties where !property.isPrimaryKey {
-            write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
+            if !exists, property.shape.isPlain, let column = table.column(property.name), column.collection == .single {
+                let (value, isDefault) = property.encoded(object, self)
+                if isDefault, column.defaultValue == value { continue }
+                plain.append(PlainValue(column: column, value: value, isDefault: isDefault))
+            } else {
+                write(&plain, to: address)
+                write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
+            }
         }
-        for property in model.all { property.adopt(object) }
+        write(&plain, to: address)
+        for property in model.all where !property.shape.isPlain { property.adopt(object) }
+        object.unbound = model
         return handle
+    }
+
+    /// What a new object holds in a property, no collection and no object.
+    private struct PlainValue {
+        var column: ColumnSchema
+        var value: RealmValue
+        var isDefault: Bool
+    }
+
+    /// Writes what was gathered of a new object at once.
+    private func write(_ values: inout [PlainValue], to address: ObjectAddress) {
+        guard !values.isEmpty else { return }
+        instance.edit { transaction in
+            for item in values {
+                try transaction.set(item.column, of: address, toPlain: item.value, isDefault: item.isDefault)
+            }
+        }
+        values = []
     }
 
     /// The copy of an object of another realm or version; nil for one of this realm, or if there are to be no copies.
@@ -100,7 +128,7 @@ public final class _ObjectWriter {
         precondition(
             object.handle == nil,
             "the embedded \(model.name) object has an owner already; assign a copy, \(model.name)(value:)")
-        guard let table = instance.schema.table(ByteString(model.name)), table.kind == .embedded else {
+        guard let table = instance.table(named: model.storedName), table.kind == .embedded else {
             preconditionFailure(
                 "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
         }

@@ -15,6 +15,7 @@ internal import RealmState
 /// one; in a managed one it reads and writes the realm. Writing a managed one outside of a write transaction traps.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
+    @usableFromInline
     enum Content {
         /// Never read or written.
         case unset((() -> Value)?)
@@ -25,37 +26,48 @@ public struct Persisted<Value: _Persistable> {
         case traced(ModelProperty)
     }
 
+    @usableFromInline
     var content: Content
+    @usableFromInline
     let role: PersistedRole
 
-    private init(_ initial: (() -> Value)? = nil, role: PersistedRole) {
+    // Objects are made with their properties by the app's own code, where types are known: each of these would otherwise look for its own type first.
+    @inlinable
+    init(_ initial: (() -> Value)? = nil, role: PersistedRole) {
         content = .unset(initial)
         self.role = role
     }
 
     /// A property.
+    @inlinable
     public init() { self.init(role: .plain) }
 
     /// A property with a default, which is evaluated for each new object.
+    @inlinable
     public init(wrappedValue value: @autoclosure @escaping () -> Value) { self.init(value, role: .plain) }
 
     /// A property that may be indexed.
+    @inlinable
     public init(indexed: Bool) where Value: _Indexable { self.init(role: indexed ? .indexed : .plain) }
 
     /// A property with a default that may be indexed.
+    @inlinable
     public init(wrappedValue value: @autoclosure @escaping () -> Value, indexed: Bool) where Value: _Indexable {
         self.init(value, role: indexed ? .indexed : .plain)
     }
 
     /// A property that may be the class's primary key.
+    @inlinable
     public init(primaryKey: Bool) where Value: _PrimaryKey { self.init(role: primaryKey ? .primaryKey : .plain) }
 
     /// A property with a default that may be the class's primary key.
+    @inlinable
     public init(wrappedValue value: @autoclosure @escaping () -> Value, primaryKey: Bool) where Value: _PrimaryKey {
         self.init(value, role: primaryKey ? .primaryKey : .plain)
     }
 
     /// The objects that link to this one by a property, which is named as in Swift.
+    @inlinable
     public init(originProperty: String) where Value: _Backlinks { self.init(role: .backlink(originProperty)) }
 
     /// Only properties of classes can be persisted.
@@ -69,36 +81,53 @@ public struct Persisted<Value: _Persistable> {
     }
 
     /// Reads and writes the property of an object.
+    @inlinable
     public static subscript<Owner: ObjectBase>(
         _enclosingInstance owner: Owner, wrapped _: ReferenceWritableKeyPath<Owner, Value>,
         storage path: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
         get {
             switch owner[keyPath: path].content {
-            case .set(let value), .defaulted(let value): return value
             case .managed(let property): return property.read(owner, Value.self)
+            case .set(let value), .defaulted(let value):
+                return bind(owner, path)?.read(owner, Value.self) ?? value
             case .unset(let initial):
+                if let property = bind(owner, path) { return property.read(owner, Value.self) }
                 let value = initial?() ?? Value._initial()
                 owner[keyPath: path].content = .defaulted(value)
                 return value
-            case .traced(let property):
-                guard case .traced(let tracer) = owner.state else { return Value._initial() }
-                tracer.names.append(property.name.string)
-                return Value._traced(tracer)
+            case .traced(let property): return property.trace(owner, Value.self)
             }
         }
         set {
             switch owner[keyPath: path].content {
             case .managed(let property): property.write(newValue, to: owner)
             case .traced: break
-            case .unset, .defaulted, .set: owner[keyPath: path].content = .set(newValue)
+            case .unset, .defaulted, .set:
+                if let property = bind(owner, path) { return property.write(newValue, to: owner) }
+                owner[keyPath: path].content = .set(newValue)
             }
         }
+    }
+
+    /// Binds the property of an object that shows one of a realm and whose properties are bound when they are used; nil for any other object.
+    @inlinable
+    static func bind<Owner: ObjectBase>(
+        _ owner: Owner, _ path: ReferenceWritableKeyPath<Owner, Self>
+    ) -> ModelProperty? {
+        guard let model = owner.unbound else { return nil }
+        let object = Unmanaged.passUnretained(owner).toOpaque()
+        let offset = withUnsafeMutablePointer(to: &owner[keyPath: path]) { UnsafeMutableRawPointer($0) - object }
+        if let property = model.bind(owner, at: offset) { return property }
+        // Swift has handed out a copy, and all properties are bound now.
+        guard case .managed(let property) = owner[keyPath: path].content else { return nil }
+        return property
     }
 }
 
 /// What a persisted property is beside its value.
-enum PersistedRole: Hashable {
+@usableFromInline
+enum PersistedRole: Hashable, Sendable {
     case plain, indexed, primaryKey
     /// What links by a property of another class.
     case backlink(String)

@@ -11,17 +11,19 @@ extension Realm {
 
     /// The object with a primary key; nil if there is none. A class that the realm does not have, and a key of another type, trap.
     public func object<T: Object, Key>(ofType type: T.Type, forPrimaryKey key: Key) -> T? {
-        let name = instance.name(of: type)
-        guard let table = instance.schema.table(name) else { return nil }
-        precondition(table.key?.name.bytes.isEmpty == false, "class \(name) has no primary key")
+        let model = ModelSchema.of(type)
+        let table = instance.table(of: model)
+        precondition(table.key?.name.isEmpty == false, "class \(model.name) has no primary key")
         let address = ObjectAddress(
-            name,
+            table.name,
             ValueConversion.orTrap {
-                let key = (key as? any _Scalar)?._stored.value
-                return try key.flatMap { ObjectKey($0) }
+                // Of the keys that there are, `Int` needs no look at what its type can do.
+                if Key.self == Int.self, let number = key as? Int { return .int(Int64(number)) }
+                let stored = (key as? any _Scalar)?._stored.value
+                return try stored.flatMap { ObjectKey($0) }
                     ?? ValueConversion(schema: Schema()).key(key as Any?, of: table)
             })
-        return instance.contains(address) ? T.managed(ObjectHandle(instance, address)) : nil
+        return instance.contains(address) ? T.managed(ObjectHandle(instance, address), model) : nil
     }
 
     // MARK: Writing; in a write transaction
@@ -104,11 +106,17 @@ extension Realm {
 
 extension RealmInstance {
     /// The name of a model class that the realm has. One that it does not have traps.
-    func name(of type: ObjectBase.Type) -> ByteString {
-        let name = ByteString(ModelName.of(type))
-        precondition(
-            schema.table(name)?.kind == .topLevel,
-            "class \(name) is not in the realm's schema; name it in the configuration's objectTypes")
-        return name
+    func name(of type: ObjectBase.Type) -> ByteString { table(of: ModelSchema.of(type)).name }
+
+    /// What the realm has of a model class. One that it does not have traps.
+    func table(of model: ModelSchema) -> TableSchema {
+        guard let table = table(named: model.storedName), table.kind == .topLevel else {
+            preconditionFailure(
+                "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
+        }
+        return table
     }
+
+    /// A class of the realm's schema, without a copy of all of the schema.
+    func table(named name: ByteString) -> TableSchema? { read { $0.schema.table(name) } }
 }

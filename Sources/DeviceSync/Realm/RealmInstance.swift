@@ -54,13 +54,16 @@ final class RealmInstance: Sendable {
     /// The contents at this instance's version; inside its transaction, with the changes made so far.
     func read<Result: Sendable>(_ body: (borrowing RealmState) throws -> Result) rethrows -> Result {
         if let snapshot { return try body(snapshot.state) }
+        checkThread()
+        var pinned: RealmSnapshot?
         let result = try contents.withLock { contents -> Result? in
-            guard let transaction = contents.transaction else { return nil }
-            checkThread()
-            return try body(transaction.state)
+            pinned = contents.pinned
+            // In place: a copy of the transaction would be a second owner of all that it changes.
+            return try contents.transaction.map { try body($0.state) }
         }
         if let result { return result }
-        return try body(current.state)
+        let snapshot = pinned ?? core.snapshot
+        return try withExtendedLifetime(snapshot) { try body(snapshot.state) }
     }
 
     var schema: Schema { read { $0.schema } }

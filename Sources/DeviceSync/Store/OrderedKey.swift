@@ -1,5 +1,6 @@
 internal import Changesets
 internal import Foundation
+internal import RealmState
 
 /// The form in which a realm's file keeps primary keys: SQLite, which compares it byte by byte, puts it in the order of the keys.
 ///
@@ -92,5 +93,31 @@ extension Data {
                 return left.count < right.count
             }
         }
+    }
+}
+
+/// Where the row of an object belongs among others, and the object's position in a list. Holds no reference, so that sorting costs no more than comparing.
+struct RowPlace {
+    let position: Int
+    private let table: TableID
+    private let kind: UInt8
+    /// The key's bytes behind the kind, as far as there is room.
+    private let head: UInt64
+
+    /// - Parameter key: the object's, in order.
+    init(_ position: Int, table: TableID, _ key: Data) {
+        self.position = position
+        self.table = table
+        kind = key.first ?? 0
+        let bytes = key.dropFirst().prefix(8)
+        head = bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - bytes.count))
+    }
+
+    /// - Parameter keys: those of all objects of the list.
+    func precedes(_ other: RowPlace, _ keys: [Data]) -> Bool {
+        if table != other.table { return table < other.table }
+        if kind != other.kind { return kind < other.kind }
+        if head != other.head { return head < other.head }
+        return keys[position].precedes(keys[other.position])
     }
 }

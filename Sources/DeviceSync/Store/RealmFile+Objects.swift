@@ -35,12 +35,11 @@ extension RealmFile {
             try delete.execute(arguments: [erased.table.rawValue, key])
         }
         let upsert = try database.cachedStatement(sql: upsert)
+        let keys = changes.upserted.map { $0.key.orderedEncoding() }
         // In the order of the rows: those of a page are written one after the other.
-        let upserted = changes.upserted.map { (key: $0.key.orderedEncoding(), row: $0) }.sorted {
-            $0.row.table == $1.row.table
-                ? $0.key.precedes($1.key) : $0.row.table < $1.row.table
-        }
-        for (key, row) in upserted {
+        let places = changes.upserted.indices.map { RowPlace($0, table: changes.upserted[$0].table, keys[$0]) }
+        for place in places.sorted(by: { $0.precedes($1, keys) }) {
+            let (key, row) = (keys[place.position], changes.upserted[place.position])
             if let table = schema.table(row.table) {
                 try derived.replace(table, key, with: row.object, isNew: row.isNew)
             }

@@ -52,6 +52,15 @@ struct FieldCursor {
         place.depth = depth
     }
 
+    /// The value at an address; nil where nothing is. That of a field of a top-level object is found without a cursor.
+    static func value(at address: FieldAddress, in state: RealmState) -> Value? {
+        guard address.path.isEmpty else { return try? state.cursor(at: address).value }
+        guard let table = state.schema.table(address.object.className), let column = table.column(address.field) else {
+            return nil
+        }
+        return state.object(ObjectReference(table: table.id, key: address.object.key))?[column]
+    }
+
     private func noWayOn() -> RecordingError {
         wrongType("the path goes on, but there is no such collection or embedded object")
     }
@@ -82,5 +91,5 @@ extension RealmState {
     }
 
     /// The value at an address: of a field, a slot, an entry, or a field of an embedded object. Nil where nothing is.
-    package func value(at address: FieldAddress) -> Value? { try? cursor(at: address).value }
+    package func value(at address: FieldAddress) -> Value? { FieldCursor.value(at: address, in: self) }
 }

@@ -39,6 +39,17 @@ struct OrderedKeyTests {
         }
     }
 
+    @Test func rowsHaveTheOrderOfTheirKeys() {
+        let keys = Self.keys().map { $0.orderedEncoding() }
+        let places = keys.indices.map { RowPlace($0, table: TableID(rawValue: UInt32($0 % 2)), keys[$0]) }
+        let sorted = places.sorted { $0.precedes($1, keys) }.map(\.position)
+        let expected = keys.indices.sorted {
+            $0 % 2 == $1 % 2 ? keys[$0].lexicographicallyPrecedes(keys[$1]) : $0 % 2 < $1 % 2
+        }
+        #expect(sorted.map { keys[$0] } == expected.map { keys[$0] })
+        #expect(sorted.map { $0 % 2 } == expected.map { $0 % 2 })
+    }
+
     @Test func damagedKeysAreRefused() {
         let full = ObjectKey.uuid(UUIDValue(high: 1, low: 2)).orderedEncoding()
         for count in 0..<full.count {

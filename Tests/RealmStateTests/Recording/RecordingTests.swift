@@ -56,6 +56,48 @@ import Testing
         #expect(bytes.isEmpty)
     }
 
+    /// A new object is written without a look at what it holds; what is recorded is the same.
+    @Test func plainValuesAreRecordedTheSameEitherWay() throws {
+        func written(
+            _ write: (inout RecordingTransaction, ColumnSchema, ObjectAddress, Value) throws(RecordingError) -> Void
+        ) throws -> (bytes: [UInt8], state: RealmState) {
+            var state = RealmState()
+            let target = ObjectAddress("Foo", .string("b"))
+            let values: [(ByteString, ElementType, Value)] = [
+                ("name", ElementType(type: .string, nullable: true), .string("Al")),
+                ("none", ElementType(type: .string, nullable: true), .null),
+                ("count", ElementType(type: .int, nullable: false), .int(7)),
+                ("link", ElementType(type: .link, nullable: true, target: "Foo"), .link(target)),
+            ]
+            let (_, bytes) = try state.record { transaction throws(RecordingError) in
+                try transaction.createTable("Foo", key: KeySchema(name: "id", type: .string, nullable: false))
+                for (name, element, _) in values { try transaction.addColumn("Foo", name, element) }
+                try transaction.createObject(target)
+                let object = ObjectAddress("Foo", .string("a"))
+                try transaction.createObject(object)
+                for (name, _, value) in values {
+                    guard let column = transaction.state.schema.table("Foo")?.column(name) else { continue }
+                    try write(&transaction, column, object, value)
+                }
+            }
+            return (bytes, state)
+        }
+        let slow = try written { transaction, column, object, value throws(RecordingError) in
+            try transaction.set(FieldAddress(object, column.name), to: value)
+        }
+        let fast = try written { transaction, column, object, value throws(RecordingError) in
+            try transaction.set(column, of: object, toPlain: value)
+        }
+        #expect(fast.bytes == slow.bytes)
+        let object = ObjectAddress("Foo", .string("a"))
+        #expect(fast.state.object(object) == slow.state.object(object) && fast.state.object(object) != nil)
+        #expect(throws: RecordingError.self) {
+            try written { transaction, column, object, _ throws(RecordingError) in
+                try transaction.set(column, of: object, toPlain: .double(bits: 0))
+            }
+        }
+    }
+
     @Test func defaultsAreMarked() throws {
         var replica = try Replica()
         try replica.write { try $0.set(SampleRealm.at("i"), to: .int(4), isDefault: true) }

@@ -48,7 +48,7 @@ extension LinkingObjects: _Backlinks {
     /// Nothing.
     public static func _initial() -> Self { Self(field: nil) }
     /// The live collection.
-    public static func _read(_ field: _Field) -> Self { Self(field: field) }
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(field: field) }
     /// Nothing of its own.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue { _StoredValue(.list([])) }
     /// Traps: it follows the links.

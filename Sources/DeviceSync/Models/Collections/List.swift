@@ -239,7 +239,7 @@ extension List: _Persistable {
     /// An empty list.
     public static func _initial() -> Self { Self() }
     /// The live list.
-    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(.managed(field)) }
     /// The elements.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
         _StoredValue(.list(map { $0._encodedElement(writer).value }))

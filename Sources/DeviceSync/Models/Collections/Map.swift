@@ -206,7 +206,7 @@ extension Map: _Persistable {
     /// An empty map.
     public static func _initial() -> Self { Self() }
     /// The live map.
-    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(.managed(field)) }
     /// The entries.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
         var entries: [ByteString: RealmValue] = [:]

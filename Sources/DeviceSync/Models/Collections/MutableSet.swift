@@ -145,7 +145,7 @@ extension MutableSet: _Persistable {
     /// An empty set.
     public static func _initial() -> Self { Self() }
     /// The live set.
-    public static func _read(_ field: _Field) -> Self { Self(.managed(field)) }
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(.managed(field)) }
     /// The members.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
         var members: [RealmValue] = []

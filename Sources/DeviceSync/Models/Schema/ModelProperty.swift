@@ -14,7 +14,7 @@ public final class ModelProperty: Sendable {
     let shape: _PropertyShape
     let role: PersistedRole
     /// The distance from an object's beginning in memory.
-    private let offset: Int
+    let offset: Int
     private let storage: any PersistedStorage.Type
 
     init(
@@ -37,6 +37,14 @@ public final class ModelProperty: Sendable {
 
     func bind(_ object: ObjectBase) { storage.bind(place(in: object), to: self) }
 
+    /// What a key path finds that goes over the property.
+    @usableFromInline
+    func trace<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
+        guard case .traced(let tracer) = object.state else { return T._initial() }
+        tracer.names.append(name.string)
+        return T._traced(tracer)
+    }
+
     func trace(_ object: ObjectBase) { storage.trace(place(in: object), as: self) }
 
     func adopt(_ object: ObjectBase) { storage.adopt(place(in: object), field(of: object.managedHandle())) }
@@ -45,10 +53,14 @@ public final class ModelProperty: Sendable {
         storage.encoded(place(in: object), writer)
     }
 
-    func value(of object: ObjectBase) -> Any? { storage.value(at: place(in: object), object) }
+    func value(of object: ObjectBase) -> Any? {
+        if object.unbound != nil { bind(object) }
+        return storage.value(at: place(in: object), object)
+    }
 
     /// - Throws: `ValueMismatch`.
     func assign(_ any: Any?, to object: ObjectBase) throws {
+        if object.unbound != nil { bind(object) }
         do {
             try storage.assign(any, to: place(in: object), object)
         } catch let error as ValueMismatch {
@@ -66,20 +78,24 @@ public final class ModelProperty: Sendable {
     /// What a managed object's property holds.
     ///
     /// What another device deletes is gone from one moment to the next, so that reading it must not stop the program: it reads as a new object would.
+    @usableFromInline
     func read<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
         let handle = object.managedHandle()
         if isPrimaryKey, let key = T.self as? any _KeyReadable.Type {
             return (key.read(handle.address.key) as? T) ?? T._initial()
         }
+        let field = field(of: handle)
+        if let value = field.value { return T._read(field, holding: _StoredValue(value, in: field)) }
         guard handle.exists else {
             precondition(
                 !handle.instance.isInTransaction && !handle.instance.isFrozen,
                 "the \(handle.className) object has been deleted or invalidated")
             return T._initial()
         }
-        return T._read(field(of: handle))
+        return T._read(field, holding: nil)
     }
 
+    @usableFromInline
     func write<T: _Persistable>(_ value: T, to object: ObjectBase) {
         let handle = object.managedHandle()
         precondition(

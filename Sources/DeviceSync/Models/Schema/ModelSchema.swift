@@ -8,9 +8,12 @@ enum ModelName {
 }
 
 /// A model class, as its Swift declaration describes it.
+@usableFromInline
 final class ModelSchema: Sendable {
     let type: ObjectBase.Type
     let name: String
+    /// The same, as realms have it.
+    let storedName: ByteString
     /// In the order of their declarations, those of a base class first; without what links to the object.
     let properties: [ModelProperty]
     /// The same, and what links to the object.
@@ -22,6 +25,17 @@ final class ModelSchema: Sendable {
     /// The property with a name, in Swift or in realms.
     subscript(_ name: String) -> ModelProperty? {
         bySwiftName[name] ?? all.first { $0.name == ByteString(name) }
+    }
+
+    /// Binds the property that an object keeps at a distance from its beginning in memory; all of them, if there is none.
+    @usableFromInline
+    func bind(_ object: ObjectBase, at offset: Int) -> ModelProperty? {
+        guard let property = all.first(where: { $0.offset == offset }) else {
+            for property in all { property.bind(object) }
+            return nil
+        }
+        property.bind(object)
+        return property
     }
 
     private static let known = Mutex<[ObjectIdentifier: ModelSchema]>([:])
@@ -54,6 +68,7 @@ final class ModelSchema: Sendable {
         withExtendedLifetime(sample) {}
         self.type = type
         self.name = name
+        storedName = ByteString(name)
         self.all = all
         properties = all.filter { !$0.shape.isBacklink }
         let keys = properties.filter(\.isPrimaryKey)

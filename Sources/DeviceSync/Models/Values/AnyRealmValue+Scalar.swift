@@ -7,8 +7,8 @@ extension AnyRealmValue: _Scalar {
     /// Null.
     public static func _initial() -> AnyRealmValue { .none }
     /// The value; a list or dictionary is a live one.
-    public static func _read(_ field: _Field) -> AnyRealmValue {
-        field.value.map { field.instance.reading.mixed($0, at: field) } ?? .none
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> AnyRealmValue {
+        stored.map { field.instance.reading.mixed($0.value, at: field) } ?? .none
     }
     /// The value; a list or dictionary is a live one.
     public static func _scalar(_ stored: _StoredValue) -> AnyRealmValue? {

@@ -10,8 +10,8 @@ public protocol _Persistable: SendableMetatype {
     static var _shape: _PropertyShape { get }
     /// What an unmanaged object holds whose class says nothing else.
     static func _initial() -> Self
-    /// The value of a realm's field; for a collection a live handle.
-    static func _read(_ field: _Field) -> Self
+    /// The value of a realm's field, by what that holds (nil if the object is gone); for a collection a live handle.
+    static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self
     /// What a realm's field is to hold.
     func _encoded(_ writer: _ObjectWriter) -> _StoredValue
     /// Called when the value has been written to a field: collections and embedded objects become that field's.
@@ -88,6 +88,9 @@ public struct _PropertyShape: Sendable {
     var target: ObjectBase.Type?
     /// Whether the property is none of the object's own: what links to it is found by the links.
     var isBacklink = false
+
+    /// Whether the property holds values that know of no object, and that are no collections.
+    var isPlain: Bool { collection == .none && target == nil && type != .any && !isBacklink }
 }
 
 /// A value as a realm stores it, with what it takes to make objects of it.
@@ -140,8 +143,8 @@ extension Optional: _Persistable where Wrapped: _OptionalContent {
     /// Nil.
     public static func _initial() -> Wrapped? { nil }
     /// The value, or nil.
-    public static func _read(_ field: _Field) -> Wrapped? {
-        field.value.flatMap { Wrapped._content(_StoredValue($0, in: field)) }
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Wrapped? {
+        stored.flatMap { Wrapped._content($0) }
     }
     /// The value, or null.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {

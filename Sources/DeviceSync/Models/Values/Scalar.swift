@@ -22,8 +22,8 @@ extension _Scalar {
     /// The type, not null.
     public static var _contentShape: _PropertyShape { _shape }
     /// The value, or the type's own default for what is of another type.
-    public static func _read(_ field: _Field) -> Self {
-        field.value.flatMap { _scalar(_StoredValue($0)) } ?? _initial()
+    public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self {
+        stored.flatMap { _scalar($0) } ?? _initial()
     }
     /// The value, or the type's own default for what is of another type.
     public static func _decode(_ stored: _StoredValue) -> Self { _scalar(stored) ?? _initial() }
