@@ -116,35 +116,49 @@ struct ResultsQuery: Sendable {
         func isSelected(_ key: ObjectKey, _ object: StoredObject) -> Bool {
             queries.allSatisfy { $0.matches(object, key: key, in: graph) }
         }
-        var selected: [ObjectKey] = []
-        if let candidates = Self.candidates(queries, className, state) {
-            var rest = candidates[...]
-            while !rest.isEmpty {
-                for (key, object) in state.objects(at: rest.prefix(1000), of: className) where isSelected(key, object) {
-                    selected.append(key)
-                }
-                rest = rest.dropFirst(1000)
-            }
-        } else {
+        guard let candidates = Candidates(queries, className, state) else {
+            var selected: [ObjectKey] = []
             for (key, object) in state.cursor(of: className) where isSelected(key, object) { selected.append(key) }
+            return selected
         }
-        return selected
+        var selected = candidates.certain
+        var rest = candidates.possible[...]
+        while !rest.isEmpty {
+            for (key, object) in state.objects(at: rest.prefix(1000), of: className) where isSelected(key, object) {
+                selected.append(key)
+            }
+            rest = rest.dropFirst(1000)
+        }
+        return selected.sorted()
     }
 
-    /// The keys of objects among which all are that the queries select, ascending, if they can be found without going through the class: by
-    /// primary key or by an index.
-    private static func candidates(
-        _ queries: [ObjectQuery], _ className: ByteString, _ state: RealmState
-    ) -> [ObjectKey]? {
-        for equality in queries.flatMap({ NormalizedQuery($0).equalities }) where equality.property.slot == .key {
-            return Set(equality.values.compactMap { ObjectKey($0) }).sorted()
+    /// The objects that queries may select, if they can be found without going through the class: by primary key or by an index.
+    private struct Candidates {
+        /// Those that the queries do select.
+        var certain: [ObjectKey] = []
+        /// Those that are to be looked at.
+        var possible: [ObjectKey] = []
+
+        /// - Returns: nil if only going through the class finds them.
+        init?(_ queries: [ObjectQuery], _ className: ByteString, _ state: RealmState) {
+            let normalized = queries.map { NormalizedQuery($0) }
+            for equality in normalized.flatMap(\.equalities) where equality.property.slot == .key {
+                possible = Array(Set(equality.values.compactMap { ObjectKey($0) }))
+                return
+            }
+            let ranges = queries.flatMap { $0.valueRanges(maxCount: DerivedRows.indexedBytes) }
+            // Single values first: they leave fewer objects, as a rule.
+            for (column, values) in ranges.filter(\.value.arePoints) + ranges {
+                guard let keys = state.keys(of: className, having: column, in: values.ranges) else { continue }
+                // Nothing more is asked, and the index has all of such values.
+                let isCertain =
+                    normalized.count == 1 && normalized[0].soleEquality?.property.slot == .column(column)
+                    && values.ranges.allSatisfy { $0.low.count < DerivedRows.indexedBytes }
+                (certain, possible) = isCertain ? (keys.indexed, keys.known) : ([], keys.indexed + keys.known)
+                return
+            }
+            return nil
         }
-        let ranges = queries.flatMap { $0.valueRanges(maxCount: DerivedRows.indexedBytes) }
-        // Single values first: they leave fewer objects, as a rule.
-        for (column, values) in ranges.filter(\.value.arePoints) + ranges {
-            if let keys = state.keys(of: className, having: column, in: values.ranges) { return keys }
-        }
-        return nil
     }
 
     /// Those of some objects that meet the conditions.

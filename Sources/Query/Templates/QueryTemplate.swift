@@ -48,6 +48,12 @@ package struct NormalizedQuery: Sendable {
             return FieldEquality(property: property, values: membership.values)
         }
     }
+
+    /// The equality that is all that the query says; nil if it says more or something else.
+    package var soleEquality: FieldEquality? {
+        guard case .member = condition else { return nil }
+        return equalities.first
+    }
 }
 
 extension NormalizedQuery: Hashable {

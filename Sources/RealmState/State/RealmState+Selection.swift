@@ -2,17 +2,18 @@ package import Changesets
 import HashTreeCollections
 
 extension RealmState {
-    /// The keys of the objects of a class that may hold a value in these ranges in a column, ascending: all that do, some that do not.
+    /// The keys of the objects of a class that hold a value in these ranges in a column, in no order: those that the base's index finds, and
+    /// all that the state itself knows of, whatever they hold.
     ///
-    /// What the state itself knows of is always among them.
     /// - Returns: nil if the base has no index of the column, or finds so many that going through the class takes no longer.
     package func keys(
         of className: ByteString, having column: ColumnID, in ranges: [OrderedBytes.Range]
-    ) -> [ObjectKey]? {
+    ) -> (indexed: [ObjectKey], known: [ObjectKey])? {
         guard let table = schema.table(className)?.id,
             let found = base?.keys(of: table, having: column, in: ranges)
         else { return nil }
-        return Set(found).union((rows[table] ?? [:]).keys).sorted()
+        let known = rows[table] ?? [:]
+        return (known.isEmpty ? found : found.filter { known[$0] == nil }, Array(known.keys))
     }
 
     /// Of these objects those that there are, in the same order.

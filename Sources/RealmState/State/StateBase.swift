@@ -15,8 +15,8 @@ package protocol StateBase: AnyObject, Sendable {
     func objects(of table: TableID, after key: ObjectKey?) -> [(key: ObjectKey, object: StoredObject)]
     /// Objects of a class by their keys, in the same order; nil for those that there are not.
     func objects(at keys: [ObjectKey], of table: TableID) -> [StoredObject?]
-    /// The keys of the objects that hold a value in these ranges in a column, and maybe of some others, in no order; nil if the base has no index of
-    /// the column, or finds too many for it to be of use.
+    /// The keys of the objects that hold a value in these ranges in a column, in no order; nil if the base has no index of the column, or finds too
+    /// many for it to be of use. Of a long value the index may have the beginning only.
     func keys(of table: TableID, having column: ColumnID, in ranges: [OrderedBytes.Range]) -> [ObjectKey]?
     /// All objects that link to an object, and maybe some that did once; each of them once.
     func sources(linkingTo target: ObjectAddress) -> [(table: TableID, key: ObjectKey)]

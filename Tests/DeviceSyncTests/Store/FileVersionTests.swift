@@ -179,13 +179,54 @@ struct FileVersionTests {
         let low = try #require(OrderedBytes.of(.int(-3), maxCount: DerivedRows.indexedBytes))
         let high = try #require(OrderedBytes.of(.int(-1), maxCount: DerivedRows.indexedBytes))
         #expect(
-            state.keys(of: "Item", having: column, in: [.init(low: low, high: high)])
+            state.keys(of: "Item", having: column, in: [.init(low: low, high: high)])?.indexed.sorted()
                 == [22, 23, 24].map { .int($0) })
         #expect(keys("value >= -3 AND value < 0") == [22, 23, 24])
         #expect(keys("value == NULL") == stride(from: 0, to: 50, by: 5).map { $0 })
         #expect(keys("value IN {1, 3, 70}") == [26, 28])
         #expect(keys("value BETWEEN {2, 4} AND _id != 28") == [27, 29])
         #expect(keys("_id IN {3, 1, 99}") == [1, 3])
+    }
+
+    /// What the index alone tells is as true as a look at each object: beside changes that are not in the file's version, and for values of which the
+    /// index has only the beginning.
+    @Test func theIndexSelectsWhatALookAtTheObjectsWould() throws {
+        let folder = Folder()
+        let schema = [
+            ObjectSchemaDescription(
+                "Item", primaryKey: PropertyDescription("_id", .int),
+                properties: [PropertyDescription("name", .string, isOptional: true, isIndexed: true)])
+        ]
+        let long = String(repeating: "x", count: 300)
+        let names: [String?] = ["a", "A", "ab", nil, "", long, long + "y", String(repeating: "x", count: 252)]
+        try {
+            let realm = try Realm(configuration: .init(fileURL: folder.file, dynamicSchema: schema))
+            try realm.write {
+                for (number, name) in (names + names).enumerated() {
+                    realm.dynamicCreate("Item", value: ["_id": number, "name": name])
+                }
+            }
+        }()
+        let realm = try Realm(configuration: .init(fileURL: folder.file, dynamicSchema: schema))
+        func check(_ expected: [String?]) {
+            for name in names {
+                let found = realm.dynamicObjects("Item").filter("name == %@", name as Any)
+                    .compactMap { $0.primaryKey as? Int }
+                #expect(found == expected.indices.filter { expected[$0] == name }, "\(name ?? "null")")
+            }
+            let few = realm.dynamicObjects("Item").filter("name IN {'a', 'ab'}").compactMap { $0.primaryKey as? Int }
+            #expect(few == expected.indices.filter { expected[$0] == "a" || expected[$0] == "ab" })
+            let any = realm.dynamicObjects("Item").filter("name ==[c] 'a'").compactMap { $0.primaryKey as? Int }
+            #expect(any == expected.indices.filter { expected[$0]?.lowercased() == "a" })
+        }
+        check(names + names)
+        try realm.write {
+            realm.dynamicObject(ofType: "Item", forPrimaryKey: 0)?["name"] = "ab"
+            realm.dynamicObject(ofType: "Item", forPrimaryKey: 5)?["name"] = "a"
+            realm.dynamicCreate("Item", value: ["_id": 16, "name": "a"])
+            check(["ab"] + names[1..<5] + ["a"] + names[6...] + names + ["a"])
+        }
+        check(["ab"] + names[1..<5] + ["a"] + names[6...] + names + ["a"])
     }
 
     @Test func aResetHoldsWhatDiffers() throws {
