@@ -15,6 +15,8 @@ final class FileVersion: StateBase {
     private let reader: Mutex<DatabaseQueue>
     private let cache: ObjectCache
     private let counts: Mutex<[TableID: Int]>
+    /// The greatest key of each class that was asked for so far; nil for a class without objects.
+    private let lastKeys = Mutex<[TableID: ObjectKey?]>([:])
     /// Once they have been asked for.
     private let indexes = Mutex<IndexedProperties?>(nil)
 
@@ -58,12 +60,23 @@ final class FileVersion: StateBase {
         let slot = ObjectCache.Slot(table: table, key: key)
         if let known = cache.object(slot) { return known }
         return read(or: nil) { database in
+            // Most new objects have the greatest key so far.
+            guard let last = try lastKey(of: table, database), key <= last else { return nil }
             let statement = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
             let value = try Data.fetchOne(statement, arguments: [table.rawValue, key.orderedEncoding()])
             let object = try value.map { try StoredObject(decoding: [UInt8]($0)) }
             cache.add(slot, object, bytes: value?.count ?? 0)
             return object
         }
+    }
+
+    private func lastKey(of table: TableID, _ database: Database) throws -> ObjectKey? {
+        if let known = lastKeys.withLock({ $0[table] }) { return known }
+        let statement = try database.cachedStatement(
+            sql: "SELECT key FROM objects WHERE class = ? ORDER BY key DESC LIMIT 1")
+        let last = try Data.fetchOne(statement, arguments: [table.rawValue]).map { try ObjectKey(ordered: $0) }
+        lastKeys.withLock { $0[table] = .some(last) }
+        return last
     }
 
     func count(of table: TableID) -> Int {
