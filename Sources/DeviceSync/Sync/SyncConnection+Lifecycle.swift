@@ -126,6 +126,8 @@ extension SyncConnection {
         }
         schedule(keepalive.connected(using: &random))
         flush()
+        // The last session may have gone while this was being opened.
+        updateConnection()
     }
 
     // MARK: Losing the connection
