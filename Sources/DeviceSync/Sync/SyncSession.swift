@@ -93,7 +93,8 @@ public final class SyncSession: Sendable, Equatable {
 
     /// Goes on, at once: a wait for the next attempt to connect is cut short. Does nothing to an active session that is connected or connecting.
     ///
-    /// After an error that stopped the session this tries once more.
+    /// After an error that stopped the session this tries once more, but for a client reset that is left to the app: that ends with
+    /// `immediatelyHandleError(_:)` or at the next launch.
     public func resume() { connection.perform(for: self) { $0.resume(on: $1) } }
 
     /// Makes all of the app's sessions that wait for the next attempt to connect try now; their waits begin again at one second.
