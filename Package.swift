@@ -348,7 +348,7 @@ let package = Package(
                 "SyncProtocol", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                logging,
+                logging, grdb,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],
             // What tests run in the browser.

@@ -9,60 +9,6 @@ import Testing
 @MainActor
 @Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized, .sharedCluster)
 struct ClientResetTests {
-    /// What a mode's blocks saw.
-    private final class Blocks: Sendable {
-        struct Contents {
-            var before: [[String]] = []
-            var after = 0
-            var problem: String?
-        }
-        let contents = Mutex(Contents())
-        let backup = Realm.Configuration.baseDirectory.appendingPathComponent("before-\(UUID().uuidString).realm")
-
-        /// - Parameter writing: the id of an object that is made in the block after the reset; nil: none.
-        func recovering(writing id: String? = nil) -> ClientResetMode {
-            .recoverUnsyncedChanges(beforeReset: before, afterReset: after(id))
-        }
-        var discarding: ClientResetMode { .discardUnsyncedChanges(beforeReset: before, afterReset: after(nil)) }
-        var recoveringOrDiscarding: ClientResetMode {
-            .recoverOrDiscardUnsyncedChanges(beforeReset: before, afterReset: after(nil))
-        }
-
-        private var before: ClientResetBeforeBlock {
-            { before in
-                let lines = before.objects(Chore.self).map(\.line)
-                self.contents.withLock { $0.before.append(lines) }
-                self.trying {
-                    try before.writeCopy(
-                        configuration: Realm.Configuration(fileURL: self.backup, objectTypes: [Chore.self]))
-                }
-            }
-        }
-
-        private func after(_ id: String?) -> ClientResetAfterBlock {
-            { before, after in
-                self.contents.withLock { $0.after += 1 }
-                guard let id else { return }
-                self.trying {
-                    // Only what is not there: the old realm is looked through, the new one is asked for each object.
-                    let lost = before.objects(Chore.self).filter {
-                        after.objects(Chore.self).filter("_id == %@", $0._id).first == nil
-                    }
-                    let text = "lost \(lost.map(\._id))"
-                    try after.write { _ = after.create(Chore.self, value: ["_id": id, "text": text]) }
-                }
-            }
-        }
-
-        private func trying(_ body: () throws -> Void) {
-            do { try body() } catch { contents.withLock { $0.problem = "\(error)" } }
-        }
-
-        /// How often the two blocks ran.
-        var runs: [Int] { contents.withLock { [$0.before.count, $0.after] } }
-        var problem: String? { contents.withLock { $0.problem } }
-    }
-
     /// A list as it was when an observer was called, with what the call said.
     private struct Call {
         var lines: [String]
@@ -76,7 +22,7 @@ struct ClientResetTests {
     @Test func recoveryKeepsWhatWasWrittenHereAndWhatTheServerHas() async throws {
         let cluster = try SharedCluster.cluster
         let app = try await cluster.newApp()
-        let blocks = Blocks()
+        let blocks = ResetBlocks()
         let errors = ErrorLog()
         let phone = try await Phone(of: app, blocks.recovering(writing: "written after"))
         App(id: app).syncManager.errorHandler = errors.handler
@@ -162,7 +108,7 @@ struct ClientResetTests {
         let cluster = try SharedCluster.cluster
         let app = try await cluster.newApp()
         let errors = ErrorLog()
-        let blocks = ["recover": Blocks(), "recoverOrDiscard": Blocks(), "discard": Blocks()]
+        let blocks = ["recover": ResetBlocks(), "recoverOrDiscard": ResetBlocks(), "discard": ResetBlocks()]
         let recovering = try await Phone(of: app, try #require(blocks["recover"]).recovering())
         let either = try await Phone(of: app, try #require(blocks["recoverOrDiscard"]).recoveringOrDiscarding)
         let discarding = try await Phone(of: app, try #require(blocks["discard"]).discarding)
