@@ -64,6 +64,9 @@ actor SyncConnection {
         executor = QueueExecutor(label: "DeviceSync.connection.\(userID)")
     }
 
+    /// The app has let go of everything before the connection had lingered for long enough.
+    deinit { channel?.close() }
+
     /// Runs `body` after everything that was asked for before.
     nonisolated func perform(_ body: @escaping @Sendable (isolated SyncConnection) -> Void) {
         executor.queue.async { self.assumeIsolated { body($0) } }
