@@ -21,11 +21,13 @@ final class Phone {
     let user: User
     let realm: Realm
 
-    /// A new user, logged in.
+    /// A user, logged in.
     ///
-    /// - Parameter pings: milliseconds between PINGs, and until one without an answer means that the connection is dead.
+    /// - Parameters:
+    ///   - person: who logs in; a new one unless it is said.
+    ///   - pings: milliseconds between PINGs, and until one without an answer means that the connection is dead.
     nonisolated static func user(
-        of id: String, isMultiplexing: Bool = true, pings: UInt? = nil
+        of id: String, person: String = UUID().uuidString, isMultiplexing: Bool = true, pings: UInt? = nil
     ) async throws -> User {
         // Connections end with their last session, so that tests can count them.
         let app = App(
@@ -35,7 +37,7 @@ final class Phone {
                 syncTimeouts: SyncTimeoutOptions(
                     connectionLingerTime: 0, pingKeepalivePeriod: pings, pongKeepaliveTimeout: pings)))
         app.syncManager.callbackQueue = DispatchQueue(label: "phone.callbacks")
-        return try await app.login(credentials: .jwt(token: CustomToken.sign(user: UUID().uuidString, of: id)))
+        return try await app.login(credentials: .jwt(token: CustomToken.sign(user: person, of: id)))
     }
 
     /// Opens a user's realm, as a rule with the class of chores.

@@ -1,0 +1,37 @@
+import DeviceSync
+import Dispatch
+import LocalCluster
+import Synchronization
+import TestSupport
+import Testing
+
+extension SessionTests {
+    /// Sessions whose user logs out.
+    @MainActor @Suite struct LogoutTests {
+        /// Nothing more will come of what the app waits for, so it is told. The realm stays, and what was written goes up when the user
+        /// is back.
+        @Test func aWaitFailsWhenItsUserLogsOut() async throws {
+            let cluster = try SharedCluster.cluster
+            let app = try await cluster.newApp()
+            let user = try await Phone.user(of: app, person: "somebody")
+            let phone = try await Phone(user, user.configuration(partitionValue: "home"))
+            let session = try phone.session
+            // Nobody takes anything up.
+            cluster.pause("worker-1")
+            defer { cluster.resume("worker-1") }
+            try phone.add("a")
+            let calls = Mutex<[Bool]>([])
+            session.wait(for: .upload, queue: .main) { error in calls.withLock { $0.append(error != nil) } }
+            try await user.logOut()
+            try await eventually("the wait fails") { calls.withLock { $0 } == [true] }
+            #expect(!user.isLoggedIn && session.state == .inactive && session.connectionState == .disconnected)
+            try phone.add("b")
+
+            cluster.resume("worker-1")
+            #expect(try await Phone.user(of: app, person: "somebody") == user)
+            try await phone.upload()
+            let other = try await Phone(of: app)
+            #expect(other.ids == ["a", "b"] && calls.withLock { $0.count } == 1)
+        }
+    }
+}
