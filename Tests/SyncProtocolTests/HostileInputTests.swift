@@ -204,7 +204,7 @@ import Testing
         let long = String(repeating: "x", count: 200)
         for message in [
             "bind 1 200 0 1 0\n\(long)", "bind 1 60 0 1 0\n\(long.prefix(60))", "bind 1 0 4 1 0\nabcd",
-            "query 1 1 51\n\(long.prefix(51))", "json_error 201 51 1\n\(long.prefix(51))",
+            "query 1 1 101\n\(long.prefix(101))", "json_error 201 51 1\n\(long.prefix(51))",
         ] {
             #expect { try parser.parse(Self.bytes(message)) } throws: { error in
                 guard let error = error as? SyncProtocolError, let answer = error.answer else { return false }

@@ -1,6 +1,7 @@
 import Messages
 import SyncModel
 import SyncProtocol
+import Views
 
 /// The subscription sets of one session: the one in force, the one whose data is on its way, and the one that waits. Pure.
 struct FlexibleSubscriptions: Sendable {
@@ -45,7 +46,14 @@ struct FlexibleSubscriptions: Sendable {
         return FlexibleBatch(queryVersion: active.version, state: .lastInBatch, progress: 1)
     }
 
-    mutating func ask(for set: QuerySet) { waiting = set }
+    /// The client wants another set in place of any that waits.
+    ///
+    /// - Returns: why the set is not asked for at all.
+    mutating func ask(for set: QuerySet) -> String? {
+        let refusal = ViewLimits().refusal(ofBytes: set.text.utf8.count)
+        waiting = refusal == nil ? set : nil
+        return refusal?.message
+    }
 
     /// The client has to be sent the data of set 0, or of the set in force anew.
     mutating func mustBootstrap(_ version: QueryVersion) {

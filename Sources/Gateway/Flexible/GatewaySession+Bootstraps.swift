@@ -17,6 +17,10 @@ extension GatewaySession {
                     version: progress.download.serverVersion, generation: generation)))
     }
 
+    mutating func refuse(_ set: QueryVersion, _ reason: String) {
+        actions.append(.send(.queryError(QueryError(session: session, queryVersion: set, message: reason))))
+    }
+
     /// The gateway has heard of a version.
     mutating func heard(of version: ServerVersion) {
         heardOf = max(heardOf, version)
@@ -76,10 +80,7 @@ extension GatewaySession {
             subscriptions?.bootstrap = bootstrap
         case .refused(let reason):
             subscriptions?.bootstrap = nil
-            actions.append(
-                .send(
-                    .queryError(
-                        QueryError(session: session, queryVersion: bootstrap.set.version, message: reason))))
+            refuse(bootstrap.set.version, reason)
         case .more(let position):
             if !page.entries.isEmpty {
                 send(page.entries, of: bootstrap.set, state: .moreToCome, progress: part.progress)

@@ -108,7 +108,7 @@ struct GatewaySession: Sendable {
             openMark = max(openMark ?? request, request)
             wantPage()
         case .query(let set):
-            subscriptions?.ask(for: set)
+            if let refusal = subscriptions?.ask(for: set) { refuse(set.version, refusal) }
             wantPage()
         case .clientFailed(let error): clientFailed(error)
         case .unbind(let answer): unbind(answer: answer, isOrderly: true)

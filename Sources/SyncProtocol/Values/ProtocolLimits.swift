@@ -8,7 +8,7 @@ package struct ProtocolLimits: Hashable, Sendable {
     package var maxChangesetBytes = 16 * 1024 * 1024
     /// Changesets in one UPLOAD or DOWNLOAD. Stock clients close an UPLOAD at 128 KiB, about 26,000 of the smallest.
     package var maxEntries = 65_536
-    /// Query, error, log and test-command bodies.
+    /// The bodies of errors, logs and test commands, and the query of an IDENT.
     package var maxJSONBytes = 1024 * 1024
     /// Path of a partition BIND; at least 1.
     package var maxPathBytes = 1024

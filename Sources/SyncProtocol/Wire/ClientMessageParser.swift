@@ -34,7 +34,11 @@ package struct ClientMessageParser: Sendable {
         case "bind": return .bind(try bind(&reader))
         case "ident": return .ident(try ident(&reader))
         case "query" where mode == .flexible:
-            return .query(Query(session: try reader.nonZero("session"), query: try querySet(&reader)))
+            // Whoever reads the set answers one that is too long, which ends no session.
+            return .query(
+                Query(
+                    session: try reader.nonZero("session"),
+                    query: try querySet(&reader, maxBytes: limits.maxMessageBytes)))
         case "upload": return .upload(try upload(&reader))
         case "mark":
             return .mark(
@@ -102,15 +106,15 @@ package struct ClientMessageParser: Sendable {
             latest: SaltedServerVersion(
                 version: try reader.integer("latestServerVer"),
                 salt: try reader.integer("latestSalt", mode == .partition ? HeadReader.lineFeed : HeadReader.space)))
-        if mode == .flexible { ident.query = try querySet(&reader) }
+        if mode == .flexible { ident.query = try querySet(&reader, maxBytes: limits.maxJSONBytes) }
         return ident
     }
 
-    private func querySet(_ reader: inout HeadReader) throws(SyncProtocolError) -> QuerySet {
+    private func querySet(_ reader: inout HeadReader, maxBytes: Int) throws(SyncProtocolError) -> QuerySet {
         let version: QueryVersion = try reader.integer("queryVer")
         let size = try reader.size("querySize", HeadReader.lineFeed)
-        guard size <= limits.maxJSONBytes else {
-            throw tooLarge("a query of \(size) bytes, \(limits.maxJSONBytes) allowed", session: .connection)
+        guard size <= maxBytes else {
+            throw tooLarge("a query of \(size) bytes, \(maxBytes) allowed", session: .connection)
         }
         return QuerySet(version: version, text: try reader.text(size, "query"))
     }

@@ -34,14 +34,17 @@ package struct ViewLimits: Sendable {
     package var imagedColumnsPerClass = 64
 
     package init() {}
+
+    /// Why a set's text is too long; nil if it is not.
+    package func refusal(ofBytes count: Int) -> ViewError? {
+        count <= bytes ? nil : ViewError("the subscriptions have \(count) bytes, \(bytes) allowed")
+    }
 }
 
 extension ViewDefinition {
     /// Class name to query.
     func parsedQueries(limits: ViewLimits) throws(ViewError) -> [ByteString: ByteString] {
-        guard queries.utf8.count <= limits.bytes else {
-            throw ViewError("the subscriptions have \(queries.utf8.count) bytes, \(limits.bytes) allowed")
-        }
+        if let refusal = limits.refusal(ofBytes: queries.utf8.count) { throw refusal }
         let value: JSONValue
         do {
             value = try JSONParser.parse(queries)

@@ -159,4 +159,38 @@ struct FlexibleStockClientTests {
             #expect(view.objects.first?.isSelected == true && view.objects.first?.isVisible == false)
         }
     }
+
+    /// Whatever a query asks, its author is told what is wrong with it, goes on, and nobody else notices.
+    @Test func whatIsNoQueryIsRefusedAndTheSessionGoesOn() async throws {
+        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
+            try await cluster.operate("apps", "create", StockUser.app, "--sync-mode", "flexible", "--rules", "open")
+            let careless = try await Device(try await StockUser(cluster))
+            let other = try await Device(try await StockUser(cluster))
+            try await other.upload(Self.schema())
+            try await other.subscribe(1, "TRUEPREDICATE")
+            let many = Array(repeating: "name == 'a'", count: 250_000).joined(separator: " OR ")
+            let bad: [(query: String, reason: String)] = [
+                ("colour == 'red'", "colour"),
+                ("name ==", "at byte 7"),
+                ("name == 7", "name"),
+                ("name MATCHES 'a.*'", "MATCHES"),
+                ("name == '\(String(repeating: "x", count: 257 << 10))'", "bytes"),
+                (many, "bytes"),
+                (String(repeating: "NOT ", count: 20_000) + "name == 'a'", "nesting"),
+            ]
+            for (index, (query, reason)) in bad.enumerated() {
+                let set = QuerySet(version: QueryVersion(UInt64(index + 1)), queries: ["Task": query])
+                try await careless.connection.send(.query(Query(session: careless.session, query: set)))
+                try await careless.connection.wait("a query error for set \(index + 1)") {
+                    $0.sessions[careless.session]?.queryErrors.count ?? 0 > index
+                }
+                let error = try #require(try careless.received.queryErrors.last)
+                #expect(error.queryVersion == set.version && error.message.count < 2_000)
+                #expect(error.message.contains(reason), "\(error.message.prefix(200))")
+                try await other.upload(Self.task("\(index)", owner: "anybody"))
+            }
+            try await careless.subscribe(UInt64(bad.count + 1), "owner == 'anybody' AND name == 'n'")
+            #expect(bad.indices.allSatisfy { careless.has("\($0)") })
+        }
+    }
 }
