@@ -7,8 +7,10 @@ package struct StreamingEncoder: Sendable {
     package private(set) var changeset = Changeset()
     private var writer = ChangesetWriter()
     private var definedCount = 0
+    private let isKept: Bool
 
-    package init() {}
+    /// - Parameter isKept: whether what is appended is wanted.
+    package init(isKept: Bool = true) { self.isKept = isKept }
 
     /// What has been recorded so far; zero bytes while there is no instruction, whatever has been interned.
     package var bytes: [UInt8] { writer.output.bytes }
@@ -20,6 +22,7 @@ package struct StreamingEncoder: Sendable {
     }
 
     package mutating func append(_ instruction: Instruction) {
+        guard isKept else { return }
         while definedCount < changeset.strings.count {
             writer.writeDefinition(UInt32(truncatingIfNeeded: definedCount), changeset.strings.strings[definedCount])
             definedCount += 1

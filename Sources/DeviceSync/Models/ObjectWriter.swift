@@ -36,8 +36,9 @@ public final class _ObjectWriter {
                 "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
         }
         let address = ObjectAddress(table.name, key(of: object, model, table))
+        let plain = plainValues(of: object, model, table)
         var exists = false
-        instance.edit { exists = try !$0.createIfMissing(address) }
+        instance.edit { exists = try !$0.createIfMissing(address, with: plain) }
         precondition(
             !exists || policy != .error,
             "there is a \(model.name) object with the primary key \(RealmValue(address.key)) already; use update: .modified"
@@ -46,39 +47,27 @@ public final class _ObjectWriter {
         let handle = ObjectHandle(instance, address)
         // From here on, objects that link back find the object in the realm.
         object.state = .managed(handle)
-        var plain: [PlainValue] = []
-        for property in model.properties where !property.isPrimaryKey {
-            if !exists, property.shape.isPlain, let column = table.column(property.name), column.collection == .single {
-                let (value, isDefault) = property.encoded(object, self)
-                if isDefault, column.defaultValue == value { continue }
-                plain.append(PlainValue(column: column, value: value, isDefault: isDefault))
-            } else {
-                write(&plain, to: address)
-                write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
-            }
+        for property in model.properties where !property.isPrimaryKey && (exists || !property.shape.isPlain) {
+            write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
         }
-        write(&plain, to: address)
         for property in model.all where !property.shape.isPlain { property.adopt(object) }
         object.unbound = model
         return handle
     }
 
-    /// What a new object holds in a property, no collection and no object.
-    private struct PlainValue {
-        var column: ColumnSchema
-        var value: RealmValue
-        var isDefault: Bool
-    }
-
-    /// Writes what was gathered of a new object at once.
-    private func write(_ values: inout [PlainValue], to address: ObjectAddress) {
-        guard !values.isEmpty else { return }
-        instance.edit { transaction in
-            for item in values {
-                try transaction.set(item.column, of: address, toPlain: item.value, isDefault: item.isDefault)
+    /// What a new object holds from the beginning.
+    private func plainValues(of object: ObjectBase, _ model: ModelSchema, _ table: TableSchema) -> [PlainValue] {
+        var values: [PlainValue] = []
+        values.reserveCapacity(model.properties.count)
+        for property in model.properties where !property.isPrimaryKey && property.shape.isPlain {
+            guard let column = table.column(property.name) else {
+                preconditionFailure("class \(model.name) has no property '\(property.name)' in the realm's schema")
             }
+            let (value, isDefault) = property.encoded(object, self)
+            if isDefault, column.defaultValue == value { continue }
+            values.append(PlainValue(column, value, isDefault: isDefault))
         }
-        values = []
+        return values
     }
 
     /// The copy of an object of another realm or version; nil for one of this realm, or if there are to be no copies.

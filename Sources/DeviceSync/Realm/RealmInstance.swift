@@ -179,7 +179,8 @@ final class RealmInstance: Sendable {
         core.prepareToWrite()
         let snapshot = core.snapshot
         var state = snapshot.state
-        let transaction = RecordingTransaction(taking: &state)
+        // What is not synced is uploaded by nobody.
+        let transaction = RecordingTransaction(taking: &state, isKept: core.isSynced)
         contents.withLock {
             $0.transaction = transaction
             $0.isBlock = isBlock

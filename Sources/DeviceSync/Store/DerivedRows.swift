@@ -6,7 +6,10 @@ internal import RealmState
 /// The rows that are made of objects so that these can be found: by what they link to, and by the values of indexed properties.
 ///
 /// They are written in the commit that writes the objects, so the two always fit. The old ones are found by the object as the file has it.
-struct DerivedRows {
+///
+/// New ones are gathered and written in their own order: in that of the objects they would go to and fro between more pages than SQLite keeps in
+/// memory.
+final class DerivedRows {
     static let tables = """
         CREATE TABLE IF NOT EXISTS links(
             target BLOB NOT NULL, class INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY(target, class, key)) WITHOUT ROWID;
@@ -21,6 +24,24 @@ struct DerivedRows {
     private let insertLink: Statement
     private let deleteValue: Statement
     private let insertValue: Statement
+
+    /// A property of a class.
+    private struct Column: Hashable {
+        var table: TableID
+        var column: ColumnID
+    }
+    /// A row to come, found by these bytes, for an object of a class.
+    private struct Row {
+        var bytes: Data
+        var table: TableID
+        var key: Data
+    }
+
+    private var links: [Row] = []
+    private var values: [Column: [Row]] = [:]
+    private var gathered = 0
+    /// So many rows are gathered at once.
+    private static let limit = 50_000
 
     init(_ indexes: IndexedProperties, _ database: Database) throws {
         self.indexes = indexes
@@ -42,6 +63,7 @@ struct DerivedRows {
         let columns = indexes.columns(of: table)
         guard table.mayHoldLinks || !columns.isEmpty else { return }
         if isNew, let object { return try add(table, key, object, links: table.mayHoldLinks, columns: columns) }
+        if gathered >= Self.limit { try flush() }
         let stored = try Data.fetchOne(select, arguments: [table.id.rawValue, key])
         let old = try stored.map { try StoredObject(decoding: [UInt8]($0)) }
         if table.mayHoldLinks { try replaceLinks(table.id, key, old, object) }
@@ -50,6 +72,7 @@ struct DerivedRows {
 
     /// The rows of an object that has none.
     func add(_ table: TableSchema, _ key: Data, _ object: StoredObject, links: Bool, columns: [ColumnSchema]) throws {
+        if gathered >= Self.limit { try flush() }
         if links { try replaceLinks(table.id, key, nil, object) }
         for column in columns { try replaceValue(table.id, column, key, nil, object) }
     }
@@ -64,8 +87,30 @@ struct DerivedRows {
             try deleteLink.execute(arguments: [Self.encoded(target), table.rawValue, key])
         }
         for target in after.subtracting(before) {
-            try insertLink.execute(arguments: [Self.encoded(target), table.rawValue, key])
+            links.append(Row(bytes: Self.encoded(target), table: table, key: key))
+            gathered += 1
         }
+    }
+
+    /// Writes the rows that were gathered. To be called at the end.
+    func flush() throws {
+        for row in Self.ordered(links) {
+            try insertLink.execute(arguments: [row.bytes, row.table.rawValue, row.key])
+        }
+        for (column, rows) in values {
+            for row in Self.ordered(rows) {
+                try insertValue.execute(arguments: [column.table.rawValue, column.column.rawValue, row.bytes, row.key])
+            }
+        }
+        links = []
+        values = [:]
+        gathered = 0
+    }
+
+    private static func ordered(_ rows: [Row]) -> [Row] {
+        let keys = rows.map(\.bytes)
+        let places = rows.indices.map { RowPlace($0, table: TableID(rawValue: 0), keys[$0]) }
+        return places.sorted { $0.precedes($1, keys) }.map { rows[$0.position] }
     }
 
     private func replaceValue(
@@ -78,7 +123,9 @@ struct DerivedRows {
             try deleteValue.execute(arguments: [table.rawValue, column.id.rawValue, before, key])
         }
         if let after {
-            try insertValue.execute(arguments: [table.rawValue, column.id.rawValue, after, key])
+            values[Column(table: table, column: column.id), default: []].append(
+                Row(bytes: after, table: table, key: key))
+            gathered += 1
         }
     }
 

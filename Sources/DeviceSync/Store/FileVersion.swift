@@ -81,12 +81,15 @@ final class FileVersion: StateBase {
 
     func count(of table: TableID) -> Int {
         if let known = counts.withLock({ $0[table] }) { return known }
-        return read(or: 0) { database in
-            let statement = try database.cachedStatement(sql: "SELECT COUNT(*) FROM objects WHERE class = ?")
-            let count = try Int.fetchOne(statement, arguments: [table.rawValue]) ?? 0
-            counts.withLock { $0[table] = count }
-            return count
-        }
+        return read(or: 0) { try count(of: table, $0) }
+    }
+
+    private func count(of table: TableID, _ database: Database) throws -> Int {
+        if let known = counts.withLock({ $0[table] }) { return known }
+        let statement = try database.cachedStatement(sql: "SELECT COUNT(*) FROM objects WHERE class = ?")
+        let count = try Int.fetchOne(statement, arguments: [table.rawValue]) ?? 0
+        counts.withLock { $0[table] = count }
+        return count
     }
 
     func keys(of table: TableID, after key: ObjectKey?, limit: Int) -> [ObjectKey] {
@@ -135,8 +138,13 @@ final class FileVersion: StateBase {
 
     func keys(of table: TableID, having column: ColumnID, in ranges: [OrderedBytes.Range]) -> [ObjectKey]? {
         guard isIndexed(column, of: table) else { return nil }
-        let limit = max(Self.selectionLimit, count(of: table) / 8)
         return read(or: nil) { database in
+            // Counting goes through the class: only for those that find many.
+            var limit = Self.selectionLimit
+            func isEnough(_ count: Int) throws -> Bool {
+                if count == Self.selectionLimit { limit = max(limit, try self.count(of: table, database) / 8) }
+                return count >= limit
+            }
             let statement = try database.cachedStatement(
                 sql: "SELECT key FROM indexed WHERE class = ? AND property = ? AND value >= ? AND value <= ?")
             var keys: [ObjectKey] = []
@@ -144,7 +152,7 @@ final class FileVersion: StateBase {
                 let rows = try Data.fetchCursor(
                     statement, arguments: [table.rawValue, column.rawValue, Data(range.low), Data(range.high)])
                 while let key = try rows.next() {
-                    guard keys.count < limit else { return nil }
+                    guard try !isEnough(keys.count) else { return nil }
                     keys.append(try ObjectKey(ordered: key))
                 }
             }

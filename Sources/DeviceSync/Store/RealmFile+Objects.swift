@@ -45,6 +45,7 @@ extension RealmFile {
             }
             try upsert.execute(arguments: [row.table.rawValue, key, Data(row.object.encoded())])
         }
+        try derived.flush()
     }
 
     /// Writes all objects of a state into a file that has none, one after the other.
@@ -58,6 +59,7 @@ extension RealmFile {
                 try upsert.execute(arguments: [table.id.rawValue, key, Data(object.encoded())])
             }
         }
+        try derived.flush()
     }
 
     // MARK: Forms of the file
@@ -112,6 +114,7 @@ extension RealmFile {
             let object = try StoredObject(decoding: [UInt8](row[1] as Data))
             try derived.add(table, row[0], object, links: links, columns: columns)
         }
+        try derived.flush()
     }
 
     // MARK: Indexes

@@ -83,9 +83,9 @@ extension RealmState {
     /// Makes an object, if there is none.
     ///
     /// - Returns: whether there was none.
-    mutating func create(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
+    mutating func create(_ reference: ObjectReference, as new: StoredObject = .init()) throws(RealmStateError) -> Bool {
         guard try !isPresent(reference) else { return false }
-        store(StoredObject(), reference, existed: false)
+        store(new, reference, existed: false)
         return true
     }
 

@@ -7,13 +7,20 @@ extension RecordingTransaction {
         }
     }
 
+    /// Makes an object, if there is none, with what it holds from the beginning.
+    ///
+    /// - Parameter values: of properties that hold one value, which is null or a scalar.
     /// - Returns: whether there was no such object.
-    package mutating func createIfMissing(_ address: ObjectAddress) throws(RecordingError) -> Bool {
+    package mutating func createIfMissing(
+        _ address: ObjectAddress, with values: [PlainValue] = []
+    ) throws(RecordingError) -> Bool {
         let table = try table(address.className)
         try check(address.key, of: table)
-        // As the instruction would, which need not look for the object again.
+        for item in values { try validate(item, in: address) }
+        let reference = ObjectReference(table: table.id, key: address.key)
+        // As the instructions would, which need not look for the object again.
         do throws(RealmStateError) {
-            guard try state.create(ObjectReference(table: table.id, key: address.key)) else { return false }
+            guard try state.create(reference, as: StoredObject(values)) else { return false }
         } catch {
             throw RecordingError(.invalid, address.className, nil, error.message)
         }
@@ -21,10 +28,30 @@ extension RecordingTransaction {
         let interned = encoder.strings.intern(address.className)
         let key = encoder.strings.intern(address.key)
         encoder.append(.createObject(table: interned, object: key))
-        focus = ApplyFocus(
-            name: interned, object: key, table: table,
-            reference: ObjectReference(table: table.id, key: address.key))
+        for item in values {
+            let path = FieldPath(table: interned, object: key, field: encoder.strings.intern(item.column.name))
+            encoder.append(
+                .update(
+                    .init(
+                        target: path, value: Payload(item.value, &encoder.strings),
+                        qualifier: .isDefault(item.isDefault))))
+        }
+        focus = ApplyFocus(name: interned, object: key, table: table, reference: reference)
         return true
+    }
+
+    private func validate(_ item: PlainValue, in object: ObjectAddress) throws(RecordingError) {
+        let address = FieldAddress(object, item.column.name)
+        switch item.value {
+        case .link, .embedded, .list, .dictionary, .set:
+            throw RecordingError(.wrongType, object.className, address.field, "no plain value")
+        default:
+            guard item.column.collection == .single else {
+                throw RecordingError(
+                    .wrongType, object.className, address.field, "expected a whole \(item.column.collection)")
+            }
+            try validate(item.value, item.column.element, depth: 0, at: address)
+        }
     }
 
     /// Deletes an object with its embedded objects, after every link to it has been set to null or removed.

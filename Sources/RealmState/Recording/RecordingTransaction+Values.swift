@@ -1,4 +1,4 @@
-package import Changesets
+import Changesets
 
 extension RecordingTransaction {
     /// Writes a property, list slot or dictionary entry, or replaces all of a collection field.
@@ -21,20 +21,6 @@ extension RecordingTransaction {
             if place.content.count > 0 { try clear(address) }
             try fill(address, with: value, place.element)
         }
-    }
-
-    /// Writes a property of a top-level object that is null, a scalar or a link, without a look at what the object holds.
-    package mutating func set(
-        _ column: ColumnSchema, of object: ObjectAddress, toPlain value: Value, isDefault: Bool = false
-    ) throws(RecordingError) {
-        let address = FieldAddress(object, column.name)
-        try validate(value, column.element, depth: 0, at: address)
-        _ = encoder.strings.intern(object.className)
-        let path = FieldPath(address, &encoder.strings)
-        try record(
-            .update(
-                .init(target: path, value: Payload(value, &encoder.strings), qualifier: .isDefault(isDefault))),
-            object.className, column.name)
     }
 
     /// Puts a new, empty embedded object into a property, list slot or dictionary entry, in place of any that is there.

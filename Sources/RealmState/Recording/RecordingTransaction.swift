@@ -8,16 +8,18 @@ package import Changesets
 /// make the next change of it slow.
 package struct RecordingTransaction: Sendable {
     package internal(set) var state: RealmState
-    var encoder = StreamingEncoder()
+    var encoder: StreamingEncoder
     /// Objects that exist only to be uploaded; they go when the transaction is committed.
     var asymmetricObjects: Set<ObjectAddress> = []
     /// What the last recorded instruction has left. To be forgotten when the state is changed by anything else.
     var focus: ApplyFocus?
 
     /// Moves the state in here, leaving an empty one. It must be a complete one.
-    package init(taking state: inout RealmState) {
+    /// - Parameter isKept: whether the changeset is wanted; else it stays empty.
+    package init(taking state: inout RealmState, isKept: Bool = true) {
         self.state = state
         state = RealmState()
+        encoder = StreamingEncoder(isKept: isKept)
         self.state.begin()
     }
 

@@ -67,7 +67,7 @@ struct EncryptionKeyTests {
     }
 
     @Test func noKeyIsInADescription() {
-        let configuration = Realm.Configuration(encryptionKey: PlainText.key)
+        let configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: "/a.realm"), encryptionKey: PlainText.key)
         #expect(!"\(configuration)".contains(PlainText.key.base64EncodedString()))
         #expect(!"\(configuration)".contains("64"))
     }

@@ -56,46 +56,61 @@ import Testing
         #expect(bytes.isEmpty)
     }
 
-    /// A new object is written without a look at what it holds; what is recorded is the same.
-    @Test func plainValuesAreRecordedTheSameEitherWay() throws {
-        func written(
-            _ write: (inout RecordingTransaction, ColumnSchema, ObjectAddress, Value) throws(RecordingError) -> Void
+    /// An object that is made with what it holds is recorded as one whose properties are written one after the other.
+    @Test func anObjectIsMadeWithItsValues() throws {
+        let values: [(name: ByteString, element: ElementType, value: Value, isDefault: Bool)] = [
+            ("name", ElementType(type: .string, nullable: true), .string("Al"), false),
+            ("none", ElementType(type: .string, nullable: true), .null, false),
+            ("count", ElementType(type: .int, nullable: false), .int(7), true),
+            ("any", .mixed, .bool(true), false),
+        ]
+        let object = ObjectAddress("Foo", .string("a"))
+        func made(
+            _ make: (inout RecordingTransaction, [PlainValue]) throws(RecordingError) -> Void
         ) throws -> (bytes: [UInt8], state: RealmState) {
             var state = RealmState()
-            let target = ObjectAddress("Foo", .string("b"))
-            let values: [(ByteString, ElementType, Value)] = [
-                ("name", ElementType(type: .string, nullable: true), .string("Al")),
-                ("none", ElementType(type: .string, nullable: true), .null),
-                ("count", ElementType(type: .int, nullable: false), .int(7)),
-                ("link", ElementType(type: .link, nullable: true, target: "Foo"), .link(target)),
-            ]
             let (_, bytes) = try state.record { transaction throws(RecordingError) in
                 try transaction.createTable("Foo", key: KeySchema(name: "id", type: .string, nullable: false))
-                for (name, element, _) in values { try transaction.addColumn("Foo", name, element) }
-                try transaction.createObject(target)
-                let object = ObjectAddress("Foo", .string("a"))
-                try transaction.createObject(object)
-                for (name, _, value) in values {
-                    guard let column = transaction.state.schema.table("Foo")?.column(name) else { continue }
-                    try write(&transaction, column, object, value)
+                for value in values { try transaction.addColumn("Foo", value.name, value.element) }
+                let table = transaction.state.schema.table("Foo")
+                let plain = values.compactMap { value in
+                    table?.column(value.name).map { PlainValue($0, value.value, isDefault: value.isDefault) }
                 }
+                try make(&transaction, plain)
+                // What comes next goes on from there.
+                try transaction.set(FieldAddress(object, "count"), to: .int(8))
             }
             return (bytes, state)
         }
-        let slow = try written { transaction, column, object, value throws(RecordingError) in
-            try transaction.set(FieldAddress(object, column.name), to: value)
-        }
-        let fast = try written { transaction, column, object, value throws(RecordingError) in
-            try transaction.set(column, of: object, toPlain: value)
-        }
-        #expect(fast.bytes == slow.bytes)
-        let object = ObjectAddress("Foo", .string("a"))
-        #expect(fast.state.object(object) == slow.state.object(object) && fast.state.object(object) != nil)
-        #expect(throws: RecordingError.self) {
-            try written { transaction, column, object, _ throws(RecordingError) in
-                try transaction.set(column, of: object, toPlain: .double(bits: 0))
+        let slow = try made { transaction, plain throws(RecordingError) in
+            try transaction.createObject(object)
+            for item in plain {
+                try transaction.set(FieldAddress(object, item.column.name), to: item.value, isDefault: item.isDefault)
             }
         }
+        let fast = try made { transaction, plain throws(RecordingError) in
+            let isNew = try transaction.createIfMissing(object, with: plain)
+            let isNewAgain = try transaction.createIfMissing(object, with: [])
+            #expect(isNew && !isNewAgain)
+        }
+        #expect(fast.bytes == slow.bytes)
+        #expect(fast.state.object(object) == slow.state.object(object) && fast.state.object(object) != nil)
+        for wrong in [Value.double(bits: 0), .link(object), .list([])] {
+            #expect(throws: RecordingError.self) {
+                try made { transaction, plain throws(RecordingError) in
+                    _ = try transaction.createIfMissing(object, with: [PlainValue(plain[2].column, wrong)])
+                }
+            }
+        }
+    }
+
+    @Test func whatIsNotKeptIsDoneAllTheSame() throws {
+        var state = RealmState()
+        var transaction = RecordingTransaction(taking: &state, isKept: false)
+        try transaction.createTable("Foo", key: KeySchema(name: "id", type: .string, nullable: false))
+        try transaction.createObject(ObjectAddress("Foo", .string("a")))
+        let bytes = transaction.commit(returningTo: &state)
+        #expect(bytes.isEmpty && state.hasChanges && state.contains(ObjectAddress("Foo", .string("a"))))
     }
 
     @Test func defaultsAreMarked() throws {
