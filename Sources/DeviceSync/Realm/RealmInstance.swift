@@ -58,7 +58,6 @@ final class RealmInstance: Sendable {
         var pinned: RealmSnapshot?
         let result = try contents.withLock { contents -> Result? in
             pinned = contents.pinned
-            // In place: a copy of the transaction would be a second owner of all that it changes.
             return try contents.transaction.map { try body($0.state) }
         }
         if let result { return result }
