@@ -15,8 +15,8 @@ final class FileVersion: StateBase {
     private let reader: Mutex<DatabaseQueue>
     private let cache: ObjectCache
     private let counts: Mutex<[TableID: Int]>
-    /// The greatest key of each class that was asked for so far; nil for a class without objects.
-    private let lastKeys = Mutex<[TableID: ObjectKey?]>([:])
+    /// The greatest key of each class that was asked for so far, as the file has it; nil for a class without objects.
+    private let lastKeys = Mutex<[TableID: Data?]>([:])
     /// Once they have been asked for.
     private let indexes = Mutex<IndexedProperties?>(nil)
 
@@ -60,21 +60,22 @@ final class FileVersion: StateBase {
         let slot = ObjectCache.Slot(table: table, key: key)
         if let known = cache.object(slot) { return known }
         return read(or: nil) { database in
+            let stored = key.orderedEncoding()
             // Most new objects have the greatest key so far.
-            guard let last = try lastKey(of: table, database), key <= last else { return nil }
+            guard let last = try lastKey(of: table, database), !last.precedes(stored) else { return nil }
             let statement = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
-            let value = try Data.fetchOne(statement, arguments: [table.rawValue, key.orderedEncoding()])
+            let value = try Data.fetchOne(statement, arguments: [table.rawValue, stored])
             let object = try value.map { try StoredObject(decoding: [UInt8]($0)) }
             cache.add(slot, object, bytes: value?.count ?? 0)
             return object
         }
     }
 
-    private func lastKey(of table: TableID, _ database: Database) throws -> ObjectKey? {
+    private func lastKey(of table: TableID, _ database: Database) throws -> Data? {
         if let known = lastKeys.withLock({ $0[table] }) { return known }
         let statement = try database.cachedStatement(
             sql: "SELECT key FROM objects WHERE class = ? ORDER BY key DESC LIMIT 1")
-        let last = try Data.fetchOne(statement, arguments: [table.rawValue]).map { try ObjectKey(ordered: $0) }
+        let last = try Data.fetchOne(statement, arguments: [table.rawValue])
         lastKeys.withLock { $0[table] = .some(last) }
         return last
     }
