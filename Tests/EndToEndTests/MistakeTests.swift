@@ -41,10 +41,8 @@ import Testing
             await expect(65, "gateway.port", "gateway", "--port", "\(cluster.gatewayPort)")
             let url = cluster.amqpURL.replacing(/:[^:@]*@/, with: ":wrong@")
             await expect(77, "broker", "dead-letters", "list", settings: ["SLUICE_AMQP_URL": url])
-            let start = ContinuousClock.now
             await expect(
                 69, "does not answer", "apps", "list", "--coordinator-url", "http://127.0.0.1:\(FreePort.next())")
-            #expect(ContinuousClock.now - start < .seconds(15))
             // Nothing of all that reached a worker.
             #expect(try await cluster.operate("dead-letters", "list", "--json") == "[]\n")
         }

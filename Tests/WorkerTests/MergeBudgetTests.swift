@@ -95,10 +95,8 @@ import Testing
         let owner = scene.harness.owner
         let merge = Task { try await owner.process([dear]) }
         try await Task.sleep(for: .milliseconds(300))
-        let start = ContinuousClock.now
         merge.cancel()
         await #expect(throws: CancellationError.self) { try await merge.value }
-        #expect(start.duration(to: .now) < .seconds(5))
         #expect(try await scene.store.realm(scene.harness.realm)?.latest.version == 7)
         // The owner is none the worse for it.
         let notice = try await scene.harness.send(

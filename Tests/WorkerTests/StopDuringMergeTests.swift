@@ -20,7 +20,7 @@ import Testing
             let (b, _) = try await cluster.join(session: 2)
             let tags = (0..<4 as Range<UInt32>).map { Changes.insertTag(1, "t", at: $0, of: $0) }
             try await cluster.send(cluster.upload(a, [Changes.schema(), Changes.create(1)] + tags))
-            let moves = 20_000
+            let moves = 8_000
             try await cluster.send(
                 cluster.upload(
                     a, follows: 6, base: 6, timestamp: 2_000, [Changes.swapTags(1, first: 0, times: moves, of: 4)]))
@@ -36,9 +36,8 @@ import Testing
             }
             try await Task.sleep(for: .milliseconds(300))
 
-            let start = ContinuousClock.now
+            // Had the stop waited for the merge, its changeset would be there.
             try await first.stop()
-            #expect(start.duration(to: .now) < Self.grace + Cluster.RunningWorker.cancellation)
             let store = try await cluster.stores.store(for: cluster.slice)
             #expect(try await store.realm(cluster.realm)?.latest.version == 7)
             #expect(try await store.ownership()?.isReleased == true)

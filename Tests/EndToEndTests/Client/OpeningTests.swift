@@ -72,14 +72,13 @@ struct OpeningTests {
         let port = FreePort.next()
         let app = App(
             id: try await SharedCluster.cluster.newApp(),
-            configuration: AppConfiguration(baseURL: "http://127.0.0.1:\(port)"))
-        let start = ContinuousClock.now
+            // A person is told at once, and not when the time for a request is over: that is longer than this
+            // suite may take.
+            configuration: AppConfiguration(baseURL: "http://127.0.0.1:\(port)", defaultRequestTimeoutMS: 3_600_000))
         await #expect(throws: AppError.self) {
             _ = try await app.login(credentials: .emailPassword(email: "a@example.net", password: "correct horse"))
         }
         #expect(app.currentUser == nil && app.allUsers.isEmpty)
-        // A person is told at once, and not when the time for a request is over.
-        #expect(ContinuousClock.now - start < .seconds(20))
     }
 
     @Test func aRealmInMemoryLeavesNoFileAndIsDownloadedAnew() async throws {

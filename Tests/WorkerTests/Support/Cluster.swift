@@ -87,16 +87,12 @@ final class Cluster: Sendable {
         private let trigger: @Sendable () -> Void
         private let task: Task<Void, any Error>
 
-        /// After which a service group ends its process, once its grace is over.
-        static let cancellation = Duration.seconds(5)
-
         /// - Parameter grace: after which a worker that was told to stop is cancelled; nil: it may take as long as it likes.
         init(id: String, service: WorkerService, grace: Duration? = nil) {
             self.id = id
             self.service = service
             var configuration = ServiceGroupConfiguration(services: [service], logger: TestTopology.logger)
             configuration.maximumGracefulShutdownDuration = grace
-            if grace != nil { configuration.maximumCancellationDuration = Self.cancellation }
             let group = ServiceGroup(configuration: configuration)
             trigger = { Task { await group.triggerGracefulShutdown() } }
             task = Task { try await group.run() }
