@@ -134,10 +134,14 @@ let package = Package(
         module("Views", ["SyncModel", "Changesets", "RealmState", "Query", "Rules"]),
         module(
             "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
+        module("SQLiteStatements", [grdb, sqlite]),
         module("AdminAPI", ["SyncModel", "Rules", "Storage"]),
         module(
             "StorageSQLite",
-            ["SyncModel", "Storage", "Changesets", grdb, sqlite, .product(name: "Crypto", package: "swift-crypto")]),
+            [
+                "SyncModel", "Storage", "Changesets", "SQLiteStatements", grdb, sqlite,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         module(
             "StoragePostgreSQL",
             [
@@ -199,8 +203,8 @@ let package = Package(
         module(
             "DeviceSync",
             [
-                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", grdb, sqlite, logging,
-                httpClient, collections,
+                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", "SQLiteStatements", grdb,
+                sqlite, logging, httpClient, collections,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),

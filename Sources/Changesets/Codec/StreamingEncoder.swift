@@ -7,7 +7,7 @@ package struct StreamingEncoder: Sendable {
     package private(set) var changeset = Changeset()
     private var writer = ChangesetWriter()
     private var definedCount = 0
-    private let isKept: Bool
+    package let isKept: Bool
 
     /// - Parameter isKept: whether what is appended is wanted.
     package init(isKept: Bool = true) { self.isKept = isKept }

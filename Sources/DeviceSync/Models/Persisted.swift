@@ -1,4 +1,5 @@
 internal import Changesets
+internal import Foundation
 internal import RealmState
 
 /// Makes a property of a model one that realms keep.
@@ -86,7 +87,8 @@ public struct Persisted<Value: _Persistable> {
         _enclosingInstance owner: Owner, wrapped _: ReferenceWritableKeyPath<Owner, Value>,
         storage path: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
-        get {
+        // In the app's own code the compiler knows the property that a key path leads to, and nothing has to follow the path.
+        @inline(__always) get {
             switch owner[keyPath: path].content {
             case .managed(let property): return property.read(owner, Value.self)
             case .set(let value), .defaulted(let value):
@@ -99,7 +101,7 @@ public struct Persisted<Value: _Persistable> {
             case .traced(let property): return property.trace(owner, Value.self)
             }
         }
-        set {
+        @inline(__always) set {
             switch owner[keyPath: path].content {
             case .managed(let property): property.write(newValue, to: owner)
             case .traced: break
@@ -189,6 +191,15 @@ extension Persisted: PersistedStorage {
         value._adopt(field)
     }
 
+    // Where the type is not known before the program runs, what Swift has to look up for each value costs more than the value.
+    @_specialize(where Value == Bool)
+    @_specialize(where Value == Int)
+    @_specialize(where Value == Double)
+    @_specialize(where Value == String)
+    @_specialize(where Value == String?)
+    @_specialize(where Value == Date)
+    @_specialize(where Value == Date?)
+    @_specialize(where Value == ObjectId)
     static func encoded(
         _ place: UnsafeMutableRawPointer, _ writer: _ObjectWriter
     ) -> (value: RealmValue, isDefault: Bool) {

@@ -2,6 +2,7 @@ internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import RealmState
+internal import SQLiteStatements
 
 /// The rows that are made of objects so that these can be found: by what they link to, and by the values of indexed properties.
 ///
@@ -19,11 +20,11 @@ final class DerivedRows {
         """
 
     private let indexes: IndexedProperties
-    private let select: Statement
-    private let deleteLink: Statement
-    private let insertLink: Statement
-    private let deleteValue: Statement
-    private let insertValue: Statement
+    private let select: RepeatedStatement
+    private let deleteLink: RepeatedStatement
+    private let insertLink: RepeatedStatement
+    private let deleteValue: RepeatedStatement
+    private let insertValue: RepeatedStatement
 
     /// A property of a class.
     private struct Column: Hashable {
@@ -32,59 +33,74 @@ final class DerivedRows {
     }
     /// A row to come, found by these bytes, for an object of a class.
     private struct Row {
-        var bytes: Data
+        var bytes: [UInt8]
         var table: TableID
-        var key: Data
+        var key: [UInt8]
     }
 
     private var links: [Row] = []
     private var values: [Column: [Row]] = [:]
     private var gathered = 0
+    /// Of the class that was asked for last: most rows come class by class.
+    private var last: (table: TableID, links: Bool, columns: [ColumnSchema])?
     /// So many rows are gathered at once.
     private static let limit = 50_000
 
     init(_ indexes: IndexedProperties, _ database: Database) throws {
         self.indexes = indexes
-        select = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
-        deleteLink = try database.cachedStatement(sql: "DELETE FROM links WHERE target = ? AND class = ? AND key = ?")
-        insertLink = try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO links(target, class, key) VALUES(?, ?, ?)")
-        deleteValue = try database.cachedStatement(
-            sql: "DELETE FROM indexed WHERE class = ? AND property = ? AND value = ? AND key = ?")
-        insertValue = try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO indexed(class, property, value, key) VALUES(?, ?, ?, ?)")
+        select = try RepeatedStatement(database, "SELECT value FROM objects WHERE class = ? AND key = ?")
+        deleteLink = try RepeatedStatement(database, "DELETE FROM links WHERE target = ? AND class = ? AND key = ?")
+        insertLink = try RepeatedStatement(
+            database, "INSERT OR IGNORE INTO links(target, class, key) VALUES(?, ?, ?)")
+        deleteValue = try RepeatedStatement(
+            database, "DELETE FROM indexed WHERE class = ? AND property = ? AND value = ? AND key = ?")
+        insertValue = try RepeatedStatement(
+            database, "INSERT OR IGNORE INTO indexed(class, property, value, key) VALUES(?, ?, ?, ?)")
     }
 
     /// To be called before the object itself is written.
     /// - Parameters:
     ///   - object: nil for one that goes.
     ///   - isNew: whether the file has no object under the key.
-    func replace(_ table: TableSchema, _ key: Data, with object: StoredObject?, isNew: Bool = false) throws {
-        let columns = indexes.columns(of: table)
-        guard table.mayHoldLinks || !columns.isEmpty else { return }
-        if isNew, let object { return try add(table, key, object, links: table.mayHoldLinks, columns: columns) }
+    func replace(_ table: TableSchema, _ key: [UInt8], with object: StoredObject?, isNew: Bool = false) throws {
+        let (links, columns) = kinds(of: table)
+        guard links || !columns.isEmpty else { return }
+        if isNew, let object { return try add(table, key, object, links: links, columns: columns) }
         if gathered >= Self.limit { try flush() }
-        let stored = try Data.fetchOne(select, arguments: [table.id.rawValue, key])
-        let old = try stored.map { try StoredObject(decoding: [UInt8]($0)) }
-        if table.mayHoldLinks { try replaceLinks(table.id, key, old, object) }
+        select.bind(1, table.id)
+        select.bind(2, key)
+        let old = try select.first { try StoredObject(decoding: $0.bytes(0)) }
+        if links { try replaceLinks(table.id, key, old, object) }
         for column in columns { try replaceValue(table.id, column, key, old, object) }
     }
 
+    /// What rows objects of a class have.
+    private func kinds(of table: TableSchema) -> (links: Bool, columns: [ColumnSchema]) {
+        if let last, last.table == table.id { return (last.links, last.columns) }
+        let found = (table: table.id, links: table.mayHoldLinks, columns: indexes.columns(of: table))
+        last = found
+        return (found.links, found.columns)
+    }
+
     /// The rows of an object that has none.
-    func add(_ table: TableSchema, _ key: Data, _ object: StoredObject, links: Bool, columns: [ColumnSchema]) throws {
+    func add(_ table: TableSchema, _ key: [UInt8], _ object: StoredObject, links: Bool, columns: [ColumnSchema]) throws
+    {
         if gathered >= Self.limit { try flush() }
         if links { try replaceLinks(table.id, key, nil, object) }
         for column in columns { try replaceValue(table.id, column, key, nil, object) }
     }
 
-    private func replaceLinks(_ table: TableID, _ key: Data, _ old: StoredObject?, _ new: StoredObject?) throws {
+    private func replaceLinks(_ table: TableID, _ key: [UInt8], _ old: StoredObject?, _ new: StoredObject?) throws {
         var before: Set<ObjectAddress> = []
         var after: Set<ObjectAddress> = []
         // Rows of values that belong to no property any more do no harm.
         old?.forEachLink { before.insert($0) }
         new?.forEachLink { after.insert($0) }
         for target in before.subtracting(after) {
-            try deleteLink.execute(arguments: [Self.encoded(target), table.rawValue, key])
+            deleteLink.bind(1, Self.encoded(target))
+            deleteLink.bind(2, table)
+            deleteLink.bind(3, key)
+            try deleteLink.run()
         }
         for target in after.subtracting(before) {
             links.append(Row(bytes: Self.encoded(target), table: table, key: key))
@@ -95,16 +111,29 @@ final class DerivedRows {
     /// Writes the rows that were gathered. To be called at the end.
     func flush() throws {
         for row in Self.ordered(links) {
-            try insertLink.execute(arguments: [row.bytes, row.table.rawValue, row.key])
+            insertLink.bind(1, row.bytes)
+            insertLink.bind(2, row.table)
+            insertLink.bind(3, row.key)
+            try insertLink.run()
         }
         for (column, rows) in values {
             for row in Self.ordered(rows) {
-                try insertValue.execute(arguments: [column.table.rawValue, column.column.rawValue, row.bytes, row.key])
+                try run(insertValue, column, row.bytes, row.key)
             }
         }
         links = []
         values = [:]
         gathered = 0
+    }
+
+    private func run(
+        _ statement: RepeatedStatement, _ column: Column, _ value: [UInt8], _ key: [UInt8]
+    ) throws {
+        statement.bind(1, column.table)
+        statement.bind(2, Int64(column.column.rawValue))
+        statement.bind(3, value)
+        statement.bind(4, key)
+        try statement.run()
     }
 
     private static func ordered(_ rows: [Row]) -> [Row] {
@@ -114,13 +143,13 @@ final class DerivedRows {
     }
 
     private func replaceValue(
-        _ table: TableID, _ column: ColumnSchema, _ key: Data, _ old: StoredObject?, _ new: StoredObject?
+        _ table: TableID, _ column: ColumnSchema, _ key: [UInt8], _ old: StoredObject?, _ new: StoredObject?
     ) throws {
         let before = old.flatMap { Self.indexed($0[column]) }
         let after = new.flatMap { Self.indexed($0[column]) }
         guard before != after else { return }
         if let before {
-            try deleteValue.execute(arguments: [table.rawValue, column.id.rawValue, before, key])
+            try run(deleteValue, Column(table: table, column: column.id), before, key)
         }
         if let after {
             values[Column(table: table, column: column.id), default: []].append(
@@ -132,16 +161,18 @@ final class DerivedRows {
     /// Of a longer value, the index has the beginning.
     static let indexedBytes = 256
 
-    private static func indexed(_ value: Value) -> Data? {
-        OrderedBytes.of(value, maxCount: indexedBytes).map { Data($0) }
-    }
+    private static func indexed(_ value: Value) -> [UInt8]? { OrderedBytes.of(value, maxCount: indexedBytes) }
 
     /// The class by name, as links have it, and the key.
-    static func encoded(_ target: ObjectAddress) -> Data {
+    static func encoded(_ target: ObjectAddress) -> [UInt8] {
         var writer = VarintWriter()
         writer.write(lengthAnd: target.className.bytes)
-        return Data(writer.bytes) + target.key.orderedEncoding()
+        return writer.bytes + target.key.orderedBytes()
     }
+}
+
+extension RepeatedStatement {
+    func bind(_ index: Int32, _ table: TableID) { bind(index, Int64(table.rawValue)) }
 }
 
 /// The properties by whose values a file finds objects.

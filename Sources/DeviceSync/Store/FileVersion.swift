@@ -16,7 +16,7 @@ final class FileVersion: StateBase {
     private let cache: ObjectCache
     private let counts: Mutex<[TableID: Int]>
     /// The greatest key of each class that was asked for so far, as the file has it; nil for a class without objects.
-    private let lastKeys = Mutex<[TableID: Data?]>([:])
+    private let lastKeys = Mutex<[TableID: [UInt8]?]>([:])
     /// Once they have been asked for.
     private let indexes = Mutex<IndexedProperties?>(nil)
 
@@ -59,23 +59,24 @@ final class FileVersion: StateBase {
     func object(_ key: ObjectKey, of table: TableID) -> StoredObject? {
         let slot = ObjectCache.Slot(table: table, key: key)
         if let known = cache.object(slot) { return known }
+        let stored = key.orderedBytes()
+        // Most new objects have the greatest key so far.
+        if let last = lastKeys.withLock({ $0[table] }), last?.precedesAsBlob(stored) ?? true { return nil }
         return read(or: nil) { database in
-            let stored = key.orderedEncoding()
-            // Most new objects have the greatest key so far.
-            guard let last = try lastKey(of: table, database), !last.precedes(stored) else { return nil }
+            guard let last = try lastKey(of: table, database), !last.precedesAsBlob(stored) else { return nil }
             let statement = try database.cachedStatement(sql: "SELECT value FROM objects WHERE class = ? AND key = ?")
-            let value = try Data.fetchOne(statement, arguments: [table.rawValue, stored])
+            let value = try Data.fetchOne(statement, arguments: [table.rawValue, Data(stored)])
             let object = try value.map { try StoredObject(decoding: [UInt8]($0)) }
             cache.add(slot, object, bytes: value?.count ?? 0)
             return object
         }
     }
 
-    private func lastKey(of table: TableID, _ database: Database) throws -> Data? {
+    private func lastKey(of table: TableID, _ database: Database) throws -> [UInt8]? {
         if let known = lastKeys.withLock({ $0[table] }) { return known }
         let statement = try database.cachedStatement(
             sql: "SELECT key FROM objects WHERE class = ? ORDER BY key DESC LIMIT 1")
-        let last = try Data.fetchOne(statement, arguments: [table.rawValue])
+        let last = try Data.fetchOne(statement, arguments: [table.rawValue]).map { [UInt8]($0) }
         lastKeys.withLock { $0[table] = .some(last) }
         return last
     }
@@ -172,7 +173,7 @@ final class FileVersion: StateBase {
     func sources(linkingTo target: ObjectAddress) -> [(table: TableID, key: ObjectKey)] {
         read(or: []) { database in
             let statement = try database.cachedStatement(sql: "SELECT class, key FROM links WHERE target = ?")
-            let rows = try Row.fetchCursor(statement, arguments: [DerivedRows.encoded(target)])
+            let rows = try Row.fetchCursor(statement, arguments: [Data(DerivedRows.encoded(target))])
             var sources: [(table: TableID, key: ObjectKey)] = []
             while let row = try rows.next() {
                 sources.append((TableID(rawValue: row[0]), try ObjectKey(ordered: row[1])))

@@ -11,35 +11,32 @@ extension ObjectKey {
         case int, string, globalKey, objectID, uuid
     }
 
-    func orderedEncoding() -> Data {
-        var bytes = Data(capacity: 17)
-        func begin(_ kind: Kind) { bytes.append(kind.rawValue) }
-        func append(_ value: some FixedWidthInteger) {
-            withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
-        }
+    /// As a parameter of a query.
+    func orderedEncoding() -> Data { Data(orderedBytes()) }
+
+    func orderedBytes() -> [UInt8] {
         switch self {
-        case .null: begin(.null)
-        case .int(let value):
-            begin(.int)
-            // Negative numbers come first.
-            append(UInt64(bitPattern: value) ^ 1 << 63)
-        case .string(let value):
-            begin(.string)
-            bytes.append(contentsOf: value.bytes)
-        case .globalKey(let high, let low):
-            begin(.globalKey)
-            append(high)
-            append(low)
-        case .objectID(let value):
-            begin(.objectID)
-            append(value.high)
-            append(value.low)
-        case .uuid(let value):
-            begin(.uuid)
-            append(value.high)
-            append(value.low)
+        case .null: [Kind.null.rawValue]
+        // Negative numbers come first.
+        case .int(let value): Self.bytes(.int, UInt64(bitPattern: value) ^ 1 << 63)
+        case .string(let value): [Kind.string.rawValue] + value.bytes
+        case .globalKey(let high, let low): Self.bytes(.globalKey, high, low)
+        case .objectID(let value): Self.bytes(.objectID, value.high, value.low)
+        case .uuid(let value): Self.bytes(.uuid, value.high, value.low)
         }
-        return bytes
+    }
+
+    private static func bytes<each Part: FixedWidthInteger>(_ kind: Kind, _ parts: repeat each Part) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 17) { buffer, count in
+            buffer[0] = kind.rawValue
+            count = 1
+            for part in repeat each parts {
+                let size = MemoryLayout.size(ofValue: part)
+                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<count + size])
+                    .storeBytes(of: part.bigEndian, as: type(of: part))
+                count += size
+            }
+        }
     }
 
     /// - Throws: `DamagedRow`.
@@ -84,9 +81,9 @@ struct DamagedRow: Error, CustomStringConvertible {
     static let link = DamagedRow(description: "a link is damaged")
 }
 
-extension Data {
+extension [UInt8] {
     /// Whether the bytes come before others in the order in which SQLite has blobs.
-    func precedes(_ other: Data) -> Bool {
+    func precedesAsBlob(_ other: [UInt8]) -> Bool {
         withUnsafeBytes { left in
             other.withUnsafeBytes { right in
                 for (a, b) in zip(left, right) where a != b { return a < b }
@@ -105,19 +102,20 @@ struct RowPlace {
     private let head: UInt64
 
     /// - Parameter key: the object's, in order.
-    init(_ position: Int, table: TableID, _ key: Data) {
+    init(_ position: Int, table: TableID, _ key: [UInt8]) {
         self.position = position
         self.table = table
         kind = key.first ?? 0
-        let bytes = key.dropFirst().prefix(8)
-        head = bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - bytes.count))
+        var head: UInt64 = 0
+        for place in 1...8 { head = head << 8 | (place < key.count ? UInt64(key[place]) : 0) }
+        self.head = head
     }
 
     /// - Parameter keys: those of all objects of the list.
-    func precedes(_ other: RowPlace, _ keys: [Data]) -> Bool {
+    func precedes(_ other: RowPlace, _ keys: [[UInt8]]) -> Bool {
         if table != other.table { return table < other.table }
         if kind != other.kind { return kind < other.kind }
         if head != other.head { return head < other.head }
-        return keys[position].precedes(keys[other.position])
+        return keys[position].precedesAsBlob(keys[other.position])
     }
 }

@@ -2,6 +2,7 @@ internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import RealmState
+internal import SQLiteStatements
 import SyncModel
 internal import Synchronization
 
@@ -28,14 +29,16 @@ extension RealmFile {
             }
         }
         let derived = try DerivedRows(indexes, database)
-        let delete = try database.cachedStatement(sql: "DELETE FROM objects WHERE class = ? AND key = ?")
+        let delete = try RepeatedStatement(database, "DELETE FROM objects WHERE class = ? AND key = ?")
         for erased in changes.erased {
-            let key = erased.key.orderedEncoding()
+            let key = erased.key.orderedBytes()
             if let table = schema.table(erased.table) { try derived.replace(table, key, with: nil) }
-            try delete.execute(arguments: [erased.table.rawValue, key])
+            delete.bind(1, erased.table)
+            delete.bind(2, key)
+            try delete.run()
         }
-        let upsert = try database.cachedStatement(sql: upsert)
-        let keys = changes.upserted.map { $0.key.orderedEncoding() }
+        let upsert = try RepeatedStatement(database, upsert)
+        let keys = changes.upserted.map { $0.key.orderedBytes() }
         // In the order of the rows: those of a page are written one after the other.
         let places = changes.upserted.indices.map { RowPlace($0, table: changes.upserted[$0].table, keys[$0]) }
         for place in places.sorted(by: { $0.precedes($1, keys) }) {
@@ -43,20 +46,29 @@ extension RealmFile {
             if let table = schema.table(row.table) {
                 try derived.replace(table, key, with: row.object, isNew: row.isNew)
             }
-            try upsert.execute(arguments: [row.table.rawValue, key, Data(row.object.encoded())])
+            try put(upsert, row.table, key, row.object)
         }
         try derived.flush()
+    }
+
+    private static func put(
+        _ upsert: RepeatedStatement, _ table: TableID, _ key: [UInt8], _ object: StoredObject
+    ) throws {
+        upsert.bind(1, table)
+        upsert.bind(2, key)
+        upsert.bind(3, object.encoded())
+        try upsert.run()
     }
 
     /// Writes all objects of a state into a file that has none, one after the other.
     static func write(all state: RealmState, _ database: Database) throws {
         let derived = try DerivedRows(IndexedProperties(), database)
-        let upsert = try database.cachedStatement(sql: upsert)
+        let upsert = try RepeatedStatement(database, upsert)
         for table in state.schema.tables where table.kind != .embedded {
             for (key, object) in state.cursor(of: table.name) {
-                let key = key.orderedEncoding()
+                let key = key.orderedBytes()
                 try derived.add(table, key, object, links: table.mayHoldLinks, columns: [])
-                try upsert.execute(arguments: [table.id.rawValue, key, Data(object.encoded())])
+                try put(upsert, table.id, key, object)
             }
         }
         try derived.flush()
@@ -112,7 +124,7 @@ extension RealmFile {
             database, sql: "SELECT key, value FROM objects WHERE class = ?", arguments: [table.id.rawValue])
         while let row = try rows.next() {
             let object = try StoredObject(decoding: [UInt8](row[1] as Data))
-            try derived.add(table, row[0], object, links: links, columns: columns)
+            try derived.add(table, [UInt8](row[0] as Data), object, links: links, columns: columns)
         }
         try derived.flush()
     }

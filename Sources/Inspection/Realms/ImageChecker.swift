@@ -29,7 +29,7 @@ struct ImageChecker {
             return findings.add(.images, "the before images of version \(stored.version) cannot be read: \(error)")
         }
         var expected: Set<ObjectAddress> = []
-        for address in RealmState.addresses(touchedBy: changeset) {
+        for address in changeset.touchedAddresses {
             // Objects of asymmetric classes are in no view, so nobody asks how they were.
             if let table = schema.table(address.className), table.kind != .asymmetric { expected.insert(address) }
         }

@@ -110,7 +110,7 @@ package final class RealmVerifier {
                     if let images, !isBroken,
                         let replayed = entry.serverVersion > newest?.version ?? 0 ? begun ?? whole : whole
                     {
-                        try await replayed.load(RealmState.addresses(touchedBy: changeset))
+                        try await replayed.load(changeset.touchedAddresses)
                         images.check(stored, changeset, replayed.state, &findings)
                     }
                     if !isBroken { try await whole?.apply(changeset) }

@@ -44,7 +44,7 @@ final class ScratchRealm {
     }
 
     func apply(_ changeset: Changeset) async throws {
-        try await load(RealmState.addresses(touchedBy: changeset))
+        try await load(changeset.touchedAddresses)
         try state.apply(changeset)
         pendingChanges += changeset.instructions.count
         if pendingChanges >= Self.maxChanges { try await flush() }

@@ -84,13 +84,23 @@ extension RealmState {
     ///
     /// - Returns: whether there was none.
     mutating func create(_ reference: ObjectReference, as new: StoredObject = .init()) throws(RealmStateError) -> Bool {
-        guard try !isPresent(reference) else { return false }
+        guard let row = rows[reference.table]?[reference.key] else {
+            guard try !isPresentBeyondRows(reference) else { return false }
+            insert(new, reference)
+            return true
+        }
+        guard row.object == nil else { return false }
         store(new, reference, existed: false)
         return true
     }
 
     private func isPresent(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
         if let row = rows[reference.table]?[reference.key] { return row.object != nil }
+        return try isPresentBeyondRows(reference)
+    }
+
+    /// Of an object that the state itself knows nothing of.
+    private func isPresentBeyondRows(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
         if let base { return base.object(reference.key, of: reference.table) != nil }
         guard residency == .complete || completeTables.contains(reference.table) else {
             throw RealmStateError(.notLoaded, "the object was not loaded before it was touched")

@@ -12,11 +12,23 @@ package struct PlainValue: Sendable {
     }
 }
 
+extension Value {
+    /// Whether it is null or a scalar: neither a link nor anything with values in it.
+    var isNullOrScalar: Bool {
+        switch self {
+        case .link, .embedded, .list, .dictionary, .set: false
+        default: true
+        }
+    }
+}
+
 extension StoredObject {
     /// - Parameter values: of several columns, in any order.
     init(_ values: [PlainValue]) {
-        self.init(
-            ascending: values.sorted { $0.column.id < $1.column.id }
-                .map { Entry(column: $0.column.id, value: $0.value) })
+        var entries = values.map { Entry(column: $0.column.id, value: $0.value) }
+        // Most come in the order of their columns.
+        let isAscending = zip(entries, entries.dropFirst()).allSatisfy { $0.column < $1.column }
+        if !isAscending { entries.sort { $0.column < $1.column } }
+        self.init(ascending: entries)
     }
 }

@@ -25,6 +25,10 @@ extension RecordingTransaction {
             throw RecordingError(.invalid, address.className, nil, error.message)
         }
         if table.kind == .asymmetric { asymmetricObjects.insert(address) }
+        guard encoder.isKept else {
+            focus = nil
+            return true
+        }
         let interned = encoder.strings.intern(address.className)
         let key = encoder.strings.intern(address.key)
         encoder.append(.createObject(table: interned, object: key))
@@ -41,17 +45,22 @@ extension RecordingTransaction {
     }
 
     private func validate(_ item: PlainValue, in object: ObjectAddress) throws(RecordingError) {
-        let address = FieldAddress(object, item.column.name)
-        switch item.value {
-        case .link, .embedded, .list, .dictionary, .set:
-            throw RecordingError(.wrongType, object.className, address.field, "no plain value")
-        default:
-            guard item.column.collection == .single else {
-                throw RecordingError(
-                    .wrongType, object.className, address.field, "expected a whole \(item.column.collection)")
-            }
-            try validate(item.value, item.column.element, depth: 0, at: address)
+        let isSingle = item.column.collection == .single
+        if isSingle, item.value.isNullOrScalar, item.value.fitsFormat,
+            item.column.element.accepts(item.value, inList: false)
+        {
+            return
         }
+        // An address costs more than all of that, and only errors need one.
+        let address = FieldAddress(object, item.column.name)
+        guard item.value.isNullOrScalar else {
+            throw RecordingError(.wrongType, object.className, address.field, "no plain value")
+        }
+        guard isSingle else {
+            throw RecordingError(
+                .wrongType, object.className, address.field, "expected a whole \(item.column.collection)")
+        }
+        try validate(item.value, item.column.element, depth: 0, at: address)
     }
 
     /// Deletes an object with its embedded objects, after every link to it has been set to null or removed.

@@ -62,16 +62,21 @@ extension RecordingTransaction {
     }
 
     private func validateSize(of value: Value, at address: FieldAddress) throws(RecordingError) {
-        let fits =
-            switch value {
-            case .string(let string): string.count <= ChangesetLimits.maxStringBytes
-            case .binary(let bytes): bytes.count <= ChangesetLimits.maxBinaryBytes
-            case .timestamp(let time): time.isValid
-            default: true
-            }
-        guard fits else {
+        guard value.fitsFormat else {
             throw RecordingError(
                 .invalid, address.object.className, address.field, "larger than the format allows, or no valid time")
+        }
+    }
+}
+
+extension Value {
+    /// Whether the value itself is none that changesets cannot hold.
+    var fitsFormat: Bool {
+        switch self {
+        case .string(let string): string.count <= ChangesetLimits.maxStringBytes
+        case .binary(let bytes): bytes.count <= ChangesetLimits.maxBinaryBytes
+        case .timestamp(let time): time.isValid
+        default: true
         }
     }
 }

@@ -36,6 +36,13 @@ package struct TableSchema: Hashable, Sendable {
 
     package func column(_ name: ByteString) -> ColumnSchema? { positions[name].map { columns[$0] } }
 
+    /// The columns from a number on, which are those that were added last.
+    package func columns(from first: UInt32) -> ArraySlice<ColumnSchema> {
+        var start = columns.endIndex
+        while start > columns.startIndex, columns[start - 1].id.rawValue >= first { start -= 1 }
+        return columns[start...]
+    }
+
     /// The values that an object stores, with their columns; those of erased columns are left out.
     func values(of object: StoredObject) -> some Sequence<(ColumnSchema, Value)> {
         object.entries.lazy.compactMap { entry in

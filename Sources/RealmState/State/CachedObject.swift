@@ -7,8 +7,6 @@ struct CachedObject: Sendable {
     var lastUse: UInt64
     /// The savepoint that has already saved what it was before; 0 for none.
     var savedIn: UInt64 = 0
-    /// The state's base has no such object, and nobody has taken it as a change since.
-    var isNew = false
 }
 
 /// Names one object inside a state.

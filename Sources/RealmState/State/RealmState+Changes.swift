@@ -8,28 +8,15 @@ extension RealmState {
         var changes = StateChanges()
         changes.schemaChanged = schemaChanged
         changes.erasedTables = erasedTables
-        for (id, keys) in changedObjects {
-            guard let table = schema.table(id) else { continue }
-            for key in keys {
-                let row = rows[id]?[key]
-                guard var object = row?.object else {
-                    changes.erased.append((id, key))
-                    continue
-                }
-                if table.hasErasedColumns { object.prune(to: table) }
-                let isNew = row?.isNew ?? false
-                if isNew { rows[id]?[key]?.isNew = false }
-                changes.upserted.append((id, key, object, isNew))
-            }
-        }
+        objectChanges.list(schema, rows, in: &changes)
         schemaChanged = false
         erasedTables = []
-        changedObjects = [:]
+        objectChanges = ObjectChanges()
         return changes
     }
 
     package var hasChanges: Bool {
-        schemaChanged || !erasedTables.isEmpty || changedObjects.values.contains { !$0.isEmpty }
+        schemaChanged || !erasedTables.isEmpty || !objectChanges.isEmpty
     }
 
     /// Forgets the objects that have not been used for longest, until `limit` are left, if more are held.
@@ -40,8 +27,8 @@ extension RealmState {
         guard residency == .partial, !hasSavepoint, cachedObjectCount > max(0, limit) else { return }
         var candidates: [(lastUse: UInt64, reference: ObjectReference)] = []
         for (table, objects) in rows {
-            let changed = changedObjects[table] ?? []
-            for (key, row) in objects where !changed.contains(key) {
+            let changed = objectChanges[table]
+            for (key, row) in objects where changed[key] == nil {
                 candidates.append((row.lastUse, ObjectReference(table: table, key: key)))
             }
         }
@@ -65,15 +52,12 @@ extension RealmState {
     ///
     /// - Parameter existed: whether there was one, if that is known.
     mutating func store(_ object: StoredObject?, _ reference: ObjectReference, existed: Bool? = nil) {
+        let isKnown = rows[reference.table]?[reference.key] != nil
+        let existed = existed ?? (self.object(reference) != nil)
+        if let object, !isKnown, !existed { return insert(object, reference) }
         prepareToChange(reference)
         clock &+= 1
-        let existed = existed ?? (self.object(reference) != nil)
-        let row = rows[reference.table]?[reference.key]
-        if residency == .complete, existed != (object != nil) {
-            membership = Self.nextMembership()
-            if base != nil { countsBeyondBase[reference.table, default: 0] += object == nil ? -1 : 1 }
-        }
-        let isKnown = row != nil
+        if existed != (object != nil) { noteMembership(of: reference.table, more: object == nil ? -1 : 1) }
         // What the base has must stay covered.
         if object == nil, residency == .complete, base == nil {
             if isKnown { cachedObjectCount -= 1 }
@@ -82,8 +66,14 @@ extension RealmState {
         }
         if !isKnown { cachedObjectCount += 1 }
         rows[reference.table, default: [:]][reference.key] = CachedObject(
-            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0,
-            isNew: row?.isNew ?? (base != nil && !existed))
+            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
+    }
+
+    /// A class has one object more or less, for states that know of every object.
+    mutating func noteMembership(of table: TableID, more: Int) {
+        guard residency == .complete else { return }
+        membership = Self.nextMembership()
+        if base != nil { countsBeyondBase[table, default: 0] += more }
     }
 
     /// Puts an object in place of the one at that address, or removes that one: for a client reset, which takes over the

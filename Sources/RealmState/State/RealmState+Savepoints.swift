@@ -8,9 +8,9 @@ import HashTreeCollections
 struct Savepoint: Sendable {
     enum UndoEntry: Sendable {
         /// `previous` is nil if nothing was known of the object.
-        case object(ObjectReference, previous: CachedObject?, wasChanged: Bool)
+        case object(ObjectReference, previous: CachedObject?, previousChange: ObjectChange?)
         /// The rows of a table that was erased.
-        case table(TableID, rows: ObjectRows, changed: Set<ObjectKey>)
+        case table(TableID, rows: ObjectRows, changed: [ObjectKey: ObjectChange])
     }
 
     let number: UInt64
@@ -45,20 +45,20 @@ extension RealmState {
         guard let savepoint = savepoints.popLast() else { return }
         for entry in savepoint.journal.reversed() {
             switch entry {
-            case .object(let reference, let previous, let wasChanged):
+            case .object(let reference, let previous, let previousChange):
                 let current = rows[reference.table, default: [:]].removeValue(forKey: reference.key)
                 rows[reference.table]?[reference.key] = previous
                 cachedObjectCount += (previous == nil ? 0 : 1) - (current == nil ? 0 : 1)
-                if !wasChanged { changedObjects[reference.table]?.remove(reference.key) }
+                objectChanges.restore(previousChange, of: reference)
             case .table(let table, let saved, let changed):
                 rows[table] = saved
-                changedObjects[table] = changed
+                objectChanges[table] = changed
                 cachedObjectCount += saved.count
             }
         }
         for table in schema.tables where savepoint.schema.table(table.id) == nil {
             cachedObjectCount -= rows.removeValue(forKey: table.id)?.count ?? 0
-            changedObjects[table.id] = nil
+            _ = objectChanges.remove(table.id)
         }
         schema = savepoint.schema
         schemaChanged = savepoint.schemaChanged
@@ -70,19 +70,33 @@ extension RealmState {
 
     /// Marks an object as changed, and keeps what it was for the open savepoint. To be called before it changes.
     mutating func prepareToChange(_ reference: ObjectReference) {
-        let isNew = changedObjects[reference.table, default: []].insert(reference.key).inserted
+        let previousChange = objectChanges.mark(reference, as: .changed)
         guard let savepoint = savepoints.last?.number else { return }
         let previous = rows[reference.table]?[reference.key]
         if let previous, previous.savedIn == savepoint { return }
         savepoints[savepoints.count - 1].journal.append(
-            .object(reference, previous: previous, wasChanged: !isNew))
-        rows[reference.table]?[reference.key]?.savedIn = savepoint
+            .object(reference, previous: previous, previousChange: previousChange))
+        if previous != nil { rows[reference.table]?[reference.key]?.savedIn = savepoint }
+    }
+
+    /// Takes an object in of which nothing was known: neither the state nor its base has one.
+    mutating func insert(_ object: StoredObject, _ reference: ObjectReference) {
+        let previousChange = objectChanges.mark(reference, as: base == nil ? .changed : .new)
+        if hasSavepoint {
+            savepoints[savepoints.count - 1].journal.append(
+                .object(reference, previous: nil, previousChange: previousChange))
+        }
+        noteMembership(of: reference.table, more: 1)
+        clock &+= 1
+        cachedObjectCount += 1
+        rows[reference.table, default: [:]][reference.key] = CachedObject(
+            object: object, lastUse: clock, savedIn: savepoints.last?.number ?? 0)
     }
 
     /// Forgets a table's rows, but for the open savepoint.
     mutating func dropRows(of table: TableID) {
         let dropped = rows.removeValue(forKey: table) ?? [:]
-        let changed = changedObjects.removeValue(forKey: table) ?? []
+        let changed = objectChanges.remove(table)
         cachedObjectCount -= dropped.count
         countsBeyondBase[table] = nil
         if residency == .complete { membership = Self.nextMembership() }

@@ -40,7 +40,7 @@ package struct RealmState: Sendable {
 
     var schemaChanged = false
     var erasedTables: [TableID] = []
-    var changedObjects: [TableID: Set<ObjectKey>] = [:]
+    var objectChanges = ObjectChanges()
 
     /// The open savepoints, the innermost one last.
     var savepoints: [Savepoint] = []
@@ -76,24 +76,6 @@ package struct RealmState: Sendable {
 // MARK: - Loading and reading
 
 extension RealmState {
-    /// The objects that applying a changeset touches; the targets of links are not among them.
-    package static func addresses(touchedBy changeset: Changeset) -> Set<ObjectAddress> {
-        var result: Set<ObjectAddress> = []
-        var last: (table: InternedString, object: PrimaryKey)?
-        for instruction in changeset.instructions {
-            let target = instruction.target
-            guard let object = target.object else { continue }
-            // Most instructions follow another one for the same object.
-            if let last, last == (target.table, object) { continue }
-            last = (target.table, object)
-            guard let table = changeset.strings[target.table], let key = changeset.strings.resolve(object) else {
-                continue
-            }
-            result.insert(ObjectAddress(table, key))
-        }
-        return result
-    }
-
     /// Whether it is known what the object holds or that it does not exist; always so for an unknown class.
     package func isLoaded(_ address: ObjectAddress) -> Bool {
         guard residency == .partial, let table = schema.table(address.className)?.id else { return true }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SQLiteStatements
 import Storage
 import SyncModel
 

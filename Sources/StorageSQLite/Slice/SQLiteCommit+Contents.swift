@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import GRDB
+import SQLiteStatements
 import Storage
 import SyncModel
 

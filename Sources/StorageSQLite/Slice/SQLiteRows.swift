@@ -1,5 +1,6 @@
 import Changesets
 import GRDB
+import SQLiteStatements
 import Storage
 import SyncModel
 

@@ -199,7 +199,7 @@ struct FlexibleUploads: SlicePart {
             try selection.append(inserted)
             let all = selection.changeset
             try await work.load([all], into: context)
-            let before = RealmState.addresses(touchedBy: all).reduce(into: [:]) { $0[$1] = context.state.object($1) }
+            let before = all.touchedAddresses.reduce(into: [:]) { $0[$1] = context.state.object($1) }
             let refused = try work.change(context).trial(of: all) { judged.admit(all, before: before, after: $0) }
             guard !refused.isEmpty else { return all }
             var rest = ChangesetSelection()

@@ -139,7 +139,7 @@ final class RealmContext {
     /// The objects that applying a changeset touches and that are not loaded yet.
     func missing(for changeset: Changeset) -> [ObjectRow: ObjectAddress] {
         var rows: [ObjectRow: ObjectAddress] = [:]
-        for address in RealmState.addresses(touchedBy: changeset) where !state.isLoaded(address) {
+        for address in changeset.touchedAddresses where !state.isLoaded(address) {
             guard let table = state.schema.table(address.className)?.id else { continue }
             rows[ObjectRow(table: table.rawValue, key: address.key)] = address
         }
@@ -256,7 +256,7 @@ final class RealmContext {
             try state.apply(changeset)
             return nil
         }
-        let before = RealmState.addresses(touchedBy: changeset).map { ($0, state.object($0)) }
+        let before = changeset.touchedAddresses.map { ($0, state.object($0)) }
         try state.apply(changeset)
         noteIndexed(before)
         let imaged = imaged

@@ -11,10 +11,13 @@ struct SchemaChange {
     /// The first new link that asymmetric classes rule out: nothing links to their objects, and these hold only embedded ones.
     private(set) var badLink: String?
 
+    /// - Parameter old: the same realm's, before; its classes and properties have kept their numbers.
     init(from old: Schema, to new: Schema) {
         for table in new.tables {
-            let before = old.table(table.name)
-            for column in table.columns where before?.column(column.name) == nil {
+            let before = old.table(table.id)
+            guard before?.nextColumnID != table.nextColumnID else { continue }
+            let columns = table.columns(from: before?.nextColumnID ?? 0)
+            for column in columns {
                 guard let target = column.element.target.flatMap(new.table),
                     target.kind == .asymmetric || table.kind == .asymmetric && target.kind != .embedded
                 else { continue }
@@ -22,7 +25,7 @@ struct SchemaChange {
             }
             if before == nil, table.kind == .asymmetric { asymmetric = asymmetric ?? table.name.string }
             if before == nil { added.append(SchemaElement(className: table.name.string, type: table.typeName)) }
-            for column in table.columns where before?.column(column.name) == nil {
+            for column in columns {
                 added.append(
                     SchemaElement(
                         className: table.name.string, property: column.name.string, type: column.typeName))

@@ -40,7 +40,7 @@ struct OrderedKeyTests {
     }
 
     @Test func rowsHaveTheOrderOfTheirKeys() {
-        let keys = Self.keys().map { $0.orderedEncoding() }
+        let keys = Self.keys().map { $0.orderedBytes() }
         let places = keys.indices.map { RowPlace($0, table: TableID(rawValue: UInt32($0 % 2)), keys[$0]) }
         let sorted = places.sorted { $0.precedes($1, keys) }.map(\.position)
         let expected = keys.indices.sorted {

@@ -241,7 +241,7 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
                 let changeset = try Changeset(parsing: entry.changeset)
                 var trial = state
                 try trial.apply(changeset)
-                let touched = RealmState.addresses(touchedBy: changeset)
+                let touched = changeset.touchedAddresses
                 let view = try view(session.set, of: trial)
                 let refused = touched.filter { !state.contains($0) && view[$0] == nil }
                 undone += refused

@@ -41,7 +41,7 @@ final class StoredRealm {
         for (index, hex) in changesets.enumerated() {
             let bytes = HexBytes(hex: hex)?.bytes ?? []
             let changeset = try Changeset(parsing: bytes)
-            let before = RealmState.addresses(touchedBy: changeset).map { ($0, state.object($0)) }
+            let before = changeset.touchedAddresses.map { ($0, state.object($0)) }
             try state.apply(changeset)
             let images = BeforeImages(
                 before.compactMap { address, object in

@@ -92,7 +92,7 @@ import Testing
         ] {
             let changeset = Changeset(instructions: [instruction])
             #expect(throws: RealmStateError.self) { try state.apply(changeset) }
-            #expect(RealmState.addresses(touchedBy: changeset).isEmpty)
+            #expect(changeset.touchedAddresses.isEmpty)
         }
     }
 }

@@ -30,7 +30,7 @@ import Testing
         let server = try RecordedRealms(
             file, new: RealmState(residency: .partial),
             prepare: { state, changeset in
-                for address in RealmState.addresses(touchedBy: changeset) where !state.isLoaded(address) {
+                for address in changeset.touchedAddresses where !state.isLoaded(address) {
                     state.load(address, store.object(address, state.schema))
                 }
                 state.begin()

@@ -74,7 +74,7 @@ import Testing
         builder.update(SampleRealm.at("i"), .int(1))
         builder.update(SampleRealm.at("link"), linkTo: SampleRealm.target)
         builder.erase("U", .null)
-        let addresses = RealmState.addresses(touchedBy: builder.changeset)
+        let addresses = builder.changeset.touchedAddresses
         #expect(addresses == [SampleRealm.object, ObjectAddress("U", .null)])
     }
 }

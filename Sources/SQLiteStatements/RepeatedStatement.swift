@@ -1,12 +1,9 @@
-import Changesets
-import GRDB
-import GRDBSQLite
-import Storage
-import SyncModel
+package import GRDB
+internal import GRDBSQLite
 
-/// A statement that runs once for every row of a batch, bound without GRDB's arguments: for the small rows of a slice those
+/// A statement that runs once for every row of many, bound without GRDB's arguments: for small rows those
 /// cost several times what SQLite itself does.
-struct RepeatedStatement {
+package struct RepeatedStatement {
     private let db: Database
     /// Owns what `statement` points to.
     private let owner: Statement
@@ -14,7 +11,7 @@ struct RepeatedStatement {
     /// Tells SQLite to copy what is bound.
     private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-    init(_ db: Database, _ sql: String) throws {
+    package init(_ db: Database, _ sql: String) throws {
         self.db = db
         owner = try db.cachedStatement(sql: sql)
         statement = owner.sqliteStatement
@@ -23,12 +20,22 @@ struct RepeatedStatement {
 
     // MARK: Binding; parameters are numbered from 1
 
-    func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
-    func bind(_ index: Int32, _ value: UInt64) { sqlite3_bind_int64(statement, index, value.stored) }
+    package func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
 
-    func bind(_ index: Int32, _ value: some WireInteger) { bind(index, value.rawValue) }
+    package func bind(_ index: Int32, _ text: String) {
+        var text = text
+        text.withUTF8 { buffer in
+            // Without an address SQLite would bind NULL.
+            let start = buffer.isEmpty ? nil : buffer.baseAddress
+            _ = withUnsafePointer(to: 0 as CChar) { empty in
+                sqlite3_bind_text(
+                    statement, index, start.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) } ?? empty,
+                    Int32(clamping: buffer.count), Self.transient)
+            }
+        }
+    }
 
-    func bind(_ index: Int32, _ bytes: [UInt8]) {
+    package func bind(_ index: Int32, _ bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer in
             // Without an address SQLite would bind NULL.
             if let address = buffer.baseAddress, !buffer.isEmpty {
@@ -39,39 +46,28 @@ struct RepeatedStatement {
         }
     }
 
-    /// Binds a table's number and the object's key to this parameter and the next one.
-    func bind(_ index: Int32, _ row: ObjectRow) {
-        bind(index, Int64(row.table))
-        bind(index + 1, row.key.detachedEncoding())
-    }
-
-    /// Binds an index entry's table, column, value and key to this parameter and the next three.
-    func bind(_ index: Int32, _ entry: IndexEntry) {
-        bind(index, Int64(entry.row.table))
-        bind(index + 1, Int64(entry.column))
-        bind(index + 2, entry.value)
-        bind(index + 3, entry.row.key.detachedEncoding())
-    }
-
     // MARK: Running
 
     /// Runs a statement that returns no rows.
-    func run() throws {
+    package func run() throws {
         let code = sqlite3_step(statement)
         sqlite3_reset(statement)
         guard code == SQLITE_DONE else { throw error(code) }
     }
 
-    /// Whether there is a first row; `read` is given the statement for its columns.
-    func first<T>(_ read: (Columns) -> T) throws -> T? {
+    /// What `read` makes of the columns of the first row; nil if there is none.
+    package func first<T>(_ read: (Columns) throws -> T) throws -> T? {
         let code = sqlite3_step(statement)
         defer { sqlite3_reset(statement) }
         switch code {
-        case SQLITE_ROW: return read(Columns(statement: statement))
+        case SQLITE_ROW: return try read(Columns(statement: statement))
         case SQLITE_DONE: return nil
         default: throw error(code)
         }
     }
+
+    /// Whether there is a row.
+    package func findsRow() throws -> Bool { try first { _ in true } ?? false }
 
     private func error(_ code: Int32) -> DatabaseError {
         DatabaseError(
@@ -80,15 +76,12 @@ struct RepeatedStatement {
     }
 
     /// The columns of the row at hand, numbered from 0.
-    struct Columns {
+    package struct Columns {
         fileprivate let statement: SQLiteStatement
 
-        func int(_ index: Int32) -> Int64 { sqlite3_column_int64(statement, index) }
-        func number(_ index: Int32) -> UInt64 { UInt64(stored: int(index)) }
+        package func int(_ index: Int32) -> Int64 { sqlite3_column_int64(statement, index) }
 
-        func number<Value: WireInteger>(_ index: Int32) -> Value { Value(rawValue: number(index)) }
-
-        func bytes(_ index: Int32) -> [UInt8] {
+        package func bytes(_ index: Int32) -> [UInt8] {
             guard let address = sqlite3_column_blob(statement, index) else { return [] }
             return Array(
                 UnsafeRawBufferPointer(start: address, count: Int(sqlite3_column_bytes(statement, index))))

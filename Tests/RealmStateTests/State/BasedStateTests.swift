@@ -1,0 +1,84 @@
+import Changesets
+import RealmState
+import Testing
+
+/// What a state that stands on a base says of its objects when its changes are taken.
+@Suite struct BasedStateTests {
+    /// A base with the objects of another state.
+    private final class Base: StateBase {
+        let state: RealmState
+        init(_ state: RealmState) { self.state = state }
+
+        private func name(_ table: TableID) -> ByteString { state.schema.table(table)?.name ?? "" }
+
+        func object(_ key: ObjectKey, of table: TableID) -> StoredObject? {
+            state.object(ObjectAddress(name(table), key))
+        }
+        func count(of table: TableID) -> Int { state.objectCount(of: name(table)) }
+        func keys(of table: TableID, after key: ObjectKey?, limit: Int) -> [ObjectKey] {
+            Array(objects(of: table, after: key).map(\.key).prefix(limit))
+        }
+        func objects(of table: TableID, after key: ObjectKey?) -> [(key: ObjectKey, object: StoredObject)] {
+            state.objects(of: name(table)).sorted { $0.key < $1.key }.filter { item in key.map { item.key > $0 } ?? true
+            }
+        }
+        func objects(at keys: [ObjectKey], of table: TableID) -> [StoredObject?] {
+            keys.map { object($0, of: table) }
+        }
+        func keys(of table: TableID, having column: ColumnID, in ranges: [OrderedBytes.Range]) -> [ObjectKey]? { nil }
+        func sources(linkingTo target: ObjectAddress) -> [(table: TableID, key: ObjectKey)] { [] }
+    }
+
+    /// On a base with one object.
+    private func make() throws -> RealmState {
+        var below = RealmState(schema: try SampleRealm.make().schema)
+        try below.apply { $0.create("T", .int(1)) }
+        return RealmState(schema: below.schema, base: Base(below))
+    }
+
+    private func address(_ key: Int64) -> ObjectAddress { ObjectAddress("T", .int(key)) }
+
+    private func new(_ changes: StateChanges) -> [ObjectKey: Bool] {
+        Dictionary(uniqueKeysWithValues: changes.upserted.map { ($0.key, $0.isNew) })
+    }
+
+    @Test func onlyWhatNeitherTheBaseNorTakenChangesHaveIsNew() throws {
+        var state = try make()
+        try state.apply { builder in
+            builder.update(SampleRealm.at("i"), .int(7))
+            builder.create("T", .int(2))
+            builder.create("T", .int(3))
+            builder.erase("T", .int(3))
+            builder.create("T", .int(3))
+        }
+        #expect(new(state.takeChanges()) == [.int(1): false, .int(2): true, .int(3): true])
+        #expect(state.objectCount(of: "T") == 3)
+        #expect(!state.hasChanges)
+        // They are written now, as far as the state knows.
+        try state.apply { builder in
+            builder.update(FieldAddress(address(2), "i"), .int(8))
+            builder.erase("T", .int(3))
+            builder.create("T", .int(3))
+            builder.erase("T", .int(1))
+            builder.create("T", .int(1))
+        }
+        #expect(new(state.takeChanges()) == [.int(1): false, .int(2): false, .int(3): false])
+    }
+
+    @Test func goingBackTakesNewObjectsAway() throws {
+        var state = try make()
+        try state.apply { $0.create("T", .int(2)) }
+        state.begin()
+        try state.apply { builder in
+            builder.update(FieldAddress(address(2), "i"), .int(8))
+            builder.erase("T", .int(1))
+            builder.create("T", .int(3))
+        }
+        #expect(state.objectCount(of: "T") == 2)
+        state.rollback()
+        #expect(state.objectCount(of: "T") == 2)
+        #expect(state.contains(address(1)) && !state.contains(address(3)))
+        let changes = state.takeChanges()
+        #expect(new(changes) == [.int(2): true] && changes.erased.isEmpty)
+    }
+}

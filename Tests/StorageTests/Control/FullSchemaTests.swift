@@ -1,0 +1,29 @@
+import Foundation
+import GRDB
+import Storage
+import StorageSQLite
+import Testing
+
+/// A client that goes on adding to a full schema, in SQLite, where all of a cluster's processes share one lock for writing.
+@Suite(.timeLimit(.minutes(5))) struct FullSchemaTests {
+    @Test func aRefusalDoesNotWaitForTheLock() async throws {
+        try await withFolder { folder in
+            let control = try await SQLiteStores(folder: folder).control()
+            try await control.insert(AppRecord(id: "tasks", createdAt: 1))
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: "\(folder)/control.sqlite", configuration: configuration)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let element = SchemaElement(className: "Dog", type: "embedded")
+            let full = await #expect(throws: StoreError.self) {
+                try await control.extendSchema(
+                    ofApp: "tasks", with: [element], by: SchemaAuthor(user: "flood", limit: 0))
+            }
+            #expect(full?.code == .full)
+            try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try await control.extendSchema(
+                ofApp: "tasks", with: [element], by: SchemaAuthor(user: "calm", limit: 1))
+            #expect(try await control.schema(ofApp: "tasks") == [element])
+        }
+    }
+}
