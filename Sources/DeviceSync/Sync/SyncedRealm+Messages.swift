@@ -25,10 +25,20 @@ extension SyncedRealm {
     /// Reads the next upload off the local history.
     private func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
         let planner = UploadPlanner(after: cursor)
-        let next = try core.file.scan(after: cursor.clientVersion, upTo: version) { planner.next($0) }
+        var isEmpty = true
+        let next = try core.file.scan(after: cursor.clientVersion, upTo: version) { entries in
+            planner.next(
+                entries.lazy.map { entry in
+                    isEmpty = false
+                    return entry
+                })
+        }
         guard let batch = next else {
+            // What was integrated has left the history at once if nothing local was left to merge with.
+            let integrated = isEmpty && version == core.snapshot.version ? core.sync.progress.download.serverVersion : 0
             return ClientSession.UploadScan(
-                progress: UploadCursor(clientVersion: version, serverVersion: cursor.serverVersion))
+                progress: UploadCursor(
+                    clientVersion: version, serverVersion: max(cursor.serverVersion, integrated)))
         }
         var entries: [UploadedChangeset] = []
         if let first = batch.versions.first, let last = batch.versions.last {

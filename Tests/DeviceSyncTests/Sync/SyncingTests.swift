@@ -29,6 +29,32 @@ struct SyncingTests {
         #expect(await eventually { realm.titles() == ["a": "buy bread"] })
     }
 
+    /// Else a server would have to keep for ever what the client might still write on top of.
+    @Test func aClientThatOnlyReadsSaysHowFarItIs() async throws {
+        let server = TestServer()
+        try await server.start()
+        let first = Device(server)
+        _ = try await first.login()
+        let realm = try await Realm(configuration: first.configuration())
+        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
+        try await #require(realm.syncSession).wait(for: .upload)
+        realm.syncSession?.suspend()
+        #expect(await eventually { realm.syncSession?.state == .inactive })
+
+        let second = Device(server)
+        _ = try await second.login("second@example.test")
+        let before = server.messages.count
+        let other = try await Realm(configuration: second.configuration(), downloadBeforeOpen: .always)
+        #expect(other.titles().keys.sorted() == ["a"])
+        #expect(
+            await eventually {
+                server.messages.dropFirst(before).contains { message in
+                    guard case .upload(let upload) = message else { return false }
+                    return upload.entries.isEmpty && upload.progress.serverVersion > 0
+                }
+            })
+    }
+
     @Test func uploadsWaitForTheFirstMark() async throws {
         let server = TestServer()
         try await server.start()
