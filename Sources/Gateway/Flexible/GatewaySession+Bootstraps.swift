@@ -78,6 +78,13 @@ extension GatewaySession {
             bootstrap.isBehind = true
             bootstrap.position = nil
             subscriptions?.bootstrap = bootstrap
+        case .refused(let reason) where bootstrap.set.version == subscriptions?.active.version:
+            // Clients do not survive a QUERY_ERROR for the set that they have.
+            if part.passes == true {
+                fail(.otherSessionError, .transient, reason, backoff: .patient)
+            } else {
+                fail(.badQuery, .applicationBug, reason)
+            }
         case .refused(let reason):
             subscriptions?.bootstrap = nil
             refuse(bootstrap.set.version, reason)

@@ -78,7 +78,7 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
         case more(BootstrapPosition)
         /// The client has the set's data once it has this page.
         case last
-        /// The set cannot be a view; the one before stays in force.
+        /// The set cannot be a view, or not now; the one before stays in force.
         case refused(String)
         /// The client has to come up to the latest version first, under the set in force.
         case behind
@@ -90,6 +90,8 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
     package var outcome: Outcome
     /// How much of it is done, from 0 to 1.
     package var progress: Double
+    /// With `refused`: the set may be asked for again later as it is; nil: it never can be a view.
+    package var passes: Bool?
 
     package init(version: UInt64, outcome: Outcome, progress: Double) {
         self.version = version

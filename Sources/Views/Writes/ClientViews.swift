@@ -61,10 +61,11 @@ package struct ClientViews: Sendable {
     }
 
     /// Whether the client has had so many views since what its uploads confirm that no more are remembered: each write of it is judged by
-    /// all of them.
-    package var hasManyViews: Bool {
-        views.segments.count >= Self.maxViews
-            || views.segments.reduce(0) { $0 + $1.view.queries.utf8.count } >= Self.maxViewBytes
+    /// all of them. What new roles show of the set in force has twice the room, since the client cannot do without.
+    package func hasManyViews(toBegin version: UInt64) -> Bool {
+        let room = version == views.latest?.version ? 2 : 1
+        return views.segments.count >= room * Self.maxViews
+            || views.segments.reduce(0) { $0 + $1.view.queries.utf8.count } >= room * Self.maxViewBytes
     }
 
     /// Whether the client has had many views at one version, since nothing is written that would move its cursor.

@@ -22,10 +22,10 @@ struct FlexibleBootstraps: SlicePart {
         if request.version == 0 { return try beginning(request, after: cursor) }
         let definition = ViewDefinition(
             version: request.version, queries: request.queries, roles: request.roles)
-        func answer(_ outcome: BootstrapPart.Outcome) -> PageAnswer {
-            pages.answer(
-                after: cursor, .init(cursor: cursor),
-                ViewPart(bootstrap: BootstrapPart(version: request.version, outcome: outcome, progress: 0)))
+        func answer(_ outcome: BootstrapPart.Outcome, passes: Bool? = nil) -> PageAnswer {
+            var part = BootstrapPart(version: request.version, outcome: outcome, progress: 0)
+            part.passes = passes
+            return pages.answer(after: cursor, .init(cursor: cursor), ViewPart(bootstrap: part))
         }
         let new: View
         var columns = context.imaged
@@ -38,11 +38,11 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.refused(error.message))
         }
         var views = try work.clientViews(of: file, in: context)
-        if request.position == nil, views.hasManyViews {
+        if request.position == nil, views.hasManyViews(toBegin: request.version) {
             return answer(
                 .refused(
                     "the client has asked for \(views.views.segments.count) subscription sets that its uploads do not confirm yet: it has to wait"
-                        + " until it has uploaded how far it is"))
+                        + " until it has uploaded how far it is"), passes: true)
         }
         if request.position == nil, let begun = views.begun, begun.version == request.version,
             begun.gateway != session.gateway || begun.session != session.number

@@ -51,9 +51,12 @@ import Views
         /// Answers the latest request for a page.
         mutating func answer(
             _ entries: [HistoryEntry] = [], to version: UInt64, latest: UInt64? = nil,
-            _ outcome: BootstrapPart.Outcome? = nil, of set: UInt64 = 0, compensations: [CompensationNotice] = []
+            _ outcome: BootstrapPart.Outcome? = nil, of set: UInt64 = 0, compensations: [CompensationNotice] = [],
+            passes: Bool? = nil
         ) throws {
             guard let request = pages.last else { throw ProblemError() }
+            var bootstrap = outcome.map { BootstrapPart(version: set, outcome: $0, progress: 0.5) }
+            bootstrap?.passes = passes
             try cluster(
                 .page(
                     PageAnswer(
@@ -61,9 +64,7 @@ import Views
                         download: DownloadCursor(serverVersion: ServerVersion(version)),
                         latest: SaltedServerVersion(version: ServerVersion(latest ?? version), salt: 7),
                         upload: UploadCursor(), downloadableBytes: 0,
-                        view: ViewPart(
-                            compensations: compensations,
-                            bootstrap: outcome.map { BootstrapPart(version: set, outcome: $0, progress: 0.5) }))))
+                        view: ViewPart(compensations: compensations, bootstrap: bootstrap))))
         }
 
         /// The versions that errors about undone writes name.
@@ -213,6 +214,32 @@ import Views
         #expect(script.pages.last?.bootstrap == nil)
         try script.answer([entry(6)], to: 6)
         #expect(script.take() == ["0/steadyState of 1 to 6"])
+    }
+
+    /// Of the set in force, whose data has to come again since its user's roles have changed, clients take no QUERY_ERROR.
+    @Test(arguments: [true, false]) func aSetInForceThatIsRefusedEndsTheSessionWithTheReason(passes: Bool) throws {
+        var script = Script()
+        try script.client(
+            .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: false)),
+            .bind(needsIdent: false, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
+        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: nil)))
+        var ident = Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 9), query: .empty)
+        ident.download = DownloadCursor(serverVersion: 5)
+        ident.latest = SaltedServerVersion(version: 5, salt: 7)
+        ident.query = QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)
+        try script.client(.ident(ident), .ident(ident))
+        try script.cluster(
+            .identified(
+                IdentifiedAnswer(
+                    generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
+                    latest: SaltedServerVersion(version: 5, salt: 7), bootstrap: 2)))
+        #expect(script.pages.last?.bootstrap?.version == 2)
+        try script.answer(to: 5, .refused("why"), of: 2, passes: passes)
+        guard case .jsonError(_, let code, let body) = try #require(script.sent.last) else { throw ProblemError() }
+        #expect(body.message == "why" && body.tryAgain == passes)
+        #expect(passes ? code == .otherSessionError && body.action == .transient : code == .badQuery)
+        guard case .ended = script.machine.phase else { throw ProblemError() }
+        #expect(script.pages.count == 1)
     }
 
     @Test func aSetOfWhichNothingWasSentIsSkippedForANewerOne() throws {

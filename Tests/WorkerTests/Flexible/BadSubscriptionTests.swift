@@ -107,4 +107,22 @@ import Views
         #expect(Items.items(other.state) == [1: .init(owner: 0, a: 1_000)])
         #expect(Items.items(writer.state) == Items.items(other.state) && writer.pages == pages)
     }
+
+    /// A client that does not say how far it is may ask for no more sets, but is still sent what new roles show of the one that it has.
+    @Test func newRolesOfTheSetInForceHaveMoreRoomThanNewSets() async throws {
+        var (harness, writer, other) = try await scene()
+        for change in 1...300 as ClosedRange<UInt64> {
+            other.roles = try Items.roles(reads: change.isMultiple(of: 2) ? [0, 1, 2] : [1, 2], writes: [])
+            #expect(try await other.connect(to: harness, session: 1_000 + change, user: "u2"))
+        }
+        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 1)])
+        let refusal = try #require(try await other.bootstrap(2, Items.query([1]), from: harness))
+        #expect(refusal.contains("subscription sets"))
+        try writer.write(at: 20, Items.set(1, "a", 2))
+        try await writer.upload(to: harness)
+        try await other.download(from: harness)
+        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 2)])
+        try await other.upload(to: harness)
+        #expect(try await other.bootstrap(3, Items.query([0, 1]), from: harness) == nil)
+    }
 }
