@@ -1,6 +1,5 @@
 import ArgumentParser
 
-@main
 struct Sluice: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sluice",

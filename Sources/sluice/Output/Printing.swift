@@ -34,7 +34,7 @@ enum Printing {
 
     /// Writes a line. Ends the process when the reader has gone (`| head`).
     private static func write(_ text: String, to handle: FileHandle) {
-        do { try handle.write(contentsOf: Data((text + "\n").utf8)) } catch { exit(141) }
+        do { try handle.write(contentsOf: Data((text + "\n").utf8)) } catch { Program.end(ExitCode(141)) }
     }
 
     /// Replaces what is on a terminal; in a pipe or a log it is printed below, after a blank line.

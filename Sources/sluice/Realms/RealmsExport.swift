@@ -76,7 +76,7 @@ final class LineWriter {
             try handle.write(contentsOf: buffer)
         } catch {
             // The reader may have gone (`| head`).
-            if file == nil { exit(141) }
+            if file == nil { Program.end(ExitCode(141)) }
             throw error
         }
         buffer.removeAll(keepingCapacity: true)
