@@ -64,26 +64,31 @@ struct FlexibleUploads: SlicePart {
                 outcome = try await integrate(entry, changeset, part, record, &course, home)
             } catch var pause as MergePause {
                 pause.integrated = index
+                if index > 0 { keep(course.views, of: file) }
                 throw pause
             }
-            if let settled = outcome.settled { course.views.settle(settled) }
-            finish(outcome, of: record, course.views, isAcknowledged: isAcknowledged)
+            finish(outcome, of: file, &course.views, isAcknowledged: isAcknowledged)
             record = context.clientFile(file.ident)?.record ?? record
             follows = entry.clientVersion
         }
-        guard entries.isEmpty else { return }
-        let outcome = UploadIntegration(head, of: file.ident, changesets: [], recorded: record.progress).outcome
-        if let settled = outcome.settled { course.views.settle(settled) }
-        finish(outcome, of: record, course.views, isAcknowledged: isAcknowledged)
+        if entries.isEmpty {
+            let outcome = UploadIntegration(head, of: file.ident, changesets: [], recorded: record.progress).outcome
+            finish(outcome, of: file, &course.views, isAcknowledged: isAcknowledged)
+        }
+        keep(course.views, of: file)
     }
 
     private func finish(
-        _ outcome: UploadOutcome, of file: ClientFileRecord, _ views: ClientViews, isAcknowledged: Bool
+        _ outcome: UploadOutcome, of file: ClientFileRecord, _ views: inout ClientViews, isAcknowledged: Bool
     ) {
-        let context = work.change(context)
-        context.integrated(outcome, of: file.ident, at: work.stamp, isAcknowledged: isAcknowledged)
+        if let settled = outcome.settled { views.settle(settled) }
+        work.change(context).integrated(outcome, of: file.ident, at: work.stamp, isAcknowledged: isAcknowledged)
+    }
+
+    /// Keeps what the client has had. Once an upload: it may have megabytes, and thousands of changesets.
+    private func keep(_ views: ClientViews, of file: ClientFileRecord) {
         let bytes = views.encoded()
-        if bytes != file.views { context.update(file.ident) { $0.views = bytes } }
+        if bytes != file.views { work.change(context).update(file.ident) { $0.views = bytes } }
     }
 
     // MARK: One changeset

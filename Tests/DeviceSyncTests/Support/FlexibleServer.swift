@@ -63,6 +63,7 @@ final class FlexibleServer: @unchecked Sendable, DeviceServer {
 
     var baseURL: String { "http://127.0.0.1:\(server?.port ?? 1)" }
     var messages: [ClientMessage] { lock.withLock { received } }
+    var hasSessions: Bool { lock.withLock { connections.contains { !$0.sessions.isEmpty } } }
     var outcomes: [String] { lock.withLock { outcomeBodies } }
     func addOutcome(_ body: String) { lock.withLock { outcomeBodies.append(body) } }
     func forgetMessages() { lock.withLock { received = [] } }
