@@ -48,6 +48,24 @@ import Views
             }
         }
 
+        /// Binds, and says who it is and which set it has; the owner answers that its data has to come.
+        ///
+        /// - Parameter isNew: the client asks for its client file.
+        mutating func identify(_ ident: Ident, isNew: Bool) throws {
+            try client(
+                .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: isNew)),
+                .bind(needsIdent: isNew, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
+            try cluster(
+                .bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: isNew ? ident.file : nil)))
+            try client(.ident(ident), .ident(ident))
+            try cluster(
+                .identified(
+                    IdentifiedAnswer(
+                        generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
+                        latest: SaltedServerVersion(version: 5, salt: 7),
+                        bootstrap: ident.query?.version.rawValue)))
+        }
+
         /// Answers the latest request for a page.
         mutating func answer(
             _ entries: [HistoryEntry] = [], to version: UInt64, latest: UInt64? = nil,
@@ -102,18 +120,7 @@ import Views
     /// A session of a new client, with set 0.
     private func begun(protocolVersion: Int = 14) throws -> Script {
         var script = Script(protocolVersion: protocolVersion)
-        try script.client(
-            .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: true)),
-            .bind(needsIdent: true, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
-        let file = ClientFileIdent(ident: 3, salt: 9)
-        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: file)))
-        let ident = Ident(session: 1, file: file, query: .empty)
-        try script.client(.ident(ident), .ident(ident))
-        try script.cluster(
-            .identified(
-                IdentifiedAnswer(
-                    generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
-                    latest: SaltedServerVersion(version: 5, salt: 7), bootstrap: 0)))
+        try script.identify(Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 9), query: .empty), isNew: true)
         #expect(script.identifies.last?.view == IdentifiedView(version: 0, queries: "{}", roles: "R"))
         #expect(script.pages.last?.bootstrap == BootstrapRequest(version: 0, queries: "{}", roles: "R"))
         try script.answer([entry(5)], to: 5, .last, of: 0)
@@ -219,20 +226,11 @@ import Views
     /// Of the set in force, whose data has to come again since its user's roles have changed, clients take no QUERY_ERROR.
     @Test(arguments: [true, false]) func aSetInForceThatIsRefusedEndsTheSessionWithTheReason(passes: Bool) throws {
         var script = Script()
-        try script.client(
-            .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: false)),
-            .bind(needsIdent: false, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
-        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: nil)))
-        var ident = Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 9), query: .empty)
-        ident.download = DownloadCursor(serverVersion: 5)
-        ident.latest = SaltedServerVersion(version: 5, salt: 7)
-        ident.query = QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)
-        try script.client(.ident(ident), .ident(ident))
-        try script.cluster(
-            .identified(
-                IdentifiedAnswer(
-                    generation: 1, upload: UploadCursor(), lockedServerVersion: 0,
-                    latest: SaltedServerVersion(version: 5, salt: 7), bootstrap: 2)))
+        try script.identify(
+            Ident(
+                session: 1, file: ClientFileIdent(ident: 3, salt: 9), download: DownloadCursor(serverVersion: 5),
+                latest: SaltedServerVersion(version: 5, salt: 7),
+                query: QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)), isNew: false)
         #expect(script.pages.last?.bootstrap?.version == 2)
         try script.answer(to: 5, .refused("why"), of: 2, passes: passes)
         guard case .jsonError(_, let code, let body) = try #require(script.sent.last) else { throw ProblemError() }
