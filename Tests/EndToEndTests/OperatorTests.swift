@@ -76,6 +76,8 @@ struct OperatorTests {
             #expect(await status("apps", "create", "UPPER CASE") == 65)
             #expect(await status("publish", "changeset", "--app", "a", "--partition", "b", "--hex", "xyz") == 65)
             #expect(await status("publish", "changeset", "--app", "a") == 65)
+            #expect(await status("rules", "import", "/nowhere") == 66)
+            #expect(await status("rules", "import", "/usr") == 65)
             #expect(await status("no-such-command") == 64)
             #expect(await status("apps", "list", "--coordinator-url", "http://127.0.0.1:1") == 69)
             #expect(await status("queues", "--amqp-url", "amqp://guest:guest@127.0.0.1:1/") == 69)

@@ -16,7 +16,9 @@ struct RulesImportCommand: AsyncParsableCommand {
     @Flag(help: "Have roles and partition rules that cannot be enforced deny, instead of refusing them.")
     var denyIncompatible = false
 
-    func run() async throws {
+    func run() async throws { try await reportingFailures { try printRules() } }
+
+    private func printRules() throws {
         let export = try ExportFolder(folder).rules(environment: environment)
         let made = RulesImport(export, denyingIncompatible: denyIncompatible)
         for finding in made.denied {
@@ -40,6 +42,16 @@ private struct ExportFolder {
 
     init(_ folder: String) throws {
         root = URL(filePath: folder)
+        guard Self.exists(root) else { throw CommandFailure(.notFound, "\(folder): there is no such folder") }
+        guard
+            ["sync/config.json", "data_sources", "config.json"].contains(where: {
+                Self.exists(root.appending(path: $0))
+            })
+        else {
+            throw CommandFailure(
+                .badInput,
+                "\(folder) is no export of an App Services app: expected sync/config.json or data_sources in it")
+        }
         let isOlder = try Self.json(at: root.appending(path: "config.json"))?.objectValue?["config_version"] != nil
         guard try Self.json(at: root.appending(path: "sync/config.json")) != nil || !isOlder else {
             throw CommandFailure(.badInput, "\(folder) is of an older form: export the app again")
@@ -96,9 +108,11 @@ private struct ExportFolder {
         entries(in: folder).filter { (try? $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true }
     }
 
+    private static func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
+
     /// Nil if there is no such file.
     private static func json(at url: URL) throws -> JSONValue? {
-        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        guard exists(url) else { return nil }
         guard let data = FileManager.default.contents(atPath: url.path), data.count <= maxFileBytes else {
             throw CommandFailure(.badInput, "\(url.path) cannot be read, or has more than \(maxFileBytes) bytes")
         }
