@@ -142,6 +142,8 @@ package struct ViewFan: Sendable {
                 byTable[table, default: []].insert(selection)
                 continue
             }
+            // A view that can hold nothing is found by no object.
+            guard !anchor.values.isEmpty else { continue }
             let field = Field(table: table, column: anchor.column)
             if byValue[field] == nil { fields[table, default: []].append(field) }
             for value in anchor.values { byValue[field, default: [:]][value, default: []].insert(selection) }

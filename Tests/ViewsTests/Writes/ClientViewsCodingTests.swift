@@ -1,0 +1,135 @@
+import Changesets
+import SeededRandom
+import SyncModel
+import Testing
+
+@testable import Views
+
+/// The bytes in which a client file's views are kept.
+@Suite struct ClientViewsCodingTests {
+    /// All that is kept of a client file, to be compared.
+    private struct Contents: Equatable {
+        var segments: [Segment]
+        var roles: String
+        var begun: BegunBootstrap?
+        var schemaVersion: UInt64?
+        var partition: String?
+        var compensations: [CompensatingWrite]
+
+        struct Segment: Equatable {
+            var start: ServerVersion
+            var since: ServerVersion?
+            var view: ViewDefinition
+        }
+
+        init(_ views: ClientViews) {
+            segments = views.views.segments.map { Segment(start: $0.start, since: $0.since, view: $0.view) }
+            roles = views.roles
+            begun = views.begun
+            schemaVersion = views.schemaVersion
+            partition = views.partition
+            compensations = views.compensations
+        }
+    }
+
+    @Test func whatIsWrittenIsReadAsTheSame() throws {
+        for seed in UInt64(1)...400 {
+            var random = SeededGenerator(seed: seed)
+            let views = random.clientViews()
+            let read = try ClientViews(decoding: views.encoded())
+            #expect(Contents(read) == Contents(views) && read.encoded() == views.encoded(), "seed \(seed): \(views)")
+        }
+    }
+
+    @Test func whatIsCutIsRefused() {
+        for seed in UInt64(1)...20 {
+            var random = SeededGenerator(seed: seed)
+            let bytes = random.clientViews().encoded()
+            for count in bytes.indices where (try? ClientViews(decoding: Array(bytes.prefix(count)))) != nil {
+                Issue.record("seed \(seed): read from \(count) of \(bytes.count) bytes \(bytes)")
+            }
+            #expect(throws: ChangesetError.self, "seed \(seed): \(bytes)") { try ClientViews(decoding: bytes + [0]) }
+        }
+    }
+
+    @Test func whatIsDamagedIsRefusedOrReadAsSomethingElse() {
+        for seed in UInt64(1)...60 {
+            var random = SeededGenerator(seed: seed)
+            let bytes = random.clientViews().encoded()
+            for position in bytes.indices {
+                var damaged = bytes
+                damaged[position] = UInt8(random.below(256))
+                guard let read = try? ClientViews(decoding: damaged) else { continue }
+                // It is written as what has been read.
+                guard let again = try? ClientViews(decoding: read.encoded()), Contents(again) == Contents(read) else {
+                    Issue.record("seed \(seed): \(damaged) is read as \(read)")
+                    return
+                }
+            }
+        }
+    }
+
+    /// Earlier releases wrote less of a view, and with a compensating write what the client was to get.
+    @Test(arguments: 1...4) func whatEarlierReleasesWroteIsRead(_ format: UInt64) throws {
+        for seed in UInt64(1)...60 {
+            var random = SeededGenerator(seed: seed)
+            let views = random.clientViews()
+            var expected = Contents(views)
+            if format == 1 || format == 2 { expected.partition = nil }
+            if format == 1 { expected.schemaVersion = nil }
+            if format == 2 { expected.schemaVersion = views.schemaVersion ?? 0 }
+            if format == 3 { expected.partition = views.partition ?? "" }
+            if format < 4 { for index in expected.segments.indices { expected.segments[index].since = nil } }
+            let read = try ClientViews(decoding: bytes(of: expected, format, &random))
+            #expect(Contents(read) == expected, "seed \(seed): \(views)")
+        }
+    }
+
+    private func bytes(of contents: Contents, _ format: UInt64, _ random: inout SeededGenerator) -> [UInt8] {
+        var writer = VarintWriter()
+        func write(_ text: String) { writer.write(lengthAnd: Array(text.utf8)) }
+        writer.write(format)
+        if format == 4 { writer.write(contents.partition != nil) }
+        if format >= 3, let partition = contents.partition { write(partition) }
+        if format >= 3 { writer.write(contents.schemaVersion != nil) }
+        if let schemaVersion = contents.schemaVersion { writer.write(schemaVersion) }
+        write(contents.roles)
+        writer.write(UInt64(contents.segments.count))
+        for segment in contents.segments {
+            writer.write(segment.start.rawValue)
+            if format == 4 { writer.write(segment.since != nil) }
+            if let since = segment.since { writer.write(since.rawValue) }
+            writer.write(segment.view.version)
+            write(segment.view.queries)
+            write(segment.view.roles)
+        }
+        writer.write(contents.begun != nil)
+        if let begun = contents.begun {
+            writer.write(begun.version)
+            write(begun.gateway)
+            writer.write(begun.session)
+        }
+        writer.write(UInt64(contents.compensations.count))
+        for compensation in contents.compensations {
+            let (version, clientVersion) = (compensation.version.rawValue, compensation.clientVersion.rawValue)
+            for number in [
+                version, clientVersion, compensation.integrated.rawValue, compensation.timestamp.rawValue,
+                UInt64(compensation.refused.count),
+            ] {
+                writer.write(number)
+            }
+            for refused in compensation.refused {
+                writer.write(UInt64(refused.reason.rawValue))
+                writer.write(lengthAnd: refused.className.bytes)
+                writer.write(detached: refused.key)
+            }
+            writer.write(UInt64(compensation.objects.count))
+            for object in compensation.objects {
+                writer.write(lengthAnd: object.className.bytes)
+                writer.write(detached: object.key)
+            }
+            writer.write(lengthAnd: (0..<random.below(20)).map { _ in UInt8(random.below(256)) })
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,59 @@
+import SeededRandom
+import SyncModel
+import Testing
+
+@testable import Views
+
+/// Which writes count, in random histories of an object and of a client's views.
+@Suite struct RandomWriteTests {
+    @Test func theJudgeDecidesAsTheRuleSaysVersionByVersion() {
+        var verdicts: [String: Int] = [:]
+        for seed in UInt64(1)...8_000 {
+            var random = SeededGenerator(seed: seed)
+            let test = WriteCase(random: &random)
+            let rule = NaiveWriteRule(test: test)
+            let found = test.judge.verdict(on: test.timeline, test.write)
+            verdicts["\(found)", default: 0] += 1
+            guard found == rule.verdict, test.timeline.ownSince?.rawValue == rule.ownSince else {
+                Issue.record("seed \(seed): \(found), expected \(rule.verdict): \(test)")
+                return
+            }
+        }
+        // The histories lead to every verdict, many times.
+        #expect(verdicts.count == 5 && verdicts.values.allSatisfy { $0 > 100 }, "\(verdicts)")
+    }
+
+    @Test func whatWasInForceBeforeAWritesBaseDoesNotMatter() {
+        for seed in UInt64(10_001)...12_000 {
+            var random = SeededGenerator(seed: seed)
+            var test = WriteCase(random: &random)
+            let whole = test.judge.verdict(on: test.timeline, test.write)
+            var trimmed = ViewHistory(test.segments)
+            trimmed.trim(before: ServerVersion(UInt64(random.below(Int(test.base + 1)))))
+            test.segments = trimmed.segments
+            let found = test.judge.verdict(on: test.timeline, test.write)
+            guard found == whole else {
+                Issue.record("seed \(seed): \(found), by all views \(whole): \(test)")
+                return
+            }
+        }
+    }
+
+    @Test func viewsInForceAreThoseOfTheVersionsOneByOne() {
+        for seed in UInt64(20_001)...22_000 {
+            var random = SeededGenerator(seed: seed)
+            var test = WriteCase(random: &random)
+            // Views are told apart by their numbers.
+            for index in test.segments.indices { test.segments[index].view.shown = index }
+            let first = UInt64(random.below(Int(test.latest) + 2))
+            let last = first + UInt64(random.below(4))
+            let rule = NaiveWriteRule(test: test)
+            let expected = Set((first...last).flatMap { rule.views(at: $0) }.map(\.shown)).sorted()
+            let found = ViewHistory(test.segments).views(from: ServerVersion(first), through: ServerVersion(last))
+            guard found.map(\.shown) == expected else {
+                Issue.record("seed \(seed): \(found) from \(first) through \(last), expected \(expected): \(test)")
+                return
+            }
+        }
+    }
+}
