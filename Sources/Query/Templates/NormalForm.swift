@@ -35,8 +35,7 @@ extension Condition {
             }
         }
         if !isAll { flat = gathered(flat) }
-        let printer = CanonicalText(schema: nil)
-        let sorted = flat.map { (text: printer.text($0), condition: $0) }.sorted { $0.text < $1.text }
+        let sorted = flat.map { (shape: ConditionShape($0), condition: $0) }.sorted { $0.shape < $1.shape }
         var seen: Set<Condition> = []
         let result = sorted.map(\.condition).filter { seen.insert($0).inserted }
         if result.count == 1 { return result[0] }

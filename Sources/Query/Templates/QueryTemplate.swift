@@ -29,10 +29,9 @@ package struct NormalizedQuery: Sendable {
 
     package init(_ query: ObjectQuery) {
         condition = query.condition.normalized()
-        let collector = ConstantCollector()
-        let shape = CanonicalText(schema: query.schema, collector: collector).text(condition, isNested: true)
-        template = QueryTemplate(className: query.className, shape: shape)
-        constants = collector.constants
+        let shape = ConditionShape(condition, schema: query.schema)
+        template = QueryTemplate(className: query.className, shape: shape.text)
+        constants = shape.constants
     }
 
     /// What an object must equal, all of them, to be selected: properties of which one look into a table by value finds all queries
@@ -64,16 +63,5 @@ extension NormalizedQuery: Hashable {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(template)
         hasher.combine(constants)
-    }
-}
-
-/// Takes the constants from a text that is being written.
-final class ConstantCollector {
-    private(set) var constants: [Value] = []
-
-    func mark(_ value: Value) -> String {
-        constants.append(value)
-        if case .list = value { return "$.." }
-        return "$"
     }
 }

@@ -12,6 +12,10 @@ import Testing
         ("NOT NOT owner == 'a'", "owner == 'a' and TRUEPREDICATE"), ("owner == 'a' or owner == 'a'", "owner IN {'a'}"),
         ("(done == true and owner == 'a') and priority > 3", "priority > 3 and (owner == 'a' and done == true)"),
         ("FALSEPREDICATE and owner == 'a'", "FALSEPREDICATE"), ("owner == 'a' or TRUEPREDICATE", "TRUEPREDICATE"),
+        // Clients' text for both operands is the same.
+        ("value < 1 and value < 1.0", "value < 1.0 and value < 1"),
+        ("progress < 0.10000001 or progress < 0.10000002", "progress < 0.10000002 or progress < 0.10000001"),
+        ("parent IN subtasks and parent == subtasks", "parent == subtasks and parent IN subtasks"),
     ])
     func queriesThatSayTheSameAreOne(left: String, right: String) throws {
         #expect(try normalized(left) == normalized(right))
