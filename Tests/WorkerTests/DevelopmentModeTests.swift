@@ -56,6 +56,20 @@ import Testing
         #expect(try await harness.titles() == [1: "", 2: ""])
     }
 
+    /// A store that ends texts at U+0000 would take them for others' names.
+    @Test(arguments: [
+        Changes.addColumn(ByteString("title\0x"), .int), Changes.addColumn(ByteString([0x74, 0xFF]), .int),
+    ])
+    func namesThatAreNoTextAreRefused(schema: [UInt8]) async throws {
+        let harness = try await OwnerHarness.make()
+        let file = try await harness.join(session: 1)
+        try await harness.send(harness.upload(file, [Changes.schema()]))
+        let refusal = try await harness.send(harness.upload(file, follows: 1, [schema])).one(RefusedAnswer.self)
+        #expect(refusal.code == 225 && !refusal.tryAgain)
+        #expect(refusal.message.contains("is no name of a class or property"))
+        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).count == 3)
+    }
+
     @Test(arguments: [
         (Changes.eraseColumn("title"), "Task.title"), (Changes.eraseTable("Task"), "Task"),
         // Others may have made it meanwhile.

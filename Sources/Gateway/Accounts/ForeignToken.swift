@@ -83,6 +83,8 @@ package struct ForeignToken: Sendable, Equatable {
         guard (1...Self.maxSubject).contains(claims.sub.utf8.count) else {
             throw Refused("its subject has not 1 to \(Self.maxSubject) bytes")
         }
+        // A store may take what ends at one for all of the subject, and so for another user's.
+        guard !claims.sub.utf8.contains(0) else { throw Refused("its subject has a character U+0000") }
         subject = claims.sub
         profile = try Self.profile(of: token, settings.metadata ?? [])
     }

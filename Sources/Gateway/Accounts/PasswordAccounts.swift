@@ -45,7 +45,7 @@ struct PasswordAccounts: Sendable {
         guard app.emailPasswordLogin else { throw APIError.providerNotFound }
         let email = email.lowercased()
         // No account has such ones.
-        guard Self.emailBytes.contains(email.utf8.count), Self.passwordBytes.contains(password.utf8.count) else {
+        guard Self.isAddress(email), Self.passwordBytes.contains(password.utf8.count) else {
             throw APIError.invalidPassword
         }
         let attempt = try await limits.begin(app: app.id, account: email, address: address) {
@@ -156,9 +156,12 @@ struct PasswordAccounts: Sendable {
 
     private static func checked(email: String) throws -> String {
         let email = email.lowercased()
-        guard emailBytes.contains(email.utf8.count), !email.unicodeScalars.contains(where: { $0.value < 0x21 }) else {
-            throw APIError.badRequest("invalid e-mail address")
-        }
+        guard isAddress(email) else { throw APIError.badRequest("invalid e-mail address") }
         return email
+    }
+
+    /// Whether a text may name an account. A store may take what ends at a U+0000 for all of the text, and so for another account's.
+    private static func isAddress(_ email: String) -> Bool {
+        emailBytes.contains(email.utf8.count) && !email.unicodeScalars.contains { $0.value < 0x21 }
     }
 }

@@ -28,6 +28,12 @@ struct SchemaAdmission {
 
     /// - Throws: `SchemaRefusedError`.
     private func check(_ change: SchemaChange, in app: AppRecord) throws {
+        if let name = change.badName {
+            throw SchemaRefusedError(
+                app,
+                "\(name.debugDescription) is no name of a class or property: it is not UTF-8, or has a character U+0000"
+            )
+        }
         if let name = change.asymmetric, app.syncMode != .flexible {
             throw SchemaRefusedError(
                 app,

@@ -10,6 +10,8 @@ struct SchemaChange {
     private(set) var asymmetric: String?
     /// The first new link that asymmetric classes rule out: nothing links to their objects, and these hold only embedded ones.
     private(set) var badLink: String?
+    /// The first new name that is no text that every store keeps as it is.
+    private(set) var badName: String?
 
     /// - Parameter old: the same realm's, before; its classes and properties have kept their numbers.
     init(from old: Schema, to new: Schema) {
@@ -17,6 +19,8 @@ struct SchemaChange {
             let before = old.table(table.id)
             guard before?.nextColumnID != table.nextColumnID else { continue }
             let columns = table.columns(from: before?.nextColumnID ?? 0)
+            let names = (before == nil ? [table.name] + (table.key.map { [$0.name] } ?? []) : []) + columns.map(\.name)
+            badName = badName ?? names.first { !$0.isStorableText }?.string
             for column in columns {
                 guard let target = column.element.target.flatMap(new.table),
                     target.kind == .asymmetric || table.kind == .asymmetric && target.kind != .embedded
@@ -71,6 +75,11 @@ extension Changeset {
             }
         }
     }
+}
+
+extension ByteString {
+    /// Whether it is UTF-8 without U+0000, at which some stores end a text.
+    fileprivate var isStorableText: Bool { !bytes.contains(0) && string.utf8.elementsEqual(bytes) }
 }
 
 extension TableSchema {

@@ -110,6 +110,7 @@ import Testing
                 ("no subject", try service.sign(Self.claims(["sub": nil]))),
                 ("an empty subject", try service.sign(Self.claims(["sub": ""]))),
                 ("a long subject", try service.sign(Self.claims(["sub": long]))),
+                ("a subject that may be cut", try service.sign(Self.claims(["sub": "ann\0x"]))),
                 ("without what must be there", try service.sign(Self.claims(["user_data": nil]))),
                 ("another algorithm's name", try service.sign(Self.claims(), header: ["alg": "ES384"])),
                 ("no JWT", "a.b.c"), ("nothing", ""), ("two parts", "a.b"),

@@ -116,11 +116,23 @@ import Testing
         try await Self.with({ $0.address = .init(burst: 1, perMinute: 0) }) { gateway in
             for (name, password) in [
                 ("a@b.c", ""), ("", "secret-1"), ("a@b.c", String(repeating: "x", count: 129)),
-                (String(repeating: "x", count: 321), "secret-1"),
+                (String(repeating: "x", count: 321), "secret-1"), (#"a\u0001@b.c"#, "secret-1"),
             ] {
                 let refused = try await Self.login(gateway, name, password, from: Self.owner)
                 #expect(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
             }
+        }
+    }
+
+    /// Whatever stands behind a U+0000, a store that ends texts there finds the account; its limit counts by the name.
+    @Test func noNameIsAnotherWayToAnAccount() async throws {
+        try await Self.with({ $0.account = .init(burst: 1, perMinute: 0) }) { gateway in
+            try await Self.register(gateway, "right@b.c")
+            for suffix in ["x", "y"] {
+                let refused = try await Self.login(gateway, #"right@b.c\u0000"# + suffix, "secret-1", from: Self.owner)
+                #expect(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
+            }
+            #expect(try await Self.login(gateway, "right@b.c", "secret-1", from: Self.owner).status == 200)
         }
     }
 

@@ -23,13 +23,12 @@ enum Changes {
         }
     }
 
-    static func addColumn(_ name: String, _ type: PayloadType) -> [UInt8] {
+    static func addColumn(_ name: ByteString, _ type: PayloadType) -> [UInt8] {
         make { strings in
             [
                 .addColumn(
                     .init(
-                        table: strings.intern("Task"), field: strings.intern(ByteString(name)), type: type,
-                        nullable: false,
+                        table: strings.intern("Task"), field: strings.intern(name), type: type, nullable: false,
                         collection: .single))
             ]
         }
