@@ -75,7 +75,7 @@ package struct AuditEntry: Codable, Sendable, Equatable {
 
 /// Who may use the admin API, and who has.
 package protocol AdminStore: Sendable {
-    /// - Throws: `alreadyExists` if the name is taken; `limit` if there are `AdminTokenRecord.most`.
+    /// - Throws: `alreadyExists` if the name is taken, or if there are `AdminTokenRecord.most`.
     func insert(_ token: AdminTokenRecord) async throws(StoreError)
     func adminToken(digest: String) async throws(StoreError) -> AdminTokenRecord?
     /// By name.

@@ -74,7 +74,8 @@ package struct CampaignChanges: Sendable {
     }
 
     package var apps: [AppRecord] = []
-    /// Replaces what is stored of a campaign; campaigns that are new become the newest, in this order.
+    /// Campaigns that are new become the newest, in this order. Of others only generation, state, the slices that have reported and the
+    /// time of closing are stored anew: the rest of a campaign never changes.
     package var campaigns: [CampaignRecord] = []
     package var chunks: Set<Chunk> = []
     package var entries: [CampaignEntry] = []

@@ -117,8 +117,23 @@ struct PostgresCommit {
 
     // MARK: Realms
 
+    /// One heading for each realm: what they come to, one after another.
+    private static func headings(_ records: [RealmRecord]) -> [RealmRecord] {
+        var places: [RealmID: Int] = [:]
+        var headings: [RealmRecord] = []
+        for record in records {
+            guard let place = places[record.id] else {
+                places[record.id] = headings.count
+                headings.append(record)
+                continue
+            }
+            headings[place].follow(record)
+        }
+        return headings
+    }
+
     private mutating func putRealms(_ records: [RealmRecord]) {
-        let realms = records.last(by: \.id)
+        let realms = Self.headings(records)
         guard !realms.isEmpty else { return }
         add(
             """
@@ -227,5 +242,15 @@ extension Array {
         for (index, element) in enumerated() { places[key(element)] = index }
         guard places.count < count else { return self }
         return places.values.sorted().map { self[$0] }
+    }
+}
+
+extension RealmRecord {
+    /// Becomes what a later heading of the realm says.
+    fileprivate mutating func follow(_ later: RealmRecord) {
+        historyBase = later.generation == generation ? max(historyBase, later.historyBase) : later.historyBase
+        (generation, latest, salt, saltEpoch) = (later.generation, later.latest, later.salt, later.saltEpoch)
+        (historyBytes, nextIdent, schema) = (later.historyBytes, later.nextIdent, later.schema)
+        (imaged, indexed) = (later.imaged, later.indexed)
     }
 }

@@ -43,8 +43,10 @@ extension PostgresSliceStore {
                     """, .int(number), .int(epoch.value.stored), .string(worker), .int(now.stored),
                     .text(reason.rawValue))
                 pipeline.add(
-                    "DELETE FROM ownership_history WHERE slice = $1 AND epoch <= $2 - $3", .int(number),
-                    .int(epoch.value.stored), .int(Int64(OwnershipChange.kept)))
+                    """
+                    DELETE FROM ownership_history WHERE slice = $1 AND epoch NOT IN (
+                        SELECT epoch FROM ownership_history WHERE slice = $1 ORDER BY epoch DESC LIMIT $2)
+                    """, .int(number), .int(Int64(OwnershipChange.kept)))
                 _ = try await transaction.commit(pipeline)
                 return .owned(epoch)
             }

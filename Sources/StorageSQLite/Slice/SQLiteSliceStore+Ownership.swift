@@ -22,11 +22,12 @@ extension SQLiteSliceStore {
                 sql: """
                     INSERT OR REPLACE INTO ownership (id, owner, epoch, lease_until, released) VALUES (0, ?, ?, ?, 0);
                     INSERT INTO ownership_history (epoch, owner, at, reason) VALUES (?, ?, ?, ?);
-                    DELETE FROM ownership_history WHERE epoch <= ? - ?;
+                    DELETE FROM ownership_history WHERE epoch NOT IN (
+                        SELECT epoch FROM ownership_history ORDER BY epoch DESC LIMIT ?);
                     """,
                 arguments: [
                     worker, epoch.value.stored, leaseUntil.stored, epoch.value.stored, worker, now.stored,
-                    reason.rawValue, epoch.value.stored, OwnershipChange.kept,
+                    reason.rawValue, OwnershipChange.kept,
                 ])
             return .owned(epoch)
         }

@@ -56,6 +56,17 @@ import Testing
         }
     }
 
+    /// What is put back from a backup goes on under epochs far above.
+    @Test(arguments: SliceVariant.allCases)
+    func changesOfOwnerBeforeARestoreAreKept(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take("a")
+            try await store.putBack(RestoreRecord(id: "restore", at: 5), epoch: Epoch(epoch.value + 1_000))
+            _ = try await store.take("b")
+            #expect(try await store.ownershipHistory(limit: 10).map(\.owner) == ["b", "a"])
+        }
+    }
+
     @Test(arguments: SliceVariant.allCases)
     func whoLostTheSliceWritesNothing(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
