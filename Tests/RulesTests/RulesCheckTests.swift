@@ -39,6 +39,8 @@ import Testing
         Case(#"{"classes":{"Dog":{"template":"most"}}}"#, .unknownTemplate, "/classes/Dog"),
         Case(#"{"partition":{"template":"own","ownerField":"x"}}"#, .badParameter, "/partition/ownerField"),
         Case(#"{"defaultRoles":{"template":"team","teamField":7}}"#, .badParameter, "/defaultRoles/teamField"),
+        Case(#"{"defaultRoles":{"template":"team","ownerField":"oid"}}"#, .reservedWord, "/defaultRoles/ownerField"),
+        Case(#"{"classes":{"Dog":{"template":"team","teamField":"in"}}}"#, .reservedWord, "/classes/Dog/teamField"),
         Case(#"{"defaultRoles":{"template":"team","teamField":"%%user"}}"#, .badParameter, "/defaultRoles/teamField"),
         Case(#"{"generated":"me"}"#, .wrongType, "/generated"),
         Case(#"{"partition":7}"#, .wrongType, "/partition"),

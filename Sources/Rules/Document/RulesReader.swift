@@ -110,7 +110,12 @@ struct RulesReader {
             }
             parameters[key] = text
         }
-        return template.expand(parameters)
+        let expansion = template.expand(parameters)
+        for (key, value) in use.sorted(by: { $0.key < $1.key }) where key != "template" {
+            guard let property = value.stringValue, expansion.properties.contains(property) else { continue }
+            check(property: property, at: path.key(key))
+        }
+        return expansion
     }
 
     // MARK: Parts
