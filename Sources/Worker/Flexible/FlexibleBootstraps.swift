@@ -41,8 +41,8 @@ struct FlexibleBootstraps: SlicePart {
         if request.position == nil, views.hasManyViews(toBegin: request.version) {
             return answer(
                 .refused(
-                    "the client has asked for \(views.views.segments.count) subscription sets that its uploads do not confirm yet: it has to wait"
-                        + " until it has uploaded how far it is"), passes: true)
+                    "the client has had \(views.views.segments.count) views, by new subscriptions or new roles, that its uploads do not confirm yet:"
+                        + " it has to wait until it has uploaded how far it is"), passes: true)
         }
         if request.position == nil, let begun = views.begun, begun.version == request.version,
             begun.gateway != session.gateway || begun.session != session.number
