@@ -157,4 +157,20 @@ import Testing
         #expect(try Envelope(of: message).id == "m-1")
         #expect(throws: MessageError.self) { try Envelope(of: AMQPMessage(body: "{}")) }
     }
+
+    @Test func anEmptyIDIsNone() throws {
+        #expect(try Envelope(of: AMQPMessage(body: #"{"type": "reset", "id": ""}"#)).id == nil)
+        let properties = AMQPProperties(type: "reset", messageID: "")
+        #expect(try Envelope(of: AMQPMessage(body: #"{"id": "r-1"}"#, properties: properties)).id == "r-1")
+        #expect(try Envelope(of: AMQPMessage(body: "{}", properties: properties)).id == nil)
+    }
+
+    /// What says that an event came before has to be kept as it is, and to fit into the property when the event is published again.
+    @Test(arguments: [String(repeating: "x", count: 256), "a\\u0000b"])
+    func anIDThatCannotBeKeptIsRefused(id: String) throws {
+        let error = #expect(throws: MessageError.self) {
+            try Envelope(of: AMQPMessage(body: #"{"type": "reset", "id": "\#(id)"}"#))
+        }
+        #expect(error?.reason.contains("expected at most 255, none of them U+0000") == true)
+    }
 }

@@ -19,7 +19,7 @@ package struct Envelope: Sendable, Equatable {
         }
         let isJSON = (message.properties.contentType ?? ContentType.json) == ContentType.json
         let keys =
-            isJSON && (message.properties.type == nil || message.properties.messageID == nil)
+            isJSON && (message.properties.type == nil || message.properties.messageID?.isEmpty ?? true)
             ? try? JSONDecoder().decode(Keys.self, from: Data(message.body)) : nil
         guard let type = message.properties.type ?? keys?.type, !type.isEmpty else {
             throw MessageError(
@@ -27,8 +27,18 @@ package struct Envelope: Sendable, Equatable {
                 reason: "neither the AMQP property \"type\" nor a key \"type\" in a JSON body says what it is")
         }
         self.type = type
-        id = message.properties.messageID ?? keys?.id
+        // Some publishers send an empty one for none.
+        func named(_ id: String?) -> String? { id?.isEmpty == false ? id : nil }
+        id = named(message.properties.messageID) ?? named(keys?.id)
+        if let id, id.utf8.count > Self.maxIDBytes || id.utf8.contains(0) {
+            throw MessageError(
+                messageType: type,
+                reason: "an id of \(id.utf8.count) bytes; expected at most \(Self.maxIDBytes), none of them U+0000")
+        }
     }
+
+    /// As many as the AMQP property `message-id` has room for.
+    private static let maxIDBytes = 255
 
     private struct Keys: Decodable {
         var type: String?
