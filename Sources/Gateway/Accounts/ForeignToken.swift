@@ -85,8 +85,12 @@ package struct ForeignToken: Sendable, Equatable {
         }
         // A store may take what ends at one for all of the subject, and so for another user's.
         guard !claims.sub.utf8.contains(0) else { throw Refused("its subject has a character U+0000") }
+        // What reads JSON may put U+FFFD in the place of other bytes, and so take two subjects for one.
+        guard let payload = Self.payload(of: token), String(validating: payload, as: UTF8.self) != nil else {
+            throw Refused("its claims are not UTF-8")
+        }
         subject = claims.sub
-        profile = try Self.profile(of: token, settings.metadata ?? [])
+        profile = try Self.profile(of: payload, settings.metadata ?? [])
     }
 
     /// What verifies another service's tokens.
@@ -147,13 +151,12 @@ package struct ForeignToken: Sendable, Equatable {
 
     /// Texts, numbers and booleans; whatever else stands there is none.
     private static func profile(
-        of token: String, _ metadata: [TokenLoginSettings.Metadata]
+        of payload: Data, _ metadata: [TokenLoginSettings.Metadata]
     ) throws(Refused) -> [String: String] {
         guard !metadata.isEmpty else { return [:] }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let data = decoded(parts[1]),
-            let payload = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-        else { throw Refused("it is no JWT") }
+        guard let payload = try? JSONSerialization.jsonObject(with: payload) as? [String: Any] else {
+            throw Refused("it is no JWT")
+        }
         var profile: [String: String] = [:]
         for entry in metadata {
             var value: Any? = payload
@@ -166,6 +169,12 @@ package struct ForeignToken: Sendable, Equatable {
             }
         }
         return profile
+    }
+
+    /// The claims as they were signed.
+    private static func payload(of token: String) -> Data? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 3 ? decoded(parts[1]) : nil
     }
 
     fileprivate static func decoded(_ part: Substring) -> Data? {

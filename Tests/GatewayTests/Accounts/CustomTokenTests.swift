@@ -30,11 +30,14 @@ import Testing
         }
 
         func sign(_ claims: [String: any Sendable], header: [String: String] = [:]) throws -> String {
+            try sign(JSONSerialization.data(withJSONObject: claims), header: header)
+        }
+
+        func sign(_ claims: Data, header: [String: String] = [:]) throws -> String {
             var fields = ["alg": "ES256", "typ": "JWT", "kid": id]
             fields.merge(header) { $1 }
-            let text = try [
-                JSONSerialization.data(withJSONObject: fields), JSONSerialization.data(withJSONObject: claims),
-            ].map(Self.base64).joined(separator: ".")
+            let text = try [JSONSerialization.data(withJSONObject: fields), claims].map(Self.base64)
+                .joined(separator: ".")
             return text + "." + Self.base64(try key.signature(for: Data(text.utf8)).rawRepresentation)
         }
 
@@ -91,6 +94,20 @@ import Testing
                 "GET", "\(GatewayHarness.auth)/profile", bearer: first.string("access_token"))
             #expect(profile.json["data"] as? [String: String] == ["name": "Ann", "min_age": "7"])
             #expect(profile.body.contains(#""provider_type":"custom-token""#))
+        }
+    }
+
+    /// Of no use to whoever signs, but two such subjects would be one user.
+    @Test func claimsThatAreNotUTF8AreRefused() async throws {
+        let service = Service()
+        var settings = Self.settings([try service.publicKey])
+        settings.metadata = []
+        try await Self.with(settings) { gateway in
+            let claims = try JSONSerialization.data(withJSONObject: Self.claims(["sub": "a#b"]))
+            #expect(try await Self.logIn(gateway, try service.sign(claims)).status == 200)
+            let damaged = Data(claims.map { $0 == UInt8(ascii: "#") ? 0xC9 : $0 })
+            let answer = try await Self.logIn(gateway, try service.sign(damaged))
+            #expect(answer.status == 401 && answer.string("error_code") == "AuthError")
         }
     }
 
