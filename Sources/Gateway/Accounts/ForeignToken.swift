@@ -85,9 +85,9 @@ package struct ForeignToken: Sendable, Equatable {
         }
         // A store may take what ends at one for all of the subject, and so for another user's.
         guard !claims.sub.utf8.contains(0) else { throw Refused("its subject has a character U+0000") }
-        // What reads JSON may put U+FFFD in the place of other bytes, and so take two subjects for one.
-        guard let payload = Self.payload(of: token), String(validating: payload, as: UTF8.self) != nil else {
-            throw Refused("its claims are not UTF-8")
+        // Of claims of one name readers of JSON take the first or the last, and they may repair what is not UTF-8: two subjects would be one.
+        guard let payload = Self.payload(of: token), claims.agree(with: payload) else {
+            throw Refused("its claims are no UTF-8, or one of them stands twice")
         }
         subject = claims.sub
         profile = try Self.profile(of: payload, settings.metadata ?? [])
@@ -130,6 +130,14 @@ package struct ForeignToken: Sendable, Equatable {
             }
         }
 
+        /// Whether another reading of the same claims says the same.
+        func agree(with payload: [String: Any]) -> Bool {
+            func number(_ name: String) -> Double? { (payload[name] as? NSNumber)?.doubleValue }
+            let audience = (payload["aud"] as? String).map { [$0] } ?? payload["aud"] as? [String] ?? []
+            return payload["iss"] as? String == iss && payload["sub"] as? String == sub && audience == aud
+                && number("exp") == exp && number("nbf") == nbf
+        }
+
         func encode(to encoder: any Encoder) throws {
             throw EncodingError.invalidValue(
                 sub, .init(codingPath: [], debugDescription: "such tokens are not made here"))
@@ -151,12 +159,8 @@ package struct ForeignToken: Sendable, Equatable {
 
     /// Texts, numbers and booleans; whatever else stands there is none.
     private static func profile(
-        of payload: Data, _ metadata: [TokenLoginSettings.Metadata]
+        of payload: [String: Any], _ metadata: [TokenLoginSettings.Metadata]
     ) throws(Refused) -> [String: String] {
-        guard !metadata.isEmpty else { return [:] }
-        guard let payload = try? JSONSerialization.jsonObject(with: payload) as? [String: Any] else {
-            throw Refused("it is no JWT")
-        }
         var profile: [String: String] = [:]
         for entry in metadata {
             var value: Any? = payload
@@ -171,10 +175,11 @@ package struct ForeignToken: Sendable, Equatable {
         return profile
     }
 
-    /// The claims as they were signed.
-    private static func payload(of token: String) -> Data? {
+    /// All claims, the last one of each name; nil if they are no JSON object in UTF-8.
+    private static func payload(of token: String) -> [String: Any]? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 3 ? decoded(parts[1]) : nil
+        guard parts.count == 3, let data = decoded(parts[1]) else { return nil }
+        return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
     }
 
     fileprivate static func decoded(_ part: Substring) -> Data? {

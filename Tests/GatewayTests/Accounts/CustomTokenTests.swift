@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    /// Of no use to whoever signs, but two such subjects would be one user.
-    @Test func claimsThatAreNotUTF8AreRefused() async throws {
+    /// Two subjects would be one user, or one would be two.
+    @Test func claimsThatCanBeReadInTwoWaysAreRefused() async throws {
         let service = Service()
         var settings = Self.settings([try service.publicKey])
         settings.metadata = []
@@ -106,8 +106,11 @@ import Testing
             let claims = try JSONSerialization.data(withJSONObject: Self.claims(["sub": "a#b"]))
             #expect(try await Self.logIn(gateway, try service.sign(claims)).status == 200)
             let damaged = Data(claims.map { $0 == UInt8(ascii: "#") ? 0xC9 : $0 })
-            let answer = try await Self.logIn(gateway, try service.sign(damaged))
-            #expect(answer.status == 401 && answer.string("error_code") == "AuthError")
+            let twice = claims.dropLast() + Data(#","sub":"bob"}"#.utf8)
+            for claims in [damaged, twice] {
+                let answer = try await Self.logIn(gateway, try service.sign(claims))
+                #expect(answer.status == 401 && answer.string("error_code") == "AuthError")
+            }
         }
     }
 
