@@ -30,8 +30,7 @@ package struct ForeignToken: Sendable, Equatable {
                 var alg: String
                 var kid: String?
             }
-            let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-            guard token.utf8.count <= maxBytes, parts.count == 3, let data = ForeignToken.decoded(parts[0]),
+            guard token.utf8.count <= maxBytes, let data = TokenHeader.json(of: token),
                 let fields = try? JSONDecoder().decode(Fields.self, from: data)
             else { throw Refused("it is no JWT") }
             guard let algorithm = TokenAlgorithm(rawValue: fields.alg) else {
@@ -178,13 +177,7 @@ package struct ForeignToken: Sendable, Equatable {
     /// All claims, the last one of each name; nil if they are no JSON object in UTF-8.
     private static func payload(of token: String) -> [String: Any]? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let data = decoded(parts[1]) else { return nil }
+        guard parts.count == 3, let data = TokenHeader.decoded(parts[1]) else { return nil }
         return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
-    }
-
-    fileprivate static func decoded(_ part: Substring) -> Data? {
-        var text = String(part).replacing("-", with: "+").replacing("_", with: "/")
-        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        return Data(base64Encoded: text)
     }
 }

@@ -153,7 +153,8 @@ package final class TokenAuthority: Sendable {
 
     /// The key id in the header, if the algorithm there is the one we use.
     private static func keyID(of token: String) -> String? {
-        guard let header = try? DefaultJWTParser().parse(Array(token.utf8), as: TokenClaims.self).header,
+        guard TokenHeader.json(of: token) != nil,
+            let header = try? DefaultJWTParser().parse(Array(token.utf8), as: TokenClaims.self).header,
             header.alg == "ES256"
         else { return nil }
         return header.kid

@@ -114,6 +114,25 @@ import Testing
         }
     }
 
+    /// What looks at signatures would end the process over such a header first, whoever sends it.
+    @Test(arguments: ["20e36", "-9300000000000000000", "99999999999999999999", #"{"a":[1e30]}"#, "1.0E300"])
+    func numbersInAHeaderEndNothing(number: String) async throws {
+        let service = Service()
+        let header = #"{"alg":"ES256","typ":"JWT","kid":"k1","x":\#(number)}"#
+        try await Self.with(Self.settings([try service.publicKey])) { gateway in
+            for encoding in [.utf8, .utf16LittleEndian, .utf32BigEndian] as [String.Encoding] {
+                let bytes = try #require(header.data(using: encoding))
+                let token = [bytes, Data("{}".utf8), Data(count: 64)].map(Service.base64).joined(separator: ".")
+                #expect(try await Self.logIn(gateway, token).status == 401)
+                for (method, path) in [("GET", "profile"), ("POST", "session"), ("DELETE", "session")] {
+                    let answer = try await gateway.request(
+                        method, "\(GatewayHarness.auth)/\(path)", bearer: token)
+                    #expect(answer.status == 401, "\(method) \(path)")
+                }
+            }
+        }
+    }
+
     @Test func whatTheServiceDidNotSignForThisAppIsRefused() async throws {
         let (service, stranger) = (Service(), Service())
         let long = String(repeating: "x", count: 257)
